@@ -1,0 +1,155 @@
+"""The client's end of the one connection to the engine process: start it, post requests, wait for events, end it.
+
+Knows neither torch nor Qt. The engine's end is `engine.process`. The child prints its address and takes a one-time key on
+its standard input; that pipe stays open as a lifeline: when the client dies in any way, it closes and the engine ends.
+"""
+
+import contextlib
+import secrets
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
+from multiprocessing import AuthenticationError, Pipe
+from multiprocessing.connection import Client, Connection, wait
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import EngineGone
+from engine.protocol import messages
+
+# Importing nothing but the standard library takes the child well under a second; a busy disk may take longer.
+START_TIMEOUT_S = 60.0
+SHUTDOWN_TIMEOUT_S = 5.0
+
+
+def log_path() -> Path:
+    return Path(platformdirs.user_log_dir("specexec-desktop", appauthor=False)) / "engine.log"
+
+
+class EngineConnection:
+    """One running engine process.
+
+    `post` and `close` may be called from any thread; `events` belongs to one thread, which sleeps until there is an event,
+    a request to send or the end.
+    """
+
+    def __init__(self, process: "subprocess.Popen[bytes]", connection: "Connection") -> None:
+        self._process = process
+        self._connection = connection
+        self._outbox: deque[messages.Request] = deque()
+        self._wake_reader, self._wake_writer = Pipe(duplex=False)
+        self._lock = threading.Lock()
+        self._closing = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @staticmethod
+    def start() -> "EngineConnection":
+        """Start the engine process and connect. Raises EngineGone where it does not come up."""
+        log_path().parent.mkdir(parents=True, exist_ok=True)
+        key = secrets.token_hex(32)
+        with log_path().open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "engine.process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                cwd=Path(__file__).parents[2],
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        assert process.stdin and process.stdout
+        alarm = threading.Timer(START_TIMEOUT_S, process.kill)
+        alarm.start()
+        try:
+            process.stdin.write(key.encode() + b"\n")
+            process.stdin.flush()
+            address = process.stdout.readline().decode().strip()  # empty when the child died
+            connection = Client(address, authkey=bytes.fromhex(key))
+        except (OSError, EOFError, ValueError, AuthenticationError) as error:
+            process.kill()
+            raise EngineGone(
+                "The engine process did not start.", f"Read the log at {log_path()}, then try again."
+            ) from error
+        finally:
+            alarm.cancel()
+        return EngineConnection(process, connection)
+
+    def post(self, request: messages.Request) -> None:
+        """Queue a request and wake the thread in `events`; never blocks."""
+        with self._lock:
+            if self._closing:
+                return
+            self._outbox.append(request)
+        self._wake()
+
+    def close(self) -> None:
+        """Ask the engine to end; the thread in `events` sees it through and then returns. Never blocks."""
+        with self._lock:
+            self._closing = True
+            self._outbox.append(messages.Shutdown(id=0))
+        self._wake()
+
+    def events(self) -> Iterator[messages.Event]:
+        """Yield events until the connection is closed (then it just ends) or lost (then EngineLost is the last one)."""
+        try:
+            while True:
+                for ready in wait([self._connection, self._wake_reader]):
+                    if ready is self._wake_reader:
+                        self._wake_reader.recv_bytes()
+                        self._send_outbox()
+                        if self._closing:
+                            return
+                    else:
+                        yield messages.decode_event(self._connection.recv_bytes())
+        except (OSError, EOFError):
+            if not self._closing:
+                yield self._lost()
+        finally:
+            self._end_process()
+
+    def _send_outbox(self) -> None:
+        while True:
+            with self._lock:
+                if not self._outbox:
+                    return
+                request = self._outbox.popleft()
+            self._connection.send_bytes(messages.encode(request))
+
+    def _wake(self) -> None:
+        with contextlib.suppress(OSError):  # the reader has gone: nobody is left to wake
+            self._wake_writer.send_bytes(b"\0")
+
+    def _lost(self) -> messages.EngineLost:
+        try:
+            exit_code = self._process.wait(SHUTDOWN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            exit_code = None
+        return messages.EngineLost(
+            exit_code=exit_code,
+            message="The engine process ended unexpectedly.",
+            hint="Restart the engine; the chat is kept. If it happens again, read the log.",
+            log_path=str(log_path()),
+        )
+
+    def _end_process(self) -> None:
+        """Give the child a moment to end by itself, then end it; leaves neither process nor file handle behind."""
+        with self._lock:
+            self._closing = True
+        with contextlib.suppress(OSError):
+            self._connection.close()
+        assert self._process.stdin and self._process.stdout
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(SHUTDOWN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._process.stdout.close()
+        self._wake_reader.close()
+        self._wake_writer.close()

@@ -1,0 +1,240 @@
+"""Requests go to the engine, events come back. Plain data (msgspec); says nothing about where the engine runs.
+
+Every request carries an `id` chosen by its sender; every event that answers one carries the same id as `request`.
+An engine that drafts no trees (a remote server) simply never sends `TreeGrown`.
+"""
+
+from typing import Annotated, Literal, Union
+
+import msgspec
+from msgspec import Meta, Struct
+
+__all__ = [
+    "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress",
+    "Loaded", "Memory", "Message", "ModelInfo", "Options", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
+    "StopReason", "TextDelta", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
+    "decode_event", "decode_request", "encode",
+]  # fmt: skip
+
+MAX_BUDGET = 4096
+
+StopReason = Literal["end_of_sequence", "stop_string", "max_new_tokens", "context_full", "cancelled"]
+
+
+class Message(Struct, forbid_unknown_fields=True):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Options(Struct, forbid_unknown_fields=True, kw_only=True):
+    """How one answer is made. `None` means: the engine chooses."""
+
+    temperature: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.0
+    top_p: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
+    top_k: Annotated[int, Meta(ge=0)] = 0  # 0: off
+    min_p: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
+    repetition_penalty: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None  # None: a fresh one, reported in the answer
+    max_new_tokens: Annotated[int, Meta(ge=1)] | None = None  # None: until the model ends or the context is full
+    stop: list[str] = []
+    drafter: str = "auto"
+    budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # most nodes in a tree
+    beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes the draft expands per round
+    depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # deepest node
+
+
+# --- requests ---------------------------------------------------------------------------------------------------------
+
+
+class Load(Struct, tag=True, kw_only=True):
+    """Load a target and perhaps a draft; replaces what was loaded. `draft`: an id or path, "auto" or "none"."""
+
+    id: int
+    target: str | None = None  # None: the embedded default
+    draft: str = "auto"
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
+    device: Literal["auto", "cuda", "cpu"] = "auto"
+    context: Annotated[int, Meta(ge=16)] | None = None  # tokens; None: the engine chooses
+
+
+class Chat(Struct, tag=True, kw_only=True):
+    """Answer the last message. The whole list is sent each time; what the models have already seen is reused."""
+
+    id: int
+    messages: list[Message]
+    options: Options = msgspec.field(default_factory=Options)
+
+
+class Cancel(Struct, tag=True):
+    """End the answer or the loading under way, whichever it is; an answer's text so far is kept. Never queued behind work."""
+
+    id: int
+
+
+class Unload(Struct, tag=True):
+    id: int
+
+
+class Shutdown(Struct, tag=True):
+    id: int
+
+
+Request = Union[Load, Chat, Cancel, Unload, Shutdown]
+
+# --- events -----------------------------------------------------------------------------------------------------------
+
+
+class Ready(Struct, tag=True, kw_only=True):
+    """The engine process listens. First event on every connection; sent before torch is imported."""
+
+    engine_version: str
+    pid: int
+
+
+class LoadProgress(Struct, tag=True, kw_only=True):
+    request: int
+    stage: Literal["libraries", "reading", "tokenizer", "draft", "target"]
+    done: int  # bytes of weights made ready in this stage; 0 of 0 where a stage has no bytes
+    total: int
+
+
+class ModelInfo(Struct, kw_only=True):
+    name: str
+    path: str
+    architecture: str
+    parameters: int
+    nbytes: int  # weights in memory
+    layers: int
+    vocabulary: int
+
+
+class Loaded(Struct, tag=True, kw_only=True):
+    request: int
+    target: ModelInfo
+    draft: ModelInfo | None
+    drafter: str  # what "auto" stands for with this pair
+    drafters: list[str]  # what this pair can run
+    dtype: str
+    device: str
+    context: int  # tokens
+
+
+class Unloaded(Struct, tag=True):
+    request: int
+
+
+class PrefillProgress(Struct, tag=True, kw_only=True):
+    """Tokens of the prompt: those reused from before are counted in neither number."""
+
+    request: int
+    done: int
+    total: int
+
+
+class TreeNodes(Struct, kw_only=True):
+    """A token tree as flat lists, one entry per node; ids are positions, parents come before children, -1 is the root."""
+
+    root_text: str
+    tokens: list[int]
+    parents: list[int]
+    log_probs: list[float]  # the drafter's log p(token | path)
+    sources: list[int]  # bit set, engine.tree.SOURCE_*: 1 draft model, 2 recycling
+    texts: list[str]
+
+
+class TreeGrown(Struct, tag=True, kw_only=True):
+    """The tree of the iteration under way as it stands now (before the target has seen it). May be dropped when slow."""
+
+    request: int
+    iteration: int
+    tree: TreeNodes
+
+
+class TextDelta(Struct, tag=True, kw_only=True):
+    """New text of the answer. Never a broken character; what might be the start of a stop string is held back."""
+
+    request: int
+    text: str
+    tokens: int  # tokens of the answer so far
+
+
+class Seconds(Struct, kw_only=True):
+    """Where time went, in seconds, after the prefill. Mutable: the engine adds to it."""
+
+    draft: float = 0.0
+    target: float = 0.0
+    stream_wait: float = 0.0
+    other: float = 0.0
+
+
+class IterationDone(Struct, tag=True, kw_only=True):
+    """One iteration: the tree the target checked, the path it accepted, the bonus token. May be dropped when slow."""
+
+    request: int
+    iteration: int
+    tree: TreeNodes
+    accepted: list[int]  # node ids from the root down
+    bonus_token: int
+    bonus_text: str
+    seconds: Seconds  # of this iteration
+    tokens: int  # tokens of the answer so far
+    target_passes: int  # so far, after the prefill
+    tokens_per_pass: float  # so far
+    tokens_per_second: float  # so far
+
+
+class Memory(Struct, kw_only=True):
+    """Bytes of weights and KV cache held in each tier."""
+
+    vram: int
+    ram: int
+
+
+class Answer(Struct, tag=True, kw_only=True):
+    """The whole answer; the last event of a Chat that did not fail. Counting as in DESIGN section 3."""
+
+    request: int
+    text: str
+    token_ids: list[int]
+    stop_reason: StopReason
+    seed: int
+    prompt_tokens: int
+    reused_tokens: int  # prompt tokens whose KV rows the target still had
+    tokens: int
+    target_passes: int  # after the prefill
+    tokens_per_pass: float | None  # None where no pass followed the prefill
+    tokens_per_second: float | None
+    time_to_first_token_s: float | None  # None where none came
+    seconds: Seconds
+    bytes_streamed: int
+    link_gb_per_s: float | None
+    memory: Memory
+    drafter: str
+    budget: int
+
+
+class Failed(Struct, tag=True, kw_only=True):
+    """The last event of a request that failed. The engine stays usable. Kinds: engine.errors."""
+
+    request: int
+    kind: str
+    message: str
+    hint: str
+
+
+class EngineLost(Struct, tag=True, kw_only=True):
+    """Made by EngineConnection itself when the engine process ended without being asked to; the last event."""
+
+    exit_code: int | None
+    message: str
+    hint: str
+    log_path: str
+
+
+Event = Union[
+    Ready, LoadProgress, Loaded, Unloaded, PrefillProgress, TreeGrown, TextDelta, IterationDone, Answer, Failed, EngineLost
+]
+
+encode = msgspec.msgpack.Encoder().encode
+decode_request = msgspec.msgpack.Decoder(Request).decode
+decode_event = msgspec.msgpack.Decoder(Event).decode
