@@ -1,0 +1,204 @@
+"""One forward pass over rows: transformers' decoder layers, our rows, masks and cache.
+
+A row is a token with a position and the set of cached slots and other rows it may see; a token tree is one way to make rows,
+a piece of prompt another. Never knows where weights came from, who proposed the rows, or what text they are.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.configuration_utils import PretrainedConfig
+
+from engine.kv_cache import KVCache
+
+# Attention works on this many rows at a time, so that a mask is never larger than this times the context.
+ROWS_PER_PIECE = 256
+
+# Called before each chunk of a pass with (chunks done, chunks in all); ends the pass by raising.
+Watch = Callable[[int, int], None]
+
+
+def no_watch(done: int, total: int) -> None:
+    """The Watch of a pass that nobody looks at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What one pass runs over.
+
+    tokens:    int64 [rows]
+    positions: int64 [rows]  depth positions: those of a node count along its path
+    visible:   bool [rows, tail + rows], or None. Which slots of the cache's tail, and which of these rows, a row sees.
+               None: there is no tail, and each row sees itself and the rows before it (plain text).
+               Every committed slot is seen by every row, unless a sliding window cuts it off.
+    """
+
+    tokens: Tensor
+    positions: Tensor
+    visible: Tensor | None = None
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @staticmethod
+    def text(tokens: Sequence[int], start: int, device: torch.device) -> "Rows":
+        """Rows of plain text whose first token stands at position `start`."""
+        return Rows(
+            torch.tensor(tokens, dtype=torch.int64, device=device),
+            torch.arange(start, start + len(tokens), device=device),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """logits [rows asked for, vocabulary] in the model's dtype; hidden: layer -> its output [rows asked for, width]."""
+
+    logits: Tensor
+    hidden: dict[int, Tensor]
+
+
+@dataclass(slots=True)
+class Visibility:
+    """Makes attention masks from positions, piece by piece and for each attention kind (full, or a sliding window)."""
+
+    rows: Rows
+    last: int  # the largest position among the rows
+    length: int  # committed slots; slot i holds position i
+    tail_positions: Tensor  # [tail] of the rows cached behind them
+    _kept: dict[int | None, Tensor] = field(default_factory=dict)
+
+    def mask(self, start: int, stop: int, window: int | None) -> Tensor | None:
+        """bool [stop - start, keys] for rows start..stop, keys = slots up to the last one they may see.
+
+        None where they see all of these. `window`: a row sees positions above its own less the window.
+        """
+        if window is not None and window > self.last:
+            window = None
+        if len(self.rows) <= ROWS_PER_PIECE and window in self._kept:
+            return self._kept[window]
+        if self.rows.visible is None and window is None and stop - start == 1:
+            return None
+        mask = self._make(start, stop, window)
+        self._kept[window] = mask
+        return mask
+
+    def _make(self, start: int, stop: int, window: int | None) -> Tensor:
+        positions = self.rows.positions
+        if self.rows.visible is None:
+            among = positions[None, :stop] <= positions[start:stop, None]
+        else:
+            among = self.rows.visible[start:stop]
+        mask = torch.cat([among.new_ones(stop - start, self.length), among], dim=1)
+        if window is not None:
+            committed = torch.arange(self.length, device=positions.device)
+            keys = torch.cat([committed, self.tail_positions, positions])[: mask.shape[1]]
+            mask &= keys[None, :] > positions[start:stop, None] - window
+        return mask
+
+
+def _attend(
+    module: nn.Module,
+    query: Tensor,  # [1, heads, rows, head_dim]
+    key: Tensor,  # [1, kv_heads, keys, head_dim]
+    value: Tensor,
+    attention_mask: Visibility,
+    scaling: float | None = None,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    **_: object,
+) -> tuple[Tensor, None]:
+    """transformers' attention interface. Query heads that share a key head are folded into its rows: keys are not repeated."""
+    _, heads, rows, width = query.shape
+    kv_heads = key.shape[1]
+    group = heads // kv_heads
+    output = query.new_empty(1, rows, heads, width)
+    for start in range(0, rows, ROWS_PER_PIECE):
+        stop = min(start + ROWS_PER_PIECE, rows)
+        mask = attention_mask.mask(start, stop, sliding_window)
+        keys = key.shape[2] if mask is None else mask.shape[1]
+        piece = nn.functional.scaled_dot_product_attention(
+            query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width),
+            key[:, :, :keys],
+            value[:, :, :keys],
+            attn_mask=None if mask is None else mask.repeat(group, 1),
+            scale=scaling,
+        )
+        output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
+    return output, None
+
+
+ATTENTION = "specexec"
+AttentionInterface.register(ATTENTION, _attend)
+
+
+class Model:
+    """A causal language model on its compute device.
+
+    Attributes: `config` (transformers'), `vocabulary` (rows of the head), `layers`, `dtype`, `device`, `nbytes`, `parameters`.
+    """
+
+    def __init__(self, module: nn.Module, config: PretrainedConfig) -> None:
+        """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place."""
+        self.config = config
+        self.module = module.eval()
+        self._body = module.model
+        self._head = module.lm_head
+        self.layers = len(self._body.layers)
+        self.vocabulary: int = self._head.weight.shape[0]
+        self.dtype: torch.dtype = self._head.weight.dtype
+        self.device: torch.device = self._head.weight.device
+        weights = {parameter.data_ptr(): parameter for parameter in module.parameters()}
+        self.nbytes = sum(parameter.nbytes for parameter in weights.values())
+        self.parameters = sum(parameter.numel() for parameter in weights.values())
+
+    @property
+    def context_limit(self) -> int:
+        """Positions the model was made for."""
+        return int(self.config.max_position_embeddings)
+
+    def new_cache(self, capacity: int) -> KVCache:
+        config = self.config
+        head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return KVCache(self.layers, config.num_key_value_heads, head_dim, capacity, self.dtype, self.device)
+
+    @torch.inference_mode()
+    def forward(
+        self,
+        rows: Rows,
+        cache: KVCache,
+        tail_positions: Tensor | None = None,
+        logits_for: slice = slice(None),  # noqa: B008 - immutable
+        hidden_layers: Sequence[int] = (),
+        watch: Watch = no_watch,
+    ) -> Output:
+        """One pass over `rows`; their keys and values join the cache's tail.
+
+        tail_positions: int64 [tail], positions of the rows the tail already holds (needed for sliding windows).
+        logits_for, hidden_layers: which rows get logits, and which layers' outputs are returned for those rows.
+        A pass that `watch` ends leaves the cache unchanged.
+        """
+        cache.reserve(len(rows))
+        if tail_positions is None:
+            tail_positions = rows.positions[:0]
+        visibility = Visibility(rows, int(rows.positions.max()), cache.length, tail_positions)
+        position_ids = rows.positions[None]
+        state = self._body.embed_tokens(rows.tokens[None])
+        rotary = self._body.rotary_emb(state, position_ids)
+        hidden: dict[int, Tensor] = {}
+        for index, layer in enumerate(self._body.layers):
+            watch(index, self.layers)
+            state = layer(
+                state,
+                attention_mask=visibility,
+                position_ids=position_ids,
+                past_key_values=cache,
+                position_embeddings=rotary,
+            )
+            if index in hidden_layers:
+                hidden[index] = state[0, logits_for]
+        watch(self.layers, self.layers)
+        cache.extend_tail(len(rows))
+        return Output(self._head(self._body.norm(state[0, logits_for])), hidden)
