@@ -105,18 +105,22 @@ def resolve(id_or_path: str) -> Path:
 
 def default_target() -> str:
     """The id of the model to start with: the one shipped with the program."""
-    return next(entry.id for entry in entries().values() if entry.embedded)
+    embedded = [entry.id for entry in entries().values() if entry.embedded]
+    return embedded[0] if embedded else next(iter(entries()))
 
 
 def draft_for(target: str) -> str | None:
-    """The id of the draft the catalogue names for `target` (an id, or the path of a catalogue file).
-
-    None where there is none, or where its file is not on this machine.
+    """The draft the catalogue names for `target` (an id, or the path of a catalogue file): its id, or its path where
+    it lies beside the target only. None where there is none, or where its file is not on this machine.
     """
     entry = entries().get(target) or _entry_of_file(Path(target).name)
     if entry is None or entry.draft is None:
         return None
-    return entry.draft if find(entries()[entry.draft]) is not None else None
+    draft = entries()[entry.draft]
+    if find(draft) is not None:
+        return draft.id
+    beside = Path(target).expanduser().parent / draft.file
+    return str(beside) if target not in entries() and beside.is_file() else None
 
 
 def _entry_of_file(name: str) -> Entry | None:

@@ -97,3 +97,9 @@ class EngineGone(SpecExecError):
     """The engine process ended or could not be started."""
 
     kind = "engine_gone"
+
+
+class Interrupted(SpecExecError):
+    """The user ended it."""
+
+    kind = "cancelled"

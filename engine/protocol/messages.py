@@ -174,7 +174,7 @@ class IterationDone(Struct, tag=True, kw_only=True):
     iteration: int
     tree: TreeNodes
     accepted: list[int]  # node ids from the root down
-    bonus_token: int
+    bonus_token: int | None  # None where the answer ended before it
     bonus_text: str
     seconds: Seconds  # of this iteration
     tokens: int  # tokens of the answer so far

@@ -1,0 +1,248 @@
+"""The header of a GGUF file: metadata and a list of tensors, trusted no further than checked.
+
+Layout (ggml-org/ggml docs/gguf.md), little-endian: "GGUF", uint32 version, uint64 tensor count, uint64
+metadata count; each metadata entry: string key, uint32 type, value; each tensor: string name, uint32
+dimensions, uint64 per dimension (fastest first), uint32 ggml type, uint64 offset into the data section; then
+padding to `general.alignment`. A string is a uint64 length and UTF-8 bytes. Knows nothing of architectures.
+"""
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.checkpoints.checkpoint import truncated
+from engine.checkpoints.storage import BLOCKS, GGML_TYPES, stored_nbytes
+from engine.errors import BadCheckpoint, UnsupportedModel
+
+Scalar = bool | int | float | str
+Value = Scalar | list[str] | NDArray[np.generic]
+
+DAMAGED = "The file is damaged or was made by a faulty program; download it again or choose another file."
+# Bounds far above real files (Gemma 3, one of the largest: 262 k tokens, 515 k merges, 20 MB), so that a
+# damaged count costs neither memory nor time.
+HEADER_LIMIT = 128 << 20
+STRINGS_LIMIT = 1 << 21
+ENTRIES_LIMIT = 1 << 16
+KEY_LIMIT = 1 << 16
+ALIGNMENT_LIMIT = 1 << 16
+READ_AHEAD = 4 << 20
+
+STRING, ARRAY, BOOL = 8, 9, 7
+NUMBERS = {
+    0: "<u1",
+    1: "<i1",
+    2: "<u2",
+    3: "<i2",
+    4: "<u4",
+    5: "<i4",
+    6: "<f4",
+    BOOL: "?",
+    10: "<u8",
+    11: "<i8",
+    12: "<f8",
+}
+
+_uint64 = struct.Struct("<Q").unpack_from
+
+
+@dataclass(frozen=True, slots=True)
+class GgufTensor:
+    """One entry of the tensor list; `offset` in bytes from the start of the file, `shape` in torch order."""
+
+    name: str
+    shape: tuple[int, ...]
+    storage: str
+    offset: int
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class GgufHeader:
+    """Everything before the weights."""
+
+    version: int
+    metadata: dict[str, Value]
+    tensors: dict[str, GgufTensor]
+
+
+def read_header(path: Path) -> GgufHeader:
+    """Parse and check the header of the GGUF file at `path`. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    try:
+        with path.open("rb") as file:
+            return _Parser(path, file).header()
+    except OSError as error:
+        raise BadCheckpoint(
+            f"{path.name} cannot be read: {error.strerror}.", "Check the file and the disk."
+        ) from error
+
+
+class _Parser:
+    """A position in the head of a file; reads ahead in pieces, never beyond `HEADER_LIMIT`."""
+
+    def __init__(self, path: Path, file: BinaryIO) -> None:
+        self.path = path
+        self.file = file
+        self.file_nbytes = path.stat().st_size
+        self.buffer = bytearray()
+        self.at = 0
+        self.strings = 0
+
+    def header(self) -> GgufHeader:
+        if self.take(4) != b"GGUF":
+            raise BadCheckpoint(f"{self.path.name} is no GGUF file.", DAMAGED)
+        version = int(self.number("<u4"))
+        if version.to_bytes(4, "little") in (b"\0\0\0\2", b"\0\0\0\3"):
+            raise UnsupportedModel(
+                f"{self.path.name} is a big-endian GGUF file.", "Choose the usual little-endian file."
+            )
+        if version not in (2, 3):
+            raise UnsupportedModel(
+                f"{self.path.name} is GGUF version {version}; versions 2 and 3 are read.",
+                "Choose a newer file.",
+            )
+        tensor_count = self.count("tensors", ENTRIES_LIMIT, 8 + 4 + 8 + 4 + 8)
+        entry_count = self.count("metadata entries", ENTRIES_LIMIT, 8 + 4 + 1)
+        metadata: dict[str, Value] = {}
+        for _ in range(entry_count):
+            key = self.text(KEY_LIMIT)
+            if key in metadata:
+                raise self.bad(f"metadata key {key!r} appears twice")
+            metadata[key] = self.value(int(self.number("<u4")))
+        alignment = metadata.get("general.alignment", 32)
+        if type(alignment) is not int or not 0 < alignment <= ALIGNMENT_LIMIT or alignment & (alignment - 1):
+            raise self.bad(f"its alignment {alignment!r} is no power of two")
+        entries = [self.tensor() for _ in range(tensor_count)]
+        start = self.at + -self.at % alignment
+        return GgufHeader(version, metadata, self.place(entries, start, alignment))
+
+    # -- the list of tensors ---------------------------------------------------------------------------------
+
+    def tensor(self) -> GgufTensor:
+        """One entry; its offset still counts from the data section."""
+        name = self.text(KEY_LIMIT)
+        dimensions = int(self.number("<u4"))
+        if not 1 <= dimensions <= 4:
+            raise self.bad(f"tensor {name!r} has {dimensions} dimensions")
+        shape = tuple(int(self.number("<u8")) for _ in range(dimensions))[::-1]
+        if min(shape) < 1:
+            raise self.bad(f"tensor {name!r} has the shape {shape}")
+        kind = int(self.number("<u4"))
+        offset = int(self.number("<u8"))
+        if kind not in GGML_TYPES:
+            raise UnsupportedModel(
+                f"{self.path.name} stores {name!r} in ggml's format number {kind}, which is not read here.",
+                "Choose a file in another quantization, for example Q4_K_M or Q8_0.",
+            )
+        storage = GGML_TYPES[kind]
+        nbytes = stored_nbytes(storage, shape)
+        if not nbytes:
+            raise self.bad(
+                f"{name!r} has rows of {shape[-1]} values, no whole blocks of {BLOCKS[storage][0]}"
+            )
+        return GgufTensor(name, shape, storage, offset, nbytes)
+
+    def place(self, entries: list[GgufTensor], start: int, alignment: int) -> dict[str, GgufTensor]:
+        """Entries by name, offsets made absolute; each aligned, inside the file, overlapping no other."""
+        tensors: dict[str, GgufTensor] = {}
+        end = 0
+        for entry in sorted(entries, key=lambda entry: entry.offset):
+            if entry.name in tensors:
+                raise self.bad(f"tensor {entry.name!r} appears twice")
+            if entry.offset % alignment:
+                raise self.bad(f"tensor {entry.name!r} is not aligned to {alignment} bytes")
+            if entry.offset < end:
+                raise self.bad(f"tensor {entry.name!r} overlaps another")
+            end = entry.offset + entry.nbytes
+            tensors[entry.name] = GgufTensor(
+                entry.name, entry.shape, entry.storage, start + entry.offset, entry.nbytes
+            )
+        if tensors and start + end > self.file_nbytes:
+            raise truncated(self.path, self.file_nbytes, start + end)
+        return tensors
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def value(self, kind: int) -> Value:
+        if kind in NUMBERS:
+            return self.number(NUMBERS[kind])
+        if kind == STRING:
+            return self.text(HEADER_LIMIT)
+        if kind == ARRAY:
+            return self.array(int(self.number("<u4")))
+        raise self.bad(f"a metadata value has the unknown type {kind}")
+
+    def array(self, kind: int) -> Value:
+        if kind in NUMBERS:
+            dtype = np.dtype(NUMBERS[kind])
+            count = self.count("array items", HEADER_LIMIT, dtype.itemsize)
+            return np.frombuffer(self.take(count * dtype.itemsize), dtype)
+        if kind == STRING:
+            return self.texts(self.count("strings", STRINGS_LIMIT - self.strings, 8))
+        raise self.bad(f"a metadata array holds items of type {kind}")
+
+    def number(self, dtype: str) -> bool | int | float:
+        kind = np.dtype(dtype)
+        number: bool | int | float = np.frombuffer(self.take(kind.itemsize), kind)[0].item()
+        return number
+
+    def count(self, what: str, limit: int, least_nbytes: int) -> int:
+        """A uint64 count of items that take at least `least_nbytes` each."""
+        count = int(self.number("<u8"))
+        if count > limit:
+            raise self.bad(f"it claims {count:,} {what}")
+        if self.at + count * least_nbytes > self.file_nbytes:
+            raise truncated(self.path, self.file_nbytes, self.at + count * least_nbytes)
+        return count
+
+    def text(self, limit: int) -> str:
+        nbytes = self.count("bytes of text", limit, 1)
+        try:
+            return self.take(nbytes).decode()
+        except UnicodeDecodeError as error:
+            raise self.bad("a text in its metadata is not UTF-8") from error
+
+    def texts(self, count: int) -> list[str]:
+        """`count` strings: the one long loop (tokens, merges), so written flat."""
+        self.strings += count
+        texts: list[str] = []
+        at, buffer = self.at, self.buffer
+        try:
+            for _ in range(count):
+                if at + 8 > len(buffer):
+                    self.fill(at + 8)
+                end = at + 8 + _uint64(buffer, at)[0]
+                if end > len(buffer):
+                    self.fill(end)
+                texts.append(buffer[at + 8 : end].decode())
+                at = end
+        except UnicodeDecodeError as error:
+            raise self.bad("a text in its metadata is not UTF-8") from error
+        self.at = at
+        return texts
+
+    # -- bytes -----------------------------------------------------------------------------------------------
+
+    def take(self, nbytes: int) -> bytes:
+        end = self.at + nbytes
+        if end > len(self.buffer):
+            self.fill(end)
+        taken = bytes(self.buffer[self.at : end])
+        self.at = end
+        return taken
+
+    def fill(self, end: int) -> None:
+        """Have at least the first `end` bytes of the file in the buffer."""
+        if end > self.file_nbytes:
+            raise truncated(self.path, self.file_nbytes, end)
+        if end > HEADER_LIMIT:
+            raise self.bad(f"its header claims more than {HEADER_LIMIT >> 20} MiB")
+        self.buffer += self.file.read(max(end - len(self.buffer), READ_AHEAD))
+        if end > len(self.buffer):
+            raise truncated(self.path, len(self.buffer), end)
+
+    def bad(self, reason: str) -> BadCheckpoint:
+        return BadCheckpoint(f"{self.path.name} is not valid: {reason}.", DAMAGED)

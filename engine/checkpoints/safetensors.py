@@ -1,0 +1,276 @@
+"""Folders in Hugging Face's layout: config.json beside .safetensors files.
+
+A safetensors file is a uint64 length (little-endian), that many bytes of JSON ({name: {dtype, shape,
+data_offsets}}), and the data section (huggingface/safetensors README, "Format"). Pickle files are refused:
+unpickling runs code.
+"""
+
+import json
+import math
+import re
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, truncated
+from engine.checkpoints.storage import BLOCKS
+from engine.errors import BadCheckpoint, UnsupportedModel
+
+HEADER_LIMIT = 100_000_000  # bytes; the limit of the reference reader
+JSON_LIMIT = 64 << 20  # bytes of config.json and the index
+DAMAGED = "The file is damaged; download it again."
+INDEX = "model.safetensors.index.json"
+SINGLE = "model.safetensors"
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+# Rotary frequencies old checkpoints carry; they follow from the configuration.
+HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
+# Model types transformers builds itself, so that code shipped with the checkpoint (`auto_map`) is never
+# needed.
+# fmt: off
+NATIVE = frozenset({
+    "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
+    "gpt2", "gpt_neox", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
+    "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
+})
+# fmt: on
+
+
+def claims(path: Path) -> bool:
+    """Whether `path` is a folder or a file this format answers for (also to say why not)."""
+    return path.is_dir() or path.suffix == ".safetensors" or any(path.match(pattern) for pattern in PICKLES)
+
+
+def read(path: Path) -> Checkpoint:
+    """The checkpoint at `path`: a folder, or a .safetensors file in it."""
+    folder = path if path.is_dir() else path.parent
+    if path.is_file() and path.suffix != ".safetensors":
+        raise _pickled(path)
+    config = _config(folder)
+    architecture = config.pop("model_type")
+    tensors = _tensors(path, folder)
+    if "lm_head.weight" not in tensors and "tie_word_embeddings" not in config:
+        config["tie_word_embeddings"] = True
+    if config.get("tie_word_embeddings") is True:  # a copy some checkpoints carry
+        tensors.pop("lm_head.weight", None)
+    return Checkpoint(
+        path=path,
+        format="safetensors",
+        architecture=architecture,
+        config=config,
+        tensors={name: span for name, span in tensors.items() if not HARMLESS.fullmatch(name)},
+        tokenizer=TokenizerFolder(folder),
+        generation=_generation(folder, config),
+    )
+
+
+# -- JSON files ----------------------------------------------------------------------------------------------
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """The JSON object in `file`, of bounded size and without duplicate keys. Raises `BadCheckpoint`."""
+    try:
+        if file.stat().st_size > JSON_LIMIT:
+            raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
+        return _parse(file.name, file.read_bytes())
+    except OSError as error:
+        raise BadCheckpoint(
+            f"{file.name} cannot be read: {error.strerror}.", "Check the folder and the disk."
+        ) from error
+
+
+def _parse(name: str, text: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_without_duplicates)
+    # RecursionError: brackets nested a thousand deep.
+    except (ValueError, RecursionError) as error:
+        raise BadCheckpoint(f"{name} is not valid JSON: {str(error)[:120]}.", DAMAGED) from error
+    if not isinstance(found, dict):
+        raise BadCheckpoint(f"{name} holds no JSON object.", DAMAGED)
+    return found
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key appears twice")
+    return found
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    """config.json, checked for what cannot be loaded; without `auto_map`, so that no shipped code is ever
+    run."""
+    file = folder / "config.json"
+    if not file.is_file():
+        raise BadCheckpoint(
+            f"{folder.name} has no config.json.",
+            "Choose the folder a model was downloaded to, with all its files.",
+        )
+    config = read_json(file)
+    architecture = config.get("model_type")
+    if not isinstance(architecture, str):
+        raise BadCheckpoint("config.json does not name a model_type.", DAMAGED)
+    if config.pop("auto_map", None) is not None and architecture not in NATIVE:
+        raise UnsupportedModel(
+            f"A {architecture} model needs Python code shipped with the checkpoint, which is never run here.",
+            "Choose a model of an architecture that transformers has built in.",
+        )
+    if (quantization := config.get("quantization_config")) is not None:
+        method = quantization.get("quant_method", "unknown") if isinstance(quantization, dict) else "unknown"
+        raise UnsupportedModel(
+            f"{folder.name} is quantized ({method}); such checkpoints are not read yet.",
+            "Choose the original weights, or a GGUF file of this model.",
+        )
+    return config
+
+
+def _generation(folder: Path, config: dict[str, Any]) -> Generation:
+    file = folder / "generation_config.json"
+    said = read_json(file) if file.is_file() else {}
+    ends: list[int] = []
+    for source in (said, config):
+        found = source.get("eos_token_id")
+        ends += [
+            end for end in (found if isinstance(found, list) else [found]) if type(end) is int and end >= 0
+        ]
+    bos = said.get("bos_token_id", config.get("bos_token_id"))
+    top_k = said.get("top_k")
+    return Generation(
+        eos_token_ids=tuple(dict.fromkeys(ends)),
+        bos_token_id=bos if type(bos) is int else None,
+        temperature=_real(said.get("temperature")),
+        top_p=_real(said.get("top_p")),
+        top_k=top_k if type(top_k) is int else None,
+        repetition_penalty=_real(said.get("repetition_penalty")),
+    )
+
+
+def _real(value: Any) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+
+
+# -- the tensors ---------------------------------------------------------------------------------------------
+
+
+def _tensors(path: Path, folder: Path) -> dict[str, Span]:
+    index = folder / INDEX
+    if path.is_file() and not (index.is_file() and path.name != SINGLE):
+        return read_header(path)
+    if index.is_file():
+        return _sharded(folder, index)
+    if (folder / SINGLE).is_file():
+        return read_header(folder / SINGLE)
+    lone = sorted(folder.glob("*.safetensors"))
+    if len(lone) == 1:
+        return read_header(lone[0])
+    for pattern in PICKLES:
+        for pickled in folder.glob(pattern):
+            raise _pickled(pickled)
+    raise BadCheckpoint(
+        f"{folder.name} has no {SINGLE} and no {INDEX}.",
+        "Download the model again, with all its .safetensors files.",
+    )
+
+
+def _sharded(folder: Path, index: Path) -> dict[str, Span]:
+    """Tensors of all shards the index names; each in the shard it says."""
+    places = read_json(index).get("weight_map")
+    if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
+        raise BadCheckpoint(f"{index.name} has no weight_map.", DAMAGED)
+    shards: dict[str, dict[str, Span]] = {}
+    for name in sorted(set(places.values())):
+        # A plain file name: no way out of the folder, on any system.
+        if (
+            not name.endswith(".safetensors")
+            or any(mark in name for mark in "/\\:\0")
+            or name.startswith(".")
+        ):
+            raise BadCheckpoint(
+                f"{index.name} names {name[:80]!r}, which is no file of this folder.",
+                "Do not use this model.",
+            )
+        if not (folder / name).is_file():
+            raise BadCheckpoint(
+                f"{name} is missing.", "Download the model again, with all its .safetensors files."
+            )
+        shards[name] = read_header(folder / name)
+    tensors: dict[str, Span] = {}
+    for tensor, name in places.items():
+        if tensor not in shards[name]:
+            raise BadCheckpoint(f"{name} does not hold {tensor}, though {index.name} says so.", DAMAGED)
+        tensors[tensor] = shards[name][tensor]
+    return tensors
+
+
+def read_header(file: Path) -> dict[str, Span]:
+    """Spans of all tensors of one .safetensors file. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    try:
+        file_nbytes = file.stat().st_size
+        with file.open("rb") as stream:
+            prefix = stream.read(8)
+            nbytes = int.from_bytes(prefix, "little")
+            if len(prefix) < 8:
+                raise truncated(file, file_nbytes, 8)
+            if nbytes > HEADER_LIMIT:
+                raise BadCheckpoint(f"{file.name} claims a header of {nbytes:,} bytes.", DAMAGED)
+            if 8 + nbytes > file_nbytes:
+                raise truncated(file, file_nbytes, 8 + nbytes)
+            text = stream.read(nbytes)
+    except OSError as error:
+        raise BadCheckpoint(
+            f"{file.name} cannot be read: {error.strerror}.", "Check the file and the disk."
+        ) from error
+    if len(text) < nbytes:
+        raise truncated(file, 8 + len(text), 8 + nbytes)
+    entries = _parse(file.name, text)
+    entries.pop("__metadata__", None)
+    spans = {name: _span(file, name, entry, 8 + nbytes) for name, entry in entries.items()}
+    _check_places(file, spans, 8 + nbytes, file_nbytes)
+    return spans
+
+
+def _span(file: Path, name: str, entry: Any, start: int) -> Span:
+    """One header entry; `start` is where the data section begins."""
+    if not isinstance(entry, dict):
+        raise _bad(file, name, "its entry is no object")
+    storage, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
+    if not isinstance(storage, str) or not _whole_numbers(shape) or not _whole_numbers(offsets):
+        raise _bad(file, name, "dtype, shape or data_offsets are missing or of the wrong kind")
+    if len(offsets) != 2:
+        raise _bad(file, name, "its data_offsets are no pair")
+    if storage not in BLOCKS or BLOCKS[storage][0] != 1:
+        raise UnsupportedModel(
+            f"{file.name} stores {name} as {storage[:20]}, which is not read here.",
+            "Choose bfloat16 or float16 weights.",
+        )
+    begin, end = offsets
+    if end - begin != math.prod(shape) * BLOCKS[storage][1]:
+        raise _bad(file, name, f"{end - begin} bytes do not hold {shape} values of {storage}")
+    return Span(file, start + begin, end - begin, tuple(shape), storage)
+
+
+def _whole_numbers(value: Any) -> TypeGuard[list[int]]:
+    return (
+        isinstance(value, list)
+        and len(value) <= 8
+        and all(type(item) is int and 0 <= item < 1 << 63 for item in value)
+    )
+
+
+def _check_places(file: Path, spans: dict[str, Span], start: int, file_nbytes: int) -> None:
+    end, before = start, ""
+    for name, span in sorted(spans.items(), key=lambda item: (item[1].offset, item[1].nbytes)):
+        if span.offset < end:
+            raise _bad(file, name, f"it overlaps {before}")
+        end, before = span.offset + span.nbytes, name
+    if end > file_nbytes:
+        raise truncated(file, file_nbytes, end)
+
+
+def _bad(file: Path, name: str, reason: str) -> BadCheckpoint:
+    return BadCheckpoint(f"{file.name} is not valid: tensor {name[:200]}: {reason}.", DAMAGED)
+
+
+def _pickled(file: Path) -> UnsupportedModel:
+    return UnsupportedModel(
+        f"{file.name} is a pickle file; loading one can run any program hidden in it.",
+        "Choose the .safetensors files of this model, or a GGUF file.",
+    )

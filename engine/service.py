@@ -1,0 +1,135 @@
+"""What an engine does for whoever asks: load, answer, unload. The process, the command line and a server all go through this.
+
+Imports torch only when something is loaded, so that an engine is there at once. One request at a time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine import catalog, protocol
+from engine.errors import NotLoaded, OutOfMemory, SpecExecError
+
+if TYPE_CHECKING:
+    from engine.checkpoints import Checkpoint
+    from engine.model import Model
+    from engine.session import Session
+
+Emit = Callable[[protocol.Event], None]
+DEFAULT_CONTEXT = 8192  # tokens, where the model allows them: room for a long chat at tens of MB of KV cache
+
+
+@dataclass(slots=True)
+class Loading:
+    """One Load under way: reports progress, and ends it when the user wishes."""
+
+    request: int
+    emit: Emit
+    cancelled: Callable[[], bool]
+
+    def report(self, stage: str, done: int = 0, total: int = 0) -> None:
+        from engine.session import Cancelled
+
+        if self.cancelled():
+            raise Cancelled
+        self.emit(protocol.LoadProgress(request=self.request, stage=stage, done=done, total=total))
+
+
+class Engine:
+    """Attributes: `session` (None while nothing is loaded)."""
+
+    def __init__(self) -> None:
+        self.session: Session | None = None
+
+    def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded | None:
+        """Replace what is loaded. None when cancelled. Raises SpecExecError; then nothing is loaded."""
+        self.unload()
+        emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
+        from engine.session import Cancelled
+
+        try:
+            return self._load(request, Loading(request.id, emit, cancelled))
+        except Cancelled:
+            return None
+        except (MemoryError, RuntimeError) as error:
+            raise out_of_memory(error) from error
+
+    def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
+        """Raises SpecExecError; what is loaded stays loaded."""
+        if self.session is None:
+            raise NotLoaded("No model is loaded.", "Load one first.")
+        try:
+            return self.session.answer(request.messages, request.options, emit, cancelled, request.id)
+        except (MemoryError, RuntimeError) as error:
+            raise out_of_memory(error) from error
+
+    def unload(self) -> None:
+        self.session = None
+
+    def _load(self, request: protocol.Load, loading: Loading) -> protocol.Loaded:
+        from engine.checkpoints import open_checkpoint
+        from engine.loading import choose_device, choose_dtype, load_model
+        from engine.sequence import Sequence
+        from engine.session import Pair, Session
+        from engine.tokenizer import check_same_vocabulary, load_tokenizer
+
+        target_name = request.target or catalog.default_target()
+        draft_name = catalog.draft_for(target_name) if request.draft == "auto" else request.draft
+        draft_name = None if draft_name == "none" else draft_name
+        loading.report("reading")
+        target_file = open_checkpoint(catalog.resolve(target_name))
+        draft_file = open_checkpoint(catalog.resolve(draft_name)) if draft_name else None
+        device = choose_device(request.device)
+        dtype = choose_dtype(request.dtype, device)
+
+        loading.report("tokenizer")
+        tokenizer = load_tokenizer(target_file)
+        if draft_file:
+            check_same_vocabulary(tokenizer, load_tokenizer(draft_file))
+
+        def model(stage: str, file: "Checkpoint") -> "Model":
+            return load_model(file, dtype, device, lambda done, total: loading.report(stage, done, total))
+
+        draft_model = model("draft", draft_file) if draft_file else None
+        target_model = model("target", target_file)
+        vocabulary = min(m.vocabulary for m in (target_model, draft_model) if m)
+        context = min(request.context or DEFAULT_CONTEXT, target_model.context_limit)
+        pair = Pair(
+            Sequence(target_model, context), draft_model and Sequence(draft_model, context), tokenizer, vocabulary
+        )
+        self.session = Session(pair)
+        return protocol.Loaded(
+            request=request.id,
+            target=model_info(target_name, target_file, target_model),
+            draft=model_info(draft_name, draft_file, draft_model) if draft_name and draft_file and draft_model else None,
+            drafter=self.session.drafter("auto").name,
+            drafters=self.session.drafters(),
+            dtype=str(dtype).removeprefix("torch."),
+            device=device.type,
+            context=context,
+        )
+
+
+def model_info(name: str, file: "Checkpoint", model: "Model") -> protocol.ModelInfo:
+    return protocol.ModelInfo(
+        name=catalog.entries()[name].name if name in catalog.entries() else file.path.stem,
+        path=str(file.path),
+        architecture=file.architecture,
+        parameters=model.parameters,
+        nbytes=model.nbytes,
+        layers=model.layers,
+        vocabulary=model.vocabulary,
+    )
+
+
+def out_of_memory(error: Exception) -> SpecExecError:
+    """`error` as an OutOfMemory where torch or Python ran out of it; else it is raised again."""
+    import torch
+
+    # torch has no class of its own for a failed allocation on the CPU.
+    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error):
+        return OutOfMemory(
+            "There is not enough free memory for this.",
+            "Close other programs, take a smaller context (--context), or load a smaller model.",
+        )
+    raise error

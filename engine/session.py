@@ -1,0 +1,279 @@
+"""One loaded pair and its conversation: full list of messages in, protocol events out.
+
+What both models have seen of the longest common prefix is reused. Turns token ids into text and applies the rules that end an
+answer; knows nothing of processes, windows or command lines.
+"""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine import protocol
+from engine.decoding import Event, Grown, Iterated, Prefilled, decode
+from engine.drafting import Drafter, Limits, available, default_drafter, make_drafter
+from engine.errors import EmptyPrompt, PromptTooLong
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from engine.stop_strings import StoppableText
+from engine.tokenizer import Tokenizer
+from engine.tree import TokenTree
+
+TREE_INTERVAL_S = 1 / 30  # no window repaints faster
+
+Emit = Callable[[protocol.Event], None]
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error: the user's wish
+    """Raised by a watch to end a pass; the answer's text so far is kept."""
+
+
+@dataclass(slots=True)
+class Pair:
+    """What is loaded. `vocabulary`: token ids that draft and target share."""
+
+    target: Sequence
+    draft: Sequence | None
+    tokenizer: Tokenizer
+    vocabulary: int
+
+    @property
+    def memory(self) -> protocol.Memory:
+        """Bytes of weights and KV cache by tier."""
+        used = {"vram": 0, "ram": 0}
+        for sequence in filter(None, (self.target, self.draft)):
+            tier = "vram" if sequence.model.device.type == "cuda" else "ram"
+            used[tier] += sequence.model.nbytes + sequence.cache.nbytes
+        return protocol.Memory(**used)
+
+
+class Session:
+    """Answers one question at a time. Drafters are kept between answers: what one has learnt, the next answer uses."""
+
+    def __init__(self, pair: Pair) -> None:
+        self.pair = pair
+        self._drafters: dict[str, Drafter] = {}
+
+    @property
+    def context(self) -> int:
+        """Most tokens of prompt and answer together."""
+        return self.pair.target.cache.capacity
+
+    def drafter(self, name: str) -> Drafter:
+        """`name` may be "auto". Raises BadOption."""
+        if name == "auto":
+            name = default_drafter(self.pair.draft is not None)
+        if name not in self._drafters:
+            self._drafters[name] = make_drafter(name, self.pair.draft, self.pair.vocabulary)
+        return self._drafters[name]
+
+    def drafters(self) -> list[str]:
+        return available(self.pair.draft is not None)
+
+    def answer(
+        self,
+        messages: list[protocol.Message],
+        options: protocol.Options,
+        emit: Emit,
+        cancelled: Callable[[], bool],
+        request: int = 0,
+    ) -> protocol.Answer:
+        """Answer the last message; `emit` is told what happens meanwhile, in the order of protocol's events.
+
+        `cancelled` is asked once per chunk of a pass; when it is true, the answer ends with the text so far.
+        Raises EmptyPrompt, PromptTooLong, BadOption, BadNumbers; the session stays usable.
+        """
+        if not messages or not messages[-1].content.strip():
+            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
+        drafter = self.drafter(options.drafter)
+        prompt = self.pair.tokenizer.encode_chat([{"role": m.role, "content": m.content} for m in messages])
+        if not prompt:
+            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
+        if len(prompt) >= self.context:
+            raise PromptTooLong(
+                f"The conversation is {len(prompt):,} tokens long, and the context holds {self.context:,}.",
+                "Shorten the message, start a new chat, or load the model with a larger context.",
+            )
+        writer = Writer(request, self.pair, drafter, prompt, options, emit)
+
+        def watch(done: int, total: int) -> None:
+            if cancelled():
+                raise Cancelled
+            writer.read(done, total)
+
+        stream = decode(
+            self.pair.target,
+            drafter,
+            writer.sampler,
+            prompt,
+            writer.limits,
+            self.pair.tokenizer.eos_ids,
+            options.max_new_tokens or self.context,
+            watch,
+        )
+        try:
+            for event in stream:
+                writer.write(event)
+                if writer.stop_string_found:
+                    break
+        except Cancelled:
+            writer.cancelled = True
+        finally:
+            stream.close()
+        return writer.finish()
+
+
+class Writer:
+    """Turns decoding's events into those of the protocol for one answer, and counts (DESIGN section 3)."""
+
+    def __init__(
+        self,
+        request: int,
+        pair: Pair,
+        drafter: Drafter,
+        prompt: list[int],
+        options: protocol.Options,
+        emit: Emit,
+    ) -> None:
+        self.request = request
+        self._emit = emit
+        self.pair = pair
+        self.drafter = drafter
+        self.prompt = prompt
+        self.options = options
+        self.limits = limits_of(options, drafter.defaults)
+        self.seed = secrets.randbits(63) if options.seed is None else options.seed
+        self.sampler = Sampler(
+            seed=self.seed,
+            temperature=options.temperature,
+            top_k=options.top_k,
+            top_p=options.top_p,
+            min_p=options.min_p,
+            repetition_penalty=options.repetition_penalty,
+        )
+        self.reused_tokens = pair.target.align(prompt[:-1])
+        self.cancelled = False
+        self.tokens: list[int] = []
+        self.passes = 0
+        self.seconds = protocol.Seconds()
+        self._text = StoppableText(options.stop)
+        self._decoder = pair.tokenizer.stream()
+        self._started = self._first = self._last = self._tree_shown = time.perf_counter()
+
+    @property
+    def stop_string_found(self) -> bool:
+        return self._text.stopped
+
+    def read(self, done: int, total: int) -> None:
+        """The prefill has run `done` of `total` chunks."""
+        if self.tokens:
+            return
+        unseen = len(self.prompt) - self.reused_tokens
+        self._emit(protocol.PrefillProgress(request=self.request, done=unseen * done // total, total=unseen))
+
+    def write(self, event: Event) -> None:
+        match event:
+            case Prefilled(token):
+                self._first = self._last = time.perf_counter()
+                self._add([token])
+            case Grown(snapshot):
+                if time.perf_counter() - self._tree_shown >= TREE_INTERVAL_S:
+                    self._tree_shown = time.perf_counter()
+                    tree = self._nodes(snapshot(), self.tokens[-1])
+                    self._emit(protocol.TreeGrown(request=self.request, iteration=self.passes + 1, tree=tree))
+            case Iterated():
+                self._iteration(event)
+
+    def _iteration(self, event: Iterated) -> None:
+        root = self.tokens[-1]
+        self._last = time.perf_counter()
+        self.passes += 1
+        self.seconds.draft += event.draft_s
+        self.seconds.target += event.target_s
+        self.seconds.other += event.other_s
+        self._add(event.tokens)
+        bonus = event.tokens[-1] if len(event.tokens) > len(event.accepted) else None
+        self._emit(
+            protocol.IterationDone(
+                request=self.request,
+                iteration=self.passes,
+                tree=self._nodes(event.tree, root),
+                accepted=event.accepted,
+                bonus_token=bonus,
+                bonus_text="" if bonus is None else self.pair.tokenizer.token_text(bonus),
+                seconds=protocol.Seconds(draft=event.draft_s, target=event.target_s, other=event.other_s),
+                tokens=len(self.tokens),
+                target_passes=self.passes,
+                tokens_per_pass=(len(self.tokens) - 1) / self.passes,
+                tokens_per_second=self._tokens_per_second() or 0.0,
+            )
+        )
+
+    def finish(self) -> protocol.Answer:
+        self._give(self._text.finish(self._decoder.flush()))
+        return protocol.Answer(
+            request=self.request,
+            text=self._text.text,
+            token_ids=self.tokens,
+            stop_reason=self._stop_reason(),
+            seed=self.seed,
+            prompt_tokens=len(self.prompt),
+            reused_tokens=self.reused_tokens,
+            tokens=len(self.tokens),
+            target_passes=self.passes,
+            tokens_per_pass=(len(self.tokens) - 1) / self.passes if self.passes else None,
+            tokens_per_second=self._tokens_per_second(),
+            time_to_first_token_s=self._first - self._started if self.tokens else None,
+            seconds=self.seconds,
+            bytes_streamed=0,
+            link_gb_per_s=None,
+            memory=self.pair.memory,
+            drafter=self.drafter.name,
+            budget=self.limits.budget,
+        )
+
+    def _add(self, tokens: list[int]) -> None:
+        self.tokens += tokens
+        self._give(self._text.add("".join(self._decoder.step(token) for token in tokens)))
+
+    def _give(self, text: str) -> None:
+        if text:
+            self._emit(protocol.TextDelta(request=self.request, text=text, tokens=len(self.tokens)))
+
+    def _stop_reason(self) -> protocol.StopReason:
+        if self.stop_string_found:
+            return "stop_string"
+        if self.cancelled:
+            return "cancelled"
+        if self.tokens and self.tokens[-1] in self.pair.tokenizer.eos_ids:
+            return "end_of_sequence"
+        if len(self.prompt) + len(self.tokens) >= self.pair.target.cache.capacity:
+            return "context_full"
+        return "max_new_tokens"
+
+    def _tokens_per_second(self) -> float | None:
+        elapsed = self._last - self._first
+        return (len(self.tokens) - 1) / elapsed if elapsed > 0 else None
+
+    def _nodes(self, tree: TokenTree, root: int) -> protocol.TreeNodes:
+        token_text = self.pair.tokenizer.token_text
+        tokens: list[int] = tree.tokens.tolist()
+        return protocol.TreeNodes(
+            root_text=token_text(root),
+            tokens=tokens,
+            parents=tree.parents.tolist(),
+            log_probs=tree.log_probs.tolist(),
+            sources=tree.sources.tolist(),
+            texts=[token_text(token) for token in tokens],
+        )
+
+
+def limits_of(options: protocol.Options, defaults: Limits) -> Limits:
+    """What the user asked for, else the drafter's own. A drafter with no budget takes none."""
+    if defaults.budget == 0:
+        return defaults
+    return Limits(
+        budget=options.budget or defaults.budget,
+        beams=options.beams or defaults.beams,
+        depth=options.depth or defaults.depth,
+    )

@@ -1,0 +1,151 @@
+"""A tokenizer from the vocabulary in a GGUF file."""
+
+from tokenizers import AddedToken, Tokenizer, decoders, normalizers
+from tokenizers.models import BPE
+
+from engine.checkpoints import GgufVocabulary
+from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.tokenizer.parts import Parts
+from engine.tokenizer.pre_tokenizers import pre_tokenizer
+
+UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # llama.cpp's token types (enum llama_token_type)
+DAMAGED = "The file is damaged; download it again or choose another file of this model."
+SPACE = "\u2581"  # how SentencePiece spells a space
+
+
+def from_vocabulary(vocabulary: GgufVocabulary) -> Parts:
+    """Build the tokenizer `vocabulary` describes. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    if vocabulary.model not in BUILDERS:
+        raise UnsupportedModel(
+            f"The tokenizer of this model is of the kind {vocabulary.model[:40]!r}, which is not supported.",
+            f"Supported in GGUF files: {', '.join(sorted(BUILDERS))}.",
+        )
+    try:
+        backend, add_bos = BUILDERS[vocabulary.model](vocabulary, _ids(vocabulary))
+    except (BadCheckpoint, UnsupportedModel):
+        raise
+    except Exception as error:  # tokenizers raises bare Exception, for example for a merge of unknown tokens
+        raise BadCheckpoint(
+            f"The vocabulary in this file is not valid: {str(error)[:200]}.", DAMAGED
+        ) from error
+    _add_special(backend, vocabulary)
+    ends = [vocabulary.eos_id] if vocabulary.eos_id is not None else []
+    return Parts(
+        backend=backend,
+        chat_template=vocabulary.chat_template,
+        bos_id=vocabulary.bos_id,
+        add_bos=add_bos if vocabulary.add_bos is None else vocabulary.add_bos,
+        eos_ids=frozenset(ends),
+        template_tokens=_template_tokens(vocabulary),
+    )
+
+
+def _ids(vocabulary: GgufVocabulary) -> dict[str, int]:
+    """token: id. An empty token, which some converters write, gets a name (as in llama.cpp)."""
+    ids = {token or f"[EMPTY_{index}]": index for index, token in enumerate(vocabulary.tokens)}
+    if len(ids) != len(vocabulary.tokens):
+        raise BadCheckpoint("The vocabulary in this file has a token twice.", DAMAGED)
+    return ids
+
+
+def _template_tokens(vocabulary: GgufVocabulary) -> dict[str, str]:
+    """What a chat template calls bos_token, eos_token and unk_token."""
+    named = {
+        "bos_token": vocabulary.bos_id,
+        "eos_token": vocabulary.eos_id,
+        "unk_token": vocabulary.unknown_id,
+    }
+    return {name: vocabulary.tokens[token] for name, token in named.items() if token is not None}
+
+
+def _add_special(backend: Tokenizer, vocabulary: GgufVocabulary) -> None:
+    """Control tokens become special; user-defined ones (<think>) are kept whole in text, but are text."""
+    if vocabulary.types is None:
+        return
+    wanted = [
+        (token, kind)
+        for token, kind in zip(vocabulary.tokens, vocabulary.types.tolist(), strict=True)
+        if token
+    ]
+    backend.add_special_tokens(
+        [
+            AddedToken(token, normalized=False, special=True)
+            for token, kind in wanted
+            if kind in (CONTROL, UNKNOWN)
+        ]
+    )
+    backend.add_tokens(
+        [AddedToken(token, normalized=False) for token, kind in wanted if kind == USER_DEFINED]
+    )
+
+
+def _byte_level(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:
+    """GPT-2's kind: bytes spelled in a printable alphabet, merged pair by pair."""
+    if not vocabulary.merges:
+        raise BadCheckpoint("The vocabulary in this file has no merges.", DAMAGED)
+    cut = pre_tokenizer(vocabulary.pre)
+    backend = Tokenizer(
+        BPE(ids, [_pair(merge) for merge in vocabulary.merges], ignore_merges=cut.ignore_merges)
+    )
+    if (normalizer := cut.normalizer()) is not None:
+        backend.normalizer = normalizer
+    backend.pre_tokenizer = cut.build()
+    backend.decoder = decoders.ByteLevel()
+    return backend, cut.add_bos
+
+
+def _pair(merge: str) -> tuple[str, str]:
+    """Both sides of "left right"; a side may itself begin with a space."""
+    left, space, right = merge[:1] + merge[1:].partition(" ")[0], *merge[1:].partition(" ")[1:]
+    if not (left and space and right):
+        raise BadCheckpoint(f"The merge {merge[:40]!r} in this file is no pair.", DAMAGED)
+    return left, right
+
+
+def _sentence_piece(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:
+    """SentencePiece's BPE: no pre-tokenizer, spaces spelled U+2581, bytes where no token fits."""
+    if vocabulary.scores is None and not vocabulary.merges:
+        raise BadCheckpoint("The vocabulary in this file has neither scores nor merges.", DAMAGED)
+    merges = [_pair(merge) for merge in vocabulary.merges] if vocabulary.merges else _merges(vocabulary, ids)
+    unknown = None if vocabulary.unknown_id is None else vocabulary.tokens[vocabulary.unknown_id]
+    backend = Tokenizer(BPE(ids, merges, unk_token=unknown, fuse_unk=True, byte_fallback=True))
+    prefix = vocabulary.add_space_prefix is not False
+    to_spelling: list[normalizers.Normalizer] = [normalizers.Replace(" ", SPACE)]
+    to_text: list[decoders.Decoder] = [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()]
+    if prefix:
+        to_spelling.insert(0, normalizers.Prepend(SPACE))
+        to_text.append(decoders.Strip(" ", 1, 0))
+    backend.normalizer = normalizers.Sequence(to_spelling)
+    backend.decoder = decoders.Sequence(to_text)
+    return backend, True
+
+
+def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, str]]:
+    """Merges behind the scores: every way to cut a token in two tokens, the token with the best score first.
+
+    SentencePiece merges the pair whose result has the best score (bpe_model.cc); merges in that order do the
+    same.
+    """
+    assert vocabulary.scores is not None
+    special = (
+        set()
+        if vocabulary.types is None
+        else {i for i, kind in enumerate(vocabulary.types.tolist()) if kind != 1}
+    )
+    scores = vocabulary.scores.tolist()
+    ranked: list[tuple[float, int, int, str, str]] = []
+    for token, index in ids.items():
+        if index in special:
+            continue
+        for cut in range(1, len(token)):
+            left, right = token[:cut], token[cut:]
+            if left in ids and right in ids and ids[left] not in special and ids[right] not in special:
+                ranked.append((-scores[index], ids[left], ids[right], left, right))
+    ranked.sort()
+    return [(left, right) for *_, left, right in ranked]
+
+
+BUILDERS = {
+    "gpt2": _byte_level,
+    "llama": _sentence_piece,
+}

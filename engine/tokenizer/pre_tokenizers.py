@@ -1,0 +1,102 @@
+"""How text is cut before byte-pair merging, by the name GGUF files give it (`tokenizer.ggml.pre`).
+
+A name stands for what the model family's own tokenizer.json does; llama.cpp's list of names is in its
+src/llama-vocab.cpp. A new name is one entry in `PRE_TOKENIZERS`.
+"""
+
+from dataclasses import dataclass
+
+from tokenizers import Regex, normalizers, pre_tokenizers
+
+from engine.errors import UnsupportedModel
+
+# GPT-2's pattern (openai/gpt-2, src/encoder.py).
+GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+# The cl100k family: contractions in any case, digits in groups of at most three (Llama 3) or one (Qwen 2).
+_CL100K = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}%s"
+    r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+LLAMA3 = _CL100K % "{1,3}"
+QWEN2 = _CL100K % ""
+# Qwen 3.5: as Qwen 2, but combining marks stay with their letters.
+QWEN35 = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+    r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+# Mistral Nemo: words split where lower case turns to upper case.
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+TEKKEN = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
+    r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PreTokenizer:
+    """`splits`: patterns applied one after another, each match a piece of its own; `ignore_merges`: a piece
+    that is a token is taken whole; `add_bos`: the default where the file does not say; `compose`: text is
+    first put to NFC."""
+
+    splits: tuple[str, ...]
+    ignore_merges: bool = False
+    add_bos: bool = False
+    compose: bool = False
+
+    def build(self) -> pre_tokenizers.PreTokenizer:
+        """Cut by the patterns, then spell the bytes in GPT-2's alphabet."""
+        return pre_tokenizers.Sequence(
+            [pre_tokenizers.Split(Regex(split), behavior="isolated") for split in self.splits]
+            + [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+        )
+
+    def normalizer(self) -> normalizers.Normalizer | None:
+        return normalizers.NFC() if self.compose else None
+
+
+_DIGITS = (r"\p{N}", GPT2)
+_GPT2 = PreTokenizer((GPT2,))
+_SINGLE_DIGITS = PreTokenizer(_DIGITS)
+_LLAMA3 = PreTokenizer((LLAMA3,), ignore_merges=True, add_bos=True)
+_LLAMA3_MERGING = PreTokenizer((LLAMA3,))
+_QWEN2 = PreTokenizer((QWEN2,))
+
+PRE_TOKENIZERS: dict[str, PreTokenizer] = {
+    # llama.cpp's choice for files that name none; the pattern is Falcon's.
+    "default": PreTokenizer((r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", r"[0-9][0-9][0-9]")),
+    "gpt-2": _GPT2,
+    "phi-2": _GPT2,
+    "mpt": _GPT2,
+    "olmo": _GPT2,
+    "smollm": _SINGLE_DIGITS,
+    "starcoder": _SINGLE_DIGITS,
+    "refact": _SINGLE_DIGITS,
+    "command-r": _SINGLE_DIGITS,
+    "codeshell": _SINGLE_DIGITS,
+    "exaone": _SINGLE_DIGITS,
+    "llama-bpe": _LLAMA3,
+    "llama3": _LLAMA3,
+    "llama-v3": _LLAMA3,
+    "falcon3": _LLAMA3,
+    "pixtral": _LLAMA3,
+    "dbrx": _LLAMA3_MERGING,
+    "smaug-bpe": _LLAMA3_MERGING,
+    # Qwen's own tokenizer.json composes text (NFC); llama.cpp does not.
+    "qwen2": PreTokenizer((QWEN2,), compose=True),
+    "qwen35": PreTokenizer((QWEN35,), compose=True),
+    "deepseek-r1-qwen": _QWEN2,
+    "megrez": _QWEN2,
+    "stablelm2": _QWEN2,
+    "hunyuan": _QWEN2,
+    "tekken": PreTokenizer((TEKKEN,), ignore_merges=True, add_bos=True),
+}
+
+
+def pre_tokenizer(name: str) -> PreTokenizer:
+    """The pre-tokenizer GGUF calls `name`. Raises `UnsupportedModel`: a guess would give wrong tokens."""
+    if name not in PRE_TOKENIZERS:
+        raise UnsupportedModel(
+            f"The tokenizer of this model cuts text in a way called {name[:40]!r}, which is not supported.",
+            f"Supported: {', '.join(sorted(PRE_TOKENIZERS))}.",
+        )
+    return PRE_TOKENIZERS[name]

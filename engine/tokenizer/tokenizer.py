@@ -1,0 +1,128 @@
+"""Text to token ids and back, for one model.
+
+Knows chat templates and special tokens; knows nothing of weights or decoding.
+"""
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+from engine.checkpoints import Checkpoint, GgufVocabulary
+from engine.tokenizer.alphabet import spelled_bytes
+from engine.tokenizer.chat import Guard, render
+from engine.tokenizer.folder import from_folder
+from engine.tokenizer.gguf import from_vocabulary
+from engine.tokenizer.parts import Parts
+from engine.tokenizer.stream import HALF, TextStream
+
+# End tokens of the common families. Checkpoints often name only one of theirs.
+WELL_KNOWN_ENDS = (
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|end_of_text|>",
+    "<|endoftext|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "</s>",
+)
+BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
+
+
+def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
+    """The tokenizer of `checkpoint`. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    described = checkpoint.tokenizer
+    if isinstance(described, GgufVocabulary):
+        parts = from_vocabulary(described)
+    else:
+        parts = from_folder(described.folder)
+    return Tokenizer(parts, checkpoint.generation.eos_token_ids)
+
+
+class Tokenizer:
+    """One model's tokenizer. Safe to use from several threads.
+
+    Attributes: `vocabulary_size`, one more than the largest token id (the model's table may be larger: it is
+    padded); `eos_ids`, every token that ends an answer; `special_ids`, tokens that are no text; `bos_id`.
+    """
+
+    def __init__(self, parts: Parts, eos_ids: Sequence[int] = ()) -> None:
+        self.backend = parts.backend
+        self.chat_template = parts.chat_template
+        self.bos_id = parts.bos_id
+        self._add_bos = parts.add_bos
+        self._template_tokens = parts.template_tokens
+        self._lock = threading.RLock()
+        added = self.backend.get_added_tokens_decoder()
+        self._added = frozenset(added)
+        self._special = {token.content: index for index, token in added.items() if token.special}
+        self.special_ids = frozenset(self._special.values())
+        vocabulary = self.backend.get_vocab(with_added_tokens=True)
+        self.vocabulary_size = max(vocabulary.values(), default=-1) + 1
+        self._byte_tokens = frozenset(i for token, i in vocabulary.items() if BYTE_TOKEN.fullmatch(token))
+        known = {self._special[end] for end in WELL_KNOWN_ENDS if end in self._special}
+        self.eos_ids = frozenset(i for i in {*eos_ids, *parts.eos_ids, *known} if i < self.vocabulary_size)
+        self._letter = self.encode("a")[-1:]
+        self.token_text = lru_cache(maxsize=65536)(self._token_text)
+
+    # -- text to ids -----------------------------------------------------------------------------------------
+
+    def encode(self, text: str) -> list[int]:
+        """Ids of `text` as it stands: no BOS is added; special tokens in it are recognised."""
+        with self._lock:
+            ids: list[int] = self.backend.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def encode_plain(self, text: str) -> list[int]:
+        """Ids of `text` read as mere text: "<|im_end|>" in it is ten characters, not the end of a message."""
+        with self._lock:
+            self.backend.encode_special_tokens = True
+            try:
+                return self.encode(text)
+            finally:
+                self.backend.encode_special_tokens = False
+
+    def encode_chat(
+        self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True
+    ) -> list[int]:
+        """Ids of a conversation, `[{"role", "content"}, ...]`, in the model's chat template.
+
+        A model without one gets its BOS token and the contents one after another. Special tokens spelled out
+        inside a message stay text: each is taken out before the template is applied and read as mere text
+        afterwards. Raises `BadOption` where the template refuses the conversation.
+        """
+        guard = Guard(self._special)
+        guarded = [{key: guard.take_out(text) for key, text in message.items()} for message in messages]
+        if self.chat_template is None:
+            ids = [self.bos_id] if self.bos_id is not None and self._add_bos else []
+            rendered = "".join(message["content"] for message in guarded)
+        else:
+            ids = []
+            rendered = render(self.chat_template, guarded, add_generation_prompt, self._template_tokens)
+        for text, literal in guard.pieces(rendered):
+            ids += self.encode_plain(text) if literal else self.encode(text)
+        return ids
+
+    # -- ids to text -----------------------------------------------------------------------------------------
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of `ids`; special tokens are no text. Bytes that are no character are shown as U+FFFD."""
+        text: str = self.backend.decode(list(ids), skip_special_tokens=True)
+        return text
+
+    def stream(self) -> TextStream:
+        """A decoder for ids that arrive one by one; its pieces together are `decode` of all ids."""
+        return TextStream(self.backend, self.special_ids, self._byte_tokens)
+
+    def _token_text(self, token: int) -> str:
+        """One token as a label: its text with the spaces it has, its name where it is special, its bytes
+        (\\xe6) where it is only part of a character."""
+        spelled = self.backend.id_to_token(token)
+        if spelled is None or token in self._added or token in self._byte_tokens:
+            return spelled or f"[{token}]"
+        # Beside a letter, because decoders drop a space at the very beginning.
+        text: str = self.backend.decode([*self._letter, token])[len(self.backend.decode(self._letter)) :]
+        if HALF in text and (raw := spelled_bytes(spelled)) is not None:
+            return raw.decode(errors="backslashreplace")
+        return text
