@@ -110,8 +110,9 @@ def default_target() -> str:
 
 
 def draft_for(target: str) -> str | None:
-    """The draft the catalogue names for `target` (an id, or the path of a catalogue file): its id, or its path where
-    it lies beside the target only. None where there is none, or where its file is not on this machine.
+    """The draft the catalogue names for `target` (an id, or the path of a catalogue file).
+
+    Its id, or its path where it lies only beside the target; None where it is nowhere, or there is none.
     """
     entry = entries().get(target) or _entry_of_file(Path(target).name)
     if entry is None or entry.draft is None:

@@ -167,7 +167,7 @@ def main() -> None:
     # Linux: an abstract name, which leaves no file behind. Elsewhere the system's own kind with a random name.
     address = f"\0specexec-{secrets.token_hex(8)}" if sys.platform == "linux" else None
     with Listener(address, authkey=key) as listener:
-        print(listener.address, flush=True)
+        print(address or listener.address, flush=True)
         connection = listener.accept()
     Server(connection).serve()
     connection.close()

@@ -17,10 +17,11 @@ from engine.errors import BadCheckpoint
 class Span:
     """Bytes of one tensor, as stored.
 
-    Attributes: `offset` from the start of `file` and `nbytes`, both in bytes; `shape` in torch order (row-major, the
-    last dimension contiguous); `storage`, the stored format ("F32", "BF16", "Q4_K", ...; see
-    `engine.checkpoints.storage`); `rope_heads`, the number of heads where the rows of Q or K lie in GGUF's llama
-    order (the two halves of each head interleaved) and must be put back to HF's half-split order, else 0.
+    Attributes: `offset` from the start of `file` and `nbytes`, both in bytes; `shape` in torch order
+    (row-major, the last dimension contiguous); `storage`, the stored format ("F32", "BF16", "Q4_K", ...; see
+    `engine.checkpoints.storage`); `rope_heads`, the number of heads where the rows of Q or K lie in GGUF's
+    llama order (the two halves of each head interleaved) and must be put back to HF's half-split order, else
+    0.
     """
 
     file: Path
@@ -31,7 +32,7 @@ class Span:
     rope_heads: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class GgufVocabulary:
     """The tokenizer of a GGUF file, as its metadata spell it.
 

@@ -28,6 +28,7 @@ HEADER_LIMIT = 128 << 20
 STRINGS_LIMIT = 1 << 21
 ENTRIES_LIMIT = 1 << 16
 KEY_LIMIT = 1 << 16
+NAME_LIMIT = 256  # llama.cpp: 64
 ALIGNMENT_LIMIT = 1 << 16
 READ_AHEAD = 4 << 20
 
@@ -110,7 +111,7 @@ class _Parser:
         for _ in range(entry_count):
             key = self.text(KEY_LIMIT)
             if key in metadata:
-                raise self.bad(f"metadata key {key!r} appears twice")
+                raise self.bad(f"metadata key {key[:80]!r} appears twice")
             metadata[key] = self.value(int(self.number("<u4")))
         alignment = metadata.get("general.alignment", 32)
         if type(alignment) is not int or not 0 < alignment <= ALIGNMENT_LIMIT or alignment & (alignment - 1):
@@ -123,7 +124,7 @@ class _Parser:
 
     def tensor(self) -> GgufTensor:
         """One entry; its offset still counts from the data section."""
-        name = self.text(KEY_LIMIT)
+        name = self.text(NAME_LIMIT)
         dimensions = int(self.number("<u4"))
         if not 1 <= dimensions <= 4:
             raise self.bad(f"tensor {name!r} has {dimensions} dimensions")

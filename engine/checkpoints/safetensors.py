@@ -238,7 +238,7 @@ def _span(file: Path, name: str, entry: Any, start: int) -> Span:
         raise _bad(file, name, "its data_offsets are no pair")
     if storage not in BLOCKS or BLOCKS[storage][0] != 1:
         raise UnsupportedModel(
-            f"{file.name} stores {name} as {storage[:20]}, which is not read here.",
+            f"{file.name} stores {name[:200]} as {storage[:20]}, which is not read here.",
             "Choose bfloat16 or float16 weights.",
         )
     begin, end = offsets

@@ -39,7 +39,7 @@ class RecyclingDrafter:
 
     def begin(self, context: Ids[int], watch: Watch) -> None:
         self._root = context[-1]
-        pairs = np.asarray([context[:-1], context[1:]])
+        pairs = np.asarray([context[:-1], context[1:]], dtype=np.int64)
         unknown = pairs[:, np.isneginf(self._log_probs[pairs[0], 0])]
         self._tokens[unknown[0], 0] = unknown[1]
         self._log_probs[unknown[0], 0] = PAIR_LOG_PROB

@@ -30,6 +30,15 @@ WELL_KNOWN_ENDS = (
 BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 
+def well_formed(text: str) -> str:
+    """`text` with halves of UTF-16 pairs, which JSON can bring and UTF-8 cannot hold, paired or U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
 def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
     """The tokenizer of `checkpoint`. Raises `BadCheckpoint` or `UnsupportedModel`."""
     described = checkpoint.tokenizer
@@ -71,7 +80,7 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """Ids of `text` as it stands: no BOS is added; special tokens in it are recognised."""
         with self._lock:
-            ids: list[int] = self.backend.encode(text, add_special_tokens=False).ids
+            ids: list[int] = self.backend.encode(well_formed(text), add_special_tokens=False).ids
         return ids
 
     def encode_plain(self, text: str) -> list[int]:

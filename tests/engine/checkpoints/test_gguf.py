@@ -1,4 +1,4 @@
-"""GGUF files become Hugging Face models: names, shapes, configurations; what is damaged is refused by name."""
+"""GGUF files become Hugging Face models: names, shapes, configurations; damaged ones are refused."""
 
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,12 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from engine.checkpoints import Checkpoint, Span, open_checkpoint, read_span
 from engine.errors import BadCheckpoint, ModelNotFound, UnsupportedModel
 from tests.engine.checkpoints.files import HEADS, HIDDEN, KV_HEADS, TOKENS, real_file, weights, write_gguf
+
+YARN = {
+    "llama.rope.scaling.type": "yarn",
+    "llama.rope.scaling.factor": 4.0,
+    "llama.rope.scaling.original_context_length": 64,
+}
 
 
 def values(span: Span) -> NDArray[np.float32]:
@@ -29,11 +35,13 @@ def values(span: Span) -> NDArray[np.float32]:
 def _parameters(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
     """Names and shapes of the transformers model with the checkpoint's configuration."""
     with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(AutoConfig.for_model(checkpoint.architecture, **checkpoint.config))
+        model = AutoModelForCausalLM.from_config(
+            AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+        )
     return {name: tuple(parameter.shape) for name, parameter in model.named_parameters()}
 
 
-# -- real files ------------------------------------------------------------------------------------------------
+# -- real files ----------------------------------------------------------------------------------------------
 
 
 def test_weights_equal_those_transformers_loads_from_the_same_file() -> None:
@@ -43,7 +51,11 @@ def test_weights_equal_those_transformers_loads_from_the_same_file() -> None:
         file.parent, gguf_file=file.name, dtype=torch.float32, local_files_only=True
     ).state_dict()
     assert {*checkpoint.tensors, "lm_head.weight"} == {*reference}
-    chosen = [name for name in checkpoint.tensors if name.startswith(("model.layers.0.", "model.layers.29.", "model.norm"))]
+    chosen = [
+        name
+        for name in checkpoint.tensors
+        if name.startswith(("model.layers.0.", "model.layers.29.", "model.norm"))
+    ]
     assert len(chosen) == 19
     for name in [*chosen, "model.embed_tokens.weight"]:
         np.testing.assert_array_equal(values(checkpoint.tensors[name]), reference[name].numpy(), name)
@@ -58,8 +70,21 @@ def test_configuration_equals_the_one_transformers_reads(tmp_path: Path, archite
     ours = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     theirs = AutoConfig.from_pretrained(file.parent, gguf_file=file.name, local_files_only=True)
     for key in (
-        *("model_type", "vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
-        *("num_key_value_heads", "max_position_embeddings", "rope_parameters", "tie_word_embeddings", "hidden_act"),
+        *(
+            "model_type",
+            "vocab_size",
+            "hidden_size",
+            "intermediate_size",
+            "num_hidden_layers",
+            "num_attention_heads",
+        ),
+        *(
+            "num_key_value_heads",
+            "max_position_embeddings",
+            "rope_parameters",
+            "tie_word_embeddings",
+            "hidden_act",
+        ),
         *("bos_token_id", "eos_token_id"),
     ):
         assert getattr(ours, key) == getattr(theirs, key), key
@@ -82,15 +107,17 @@ def test_spans_equal_the_tensors_the_gguf_package_finds() -> None:
 def test_a_real_qwen_file_has_every_parameter_of_its_model(model: str) -> None:
     checkpoint = open_checkpoint(real_file(model))
     assert _parameters(checkpoint) == {name: span.shape for name, span in checkpoint.tensors.items()}
-    assert {"Q4_K", "Q6_K", "F32"} < {span.storage for span in checkpoint.tensors.values()} | {"Q4_K"}
+    assert {"Q6_K", "F32"} < {span.storage for span in checkpoint.tensors.values()}
 
 
-# -- tiny files ------------------------------------------------------------------------------------------------
+# -- tiny files ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("architecture", ["llama", "qwen2", "qwen3"])
+@pytest.mark.parametrize("architecture", ["llama", "mistral", "qwen2", "qwen3"])
 @pytest.mark.parametrize("tied", [True, False])
-def test_every_parameter_of_the_transformers_model_has_its_span(tmp_path: Path, architecture: str, tied: bool) -> None:
+def test_every_parameter_of_the_transformers_model_has_its_span(
+    tmp_path: Path, architecture: str, tied: bool
+) -> None:
     checkpoint = open_checkpoint(write_gguf(tmp_path / "model.gguf", architecture, tied))
     assert {name: span.shape for name, span in checkpoint.tensors.items()} == _parameters(checkpoint)
     assert checkpoint.config["tie_word_embeddings"] is tied
@@ -101,8 +128,13 @@ def test_only_queries_and_keys_of_llama_are_interleaved(tmp_path: Path) -> None:
     for architecture, expected in (("llama", {HEADS, KV_HEADS, 0}), ("qwen2", {0}), ("qwen3", {0})):
         tensors = open_checkpoint(write_gguf(tmp_path / f"{architecture}.gguf", architecture)).tensors
         assert {span.rope_heads for span in tensors.values()} == expected
-        queries = tensors["model.layers.1.self_attn.q_proj.weight"], tensors["model.layers.1.self_attn.k_proj.weight"]
-        assert [span.rope_heads for span in queries] == ([HEADS, KV_HEADS] if architecture == "llama" else [0, 0])
+        queries = (
+            tensors["model.layers.1.self_attn.q_proj.weight"],
+            tensors["model.layers.1.self_attn.k_proj.weight"],
+        )
+        assert [span.rope_heads for span in queries] == (
+            [HEADS, KV_HEADS] if architecture == "llama" else [0, 0]
+        )
 
 
 def test_read_span_gives_the_stored_bytes(tmp_path: Path) -> None:
@@ -175,20 +207,25 @@ def _llama3_divisors(factor: float, theta: float, head_dim: int = HIDDEN // HEAD
 @pytest.mark.parametrize(
     ("metadata", "expected"),
     [
-        ({"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 4.0}, {"rope_type": "linear", "factor": 4.0}),
+        (
+            {"llama.rope.scaling.type": "linear", "llama.rope.scaling.factor": 4.0},
+            {"rope_type": "linear", "factor": 4.0},
+        ),
         ({"llama.rope.scale_linear": 2.0}, {"rope_type": "linear", "factor": 2.0}),
         ({"llama.rope.scaling.type": "none"}, {"rope_type": "default"}),
+        (YARN, {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}),
         (
+            YARN | {"llama.rope.scaling.yarn_attn_factor": 1.5, "llama.rope.scaling.yarn_beta_fast": 16.0},
             {
-                "llama.rope.scaling.type": "yarn",
-                "llama.rope.scaling.factor": 4.0,
-                "llama.rope.scaling.original_context_length": 64,
+                **{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},
+                **{"attention_factor": 1.5, "beta_fast": 16.0},
             },
-            {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64},
         ),
     ],
 )
-def test_position_scaling_is_taken_over(tmp_path: Path, metadata: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_position_scaling_is_taken_over(
+    tmp_path: Path, metadata: dict[str, Any], expected: dict[str, Any]
+) -> None:
     checkpoint = open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=metadata))
     assert checkpoint.config["rope_parameters"] == {"rope_theta": 10000.0, **expected}
     AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
@@ -202,6 +239,8 @@ def test_position_scaling_is_taken_over(tmp_path: Path, metadata: dict[str, Any]
         ({"llama.residual_scale": 0.5}, "residual_scale"),
         ({"llama.rope.dimension_count": 8}, "part of each head"),
         ({"llama.rope.scaling.type": "longrope"}, "longrope"),
+        (YARN | {"llama.rope.scaling.yarn_log_multiplier": 0.1}, "yarn_log_multiplier"),
+        (YARN | {"llama.rope.scaling.yarn_ext_factor": 0.5}, "yarn_ext_factor"),
         ({"llama.attention.head_count": [4, 2]}, "different sizes"),
         ({"split.count": 3}, "several files"),
     ],
@@ -234,12 +273,18 @@ def test_an_unsupported_architecture_is_named_with_the_supported_ones(tmp_path: 
         ({"llama.rope.freq_base": -1.0}, "freq_base"),
         ({"tokenizer.ggml.tokens": None}, "tokens is missing"),
         ({"tokenizer.ggml.tokens": "abc"}, "tokens"),
+        (
+            {"tokenizer.ggml.tokens": [*TOKENS, "x"], "tokenizer.ggml.token_type": None},
+            "16 tokens, but an embedding of 15",
+        ),
         ({"tokenizer.ggml.token_type": [1, 2]}, "token_type has 2 items"),
         ({"tokenizer.ggml.merges": [1, 2]}, "merges"),
         ({"tokenizer.ggml.add_bos_token": 1}, "add_bos_token"),
     ],
 )
-def test_contradictory_metadata_is_refused_by_name(tmp_path: Path, metadata: dict[str, Any], reason: str) -> None:
+def test_contradictory_metadata_is_refused_by_name(
+    tmp_path: Path, metadata: dict[str, Any], reason: str
+) -> None:
     with pytest.raises(BadCheckpoint, match=reason):
         open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=metadata))
 
@@ -266,7 +311,7 @@ def test_an_unknown_tensor_is_refused_and_a_harmless_one_ignored(tmp_path: Path)
         write_gguf(tmp_path / "harmless.gguf", tensors={"blk.0.attn_rot_embd.weight": extra})
     )
     assert len(checkpoint.tensors) == 2 + 9 * 2
-    with pytest.raises(UnsupportedModel, match="blk.0.ffn_gate_inp.weight"):
+    with pytest.raises(UnsupportedModel, match="ffn_gate_inp"):
         open_checkpoint(write_gguf(tmp_path / "unknown.gguf", tensors={"blk.0.ffn_gate_inp.weight": extra}))
 
 
@@ -290,7 +335,11 @@ def test_other_files_and_missing_ones_are_refused(tmp_path: Path) -> None:
 def test_end_tokens_of_all_kinds_are_collected(tmp_path: Path) -> None:
     path = write_gguf(
         tmp_path / "model.gguf",
-        metadata={"tokenizer.ggml.eot_token_id": 5, "tokenizer.ggml.eom_token_id": 2, "tokenizer.ggml.bos_token_id": 10**6},
+        metadata={
+            "tokenizer.ggml.eot_token_id": 5,
+            "tokenizer.ggml.eom_token_id": 2,
+            "tokenizer.ggml.bos_token_id": 10**6,
+        },
     )
     generation = open_checkpoint(path).generation
     assert generation.eos_token_ids == (2, 5)

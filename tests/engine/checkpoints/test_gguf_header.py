@@ -1,4 +1,4 @@
-"""Whatever the bytes: a sound header is read, any other is refused by a named error, soon and without much memory."""
+"""Whatever the bytes: a sound header is read, any other is refused by a named error, soon and cheaply."""
 
 import re
 import struct
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.gguf_header import read_header
 from engine.errors import BadCheckpoint, UnsupportedModel
-from tests.engine.checkpoints.files import write_gguf
+from tests.engine.checkpoints.files import named_errors_only, write_gguf
 
 SOME = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -193,26 +193,27 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, int]:
     return path.read_bytes(), min(entry.offset for entry in read_header(path).tensors.values())
 
 
-def only_named_errors(path: Path, data: bytes) -> None:
+def open_soon(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     started = time.perf_counter()
-    try:
+    with named_errors_only():
         open_checkpoint(path)
-    except (BadCheckpoint, UnsupportedModel) as error:
-        assert error.message
-        assert error.hint
     assert time.perf_counter() - started < 1.0
 
 
 @SOME
-@given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4))
+@given(
+    changes=st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4
+    )
+)
 def test_flipped_bits_give_named_errors_only(
     tmp_path: Path, sound: tuple[bytes, int], changes: list[tuple[float, int]]
 ) -> None:
     data = bytearray(sound[0])
     for place, bits in changes:
         data[int(place * sound[1])] ^= bits
-    only_named_errors(tmp_path / "flipped.gguf", bytes(data))
+    open_soon(tmp_path / "flipped.gguf", bytes(data))
 
 
 @SOME
@@ -222,7 +223,7 @@ def test_garbage_in_the_header_gives_named_errors_only(
 ) -> None:
     data, head = sound
     at = int(place * head)
-    only_named_errors(tmp_path / "garbage.gguf", data[:at] + garbage + data[at if insert else at + len(garbage) :])
+    open_soon(tmp_path / "garbage.gguf", data[:at] + garbage + data[at if insert else at + len(garbage) :])
 
 
 @SOME
@@ -237,13 +238,13 @@ def test_extreme_numbers_anywhere_give_named_errors_only(
     data, head = sound
     at = int(place * head)
     changed = (number % 2 ** (8 * nbytes)).to_bytes(nbytes, "little")
-    only_named_errors(tmp_path / "extreme.gguf", data[:at] + changed + data[at + nbytes :])
+    open_soon(tmp_path / "extreme.gguf", data[:at] + changed + data[at + nbytes :])
 
 
 @SOME
 @given(tail=st.binary(max_size=400))
 def test_garbage_after_the_magic_gives_named_errors_only(tmp_path: Path, tail: bytes) -> None:
-    only_named_errors(tmp_path / "noise.gguf", b"GGUF" + struct.pack("<I", 3) + tail)
+    open_soon(tmp_path / "noise.gguf", b"GGUF" + struct.pack("<I", 3) + tail)
 
 
 def test_refusing_a_large_header_takes_a_small_multiple_of_it(tmp_path: Path) -> None:

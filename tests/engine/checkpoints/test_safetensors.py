@@ -1,4 +1,4 @@
-"""Folders of safetensors are read as they are; what is damaged, unsafe or not supported is refused by name."""
+"""Folders of safetensors are read as they are; what is damaged or unsafe is refused by name."""
 
 import json
 import pickle
@@ -18,7 +18,7 @@ from transformers import AutoConfig
 from engine.checkpoints import Span, TokenizerFolder, open_checkpoint, read_span
 from engine.checkpoints.safetensors import read_header
 from engine.errors import BadCheckpoint, UnsupportedModel
-from tests.engine.checkpoints.files import write_folder
+from tests.engine.checkpoints.files import named_errors_only, write_folder
 
 SOME = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -30,7 +30,11 @@ def file_with(header: Any, data: bytes = b"") -> bytes:
 
 
 def floats(begin: int, end: int, shape: list[Any] | None = None, dtype: str = "F32") -> dict[str, Any]:
-    return {"dtype": dtype, "shape": [(end - begin) // 4] if shape is None else shape, "data_offsets": [begin, end]}
+    return {
+        "dtype": dtype,
+        "shape": [(end - begin) // 4] if shape is None else shape,
+        "data_offsets": [begin, end],
+    }
 
 
 def refused(folder: Path, data: bytes) -> BadCheckpoint | UnsupportedModel:
@@ -49,14 +53,16 @@ def refused(folder: Path, data: bytes) -> BadCheckpoint | UnsupportedModel:
     return caught.value
 
 
-# -- sound folders ---------------------------------------------------------------------------------------------
+# -- sound folders -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_spans_hold_what_safetensors_itself_loads(tmp_path: Path, shards: int) -> None:
     folder = write_folder(tmp_path / "model", shards=shards)
     checkpoint = open_checkpoint(folder)
-    expected = {name: array for file in folder.glob("*.safetensors") for name, array in load_file(file).items()}
+    expected = {
+        name: array for file in folder.glob("*.safetensors") for name, array in load_file(file).items()
+    }
     assert checkpoint.tensors.keys() == expected.keys()
     for name, span in checkpoint.tensors.items():
         assert span.shape == expected[name].shape
@@ -76,7 +82,14 @@ def test_every_plain_type_is_read(tmp_path: Path) -> None:
     save_file({**arrays, "scalar": np.array(3.0, "float32")}, tmp_path / "a.safetensors")
     spans = read_header(tmp_path / "a.safetensors")
     assert {name: span.storage for name, span in spans.items()} == {
-        **{"float64": "F64", "float32": "F32", "float16": "F16", "int64": "I64", "int32": "I32", "int16": "I16"},
+        **{
+            "float64": "F64",
+            "float32": "F32",
+            "float16": "F16",
+            "int64": "I64",
+            "int32": "I32",
+            "int16": "I16",
+        },
         **{"int8": "I8", "uint8": "U8", "bool": "BOOL", "empty": "F32", "scalar": "F32"},
     }
     assert spans["scalar"].shape == ()
@@ -84,7 +97,9 @@ def test_every_plain_type_is_read(tmp_path: Path) -> None:
 
 
 def test_the_configuration_is_what_transformers_takes(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path, {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}})
+    folder = write_folder(
+        tmp_path, {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}
+    )
     checkpoint = open_checkpoint(folder)
     ours = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     theirs = AutoConfig.from_pretrained(folder, local_files_only=True)
@@ -112,7 +127,7 @@ def test_end_tokens_come_from_both_configurations(tmp_path: Path) -> None:
     assert generation.bos_token_id == 1
 
 
-# -- files -----------------------------------------------------------------------------------------------------
+# -- files ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -163,7 +178,11 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
 
 
 @SOME
-@given(changes=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4))
+@given(
+    changes=st.lists(
+        st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4
+    )
+)
 def test_flipped_bits_give_named_errors_only(tmp_path: Path, changes: list[tuple[float, int]]) -> None:
     folder = write_folder(tmp_path / "model")
     data = bytearray((folder / "model.safetensors").read_bytes())
@@ -171,10 +190,8 @@ def test_flipped_bits_give_named_errors_only(tmp_path: Path, changes: list[tuple
     for place, bits in changes:
         data[int(place * head)] ^= bits
     (folder / "model.safetensors").write_bytes(data)
-    try:
+    with named_errors_only():
         open_checkpoint(folder)
-    except (BadCheckpoint, UnsupportedModel) as error:
-        assert error.hint
 
 
 JSON = st.recursive(
@@ -184,7 +201,7 @@ JSON = st.recursive(
 )
 
 
-@SOME
+@settings(SOME, max_examples=60)
 @given(
     header=st.dictionaries(
         st.text(max_size=8),
@@ -200,10 +217,8 @@ def test_any_json_gives_named_errors_only(tmp_path: Path, header: Any, config: A
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
     for said in (config, {"model_type": "llama"}):
         (tmp_path / "config.json").write_text(json.dumps(said))
-        try:
+        with named_errors_only():
             open_checkpoint(tmp_path)
-        except (BadCheckpoint, UnsupportedModel) as error:
-            assert error.hint
 
 
 def test_a_short_read_is_refused(tmp_path: Path) -> None:
@@ -212,11 +227,12 @@ def test_a_short_read_is_refused(tmp_path: Path) -> None:
         read_span(Span(tmp_path / "a", 4, 8, (2,), "F32"))
 
 
-# -- folders ---------------------------------------------------------------------------------------------------
+# -- folders -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    "shard", ["../model.safetensors", "/model.safetensors", "a/b.safetensors", "..\\b.safetensors", "C:b.safetensors"]
+    "shard",
+    ["../model.safetensors", "/model.safetensors", "a/b.safetensors", "..\\b.safetensors", "C:b.safetensors"],
 )
 def test_shards_outside_the_folder_are_refused(tmp_path: Path, shard: str) -> None:
     folder = write_folder(tmp_path / "model", shards=2)
@@ -229,9 +245,12 @@ def test_a_missing_shard_and_a_tensor_in_the_wrong_shard_are_refused(tmp_path: P
     folder = write_folder(tmp_path / "model", shards=2)
     index = folder / "model.safetensors.index.json"
     places = json.loads(index.read_text())["weight_map"]
-    index.write_text(json.dumps({"weight_map": places | {"model.norm.weight": places["model.embed_tokens.weight"]}}))
+    index.write_text(
+        json.dumps({"weight_map": places | {"model.norm.weight": places["model.embed_tokens.weight"]}})
+    )
     with pytest.raises(BadCheckpoint, match=r"does not hold model\.norm\.weight"):
         open_checkpoint(folder)
+    index.write_text(json.dumps({"weight_map": places}))
     (folder / "model-00002-of-00002.safetensors").unlink()
     with pytest.raises(BadCheckpoint, match="is missing"):
         open_checkpoint(folder)
@@ -248,7 +267,9 @@ def test_pickle_files_are_refused_and_never_opened(tmp_path: Path) -> None:
 
 def test_shipped_code_is_refused_only_where_it_would_be_needed(tmp_path: Path) -> None:
     code = {"auto_map": {"AutoModelForCausalLM": "modeling.Model"}}
-    assert "auto_map" not in open_checkpoint(write_folder(tmp_path / "a", {"model_type": "phi3", **code})).config
+    assert (
+        "auto_map" not in open_checkpoint(write_folder(tmp_path / "a", {"model_type": "phi3", **code})).config
+    )
     with pytest.raises(UnsupportedModel, match="never run"):
         open_checkpoint(write_folder(tmp_path / "b", {"model_type": "chatglm", **code}))
 

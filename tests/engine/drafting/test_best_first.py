@@ -1,0 +1,93 @@
+"""Growth against a brute-force reference: enumerate every path of a small language, take the best `budget` by score."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drafting.best_first import BestFirst
+from engine.tree import ROOT, SOURCE_DRAFT
+
+VOCABULARY, DEPTH = 3, 4
+
+
+def language(seed: int):
+    """path -> log-probabilities [VOCABULARY] of the next token; the same path always gives the same."""
+
+    def log_probs(path: tuple[int, ...]) -> np.ndarray:
+        logits = np.random.default_rng([seed, *path, len(path)]).normal(scale=2.0, size=VOCABULARY)
+        return (logits - np.log(np.exp(logits).sum())).astype(np.float32)
+
+    return log_probs
+
+
+def grown(seed: int, budget: int, beams: int, depth: int, decay: float) -> BestFirst:
+    log_probs, grower = language(seed), BestFirst(budget, depth, decay, SOURCE_DRAFT)
+    paths: dict[int, tuple[int, ...]] = {ROOT: ()}
+    tokens = np.arange(VOCABULARY)
+    while nodes := grower.frontier(beams):
+        assert len(nodes) <= beams
+        rows = np.stack([log_probs(paths[node]) for node in nodes])
+        grower.expand(nodes, np.tile(tokens, (len(nodes), 1)), rows)
+        for node in range(len(paths) - 1, len(grower.tokens)):
+            paths[node] = (*paths[grower.parents[node]], grower.tokens[node])
+    return grower
+
+
+def brute_force(seed: int, budget: int, depth: int, decay: float) -> dict[tuple[int, ...], float]:
+    log_probs, scores = language(seed), {(): 0.0}
+    for length in range(depth):
+        for path in [path for path in scores if len(path) == length]:
+            for token, log_prob in enumerate(log_probs(path).astype(float)):
+                scores[*path, token] = scores[path] + math.log(decay) + log_prob
+    del scores[()]
+    return dict(sorted(scores.items(), key=lambda item: -item[1])[:budget])
+
+
+parameters = given(
+    seed=st.integers(0, 10_000),
+    budget=st.integers(1, 40),
+    beams=st.integers(1, 12),
+    depth=st.integers(1, DEPTH),
+    decay=st.sampled_from([0.5, 0.8, 0.95, 0.999]),
+)
+
+
+def paths_of(tree):
+    return [tuple(tree.tokens[tree.path(node)].tolist()) for node in range(len(tree))]
+
+
+@settings(max_examples=150, deadline=None)
+@parameters
+def test_kept_set_is_the_best_budget_by_score(seed, budget, beams, depth, decay):
+    tree = grown(seed, budget, beams, depth, decay).snapshot(budget)
+    assert set(paths_of(tree)) == set(brute_force(seed, budget, depth, decay))
+
+
+@settings(max_examples=80, deadline=None)
+@parameters
+def test_every_smaller_snapshot_is_the_best_of_its_size_and_connected(seed, budget, beams, depth, decay):
+    grower = grown(seed, budget, beams, depth, decay)
+    for size in {1, budget // 2, budget - 1} - {0}:
+        tree = grower.snapshot(size)
+        assert set(paths_of(tree)) == set(brute_force(seed, size, depth, decay))
+        assert all(parent < node for node, parent in enumerate(tree.parents))
+        assert all(
+            depth == (1 if parent == ROOT else tree.depths[parent] + 1)
+            for depth, parent in zip(tree.depths, tree.parents, strict=True)
+        )
+
+
+def test_missing_children_are_never_added():
+    grower = BestFirst(10, 3, 0.9, SOURCE_DRAFT)
+    grower.expand([ROOT], np.asarray([[4, 5, 6]]), np.asarray([[-0.5, -np.inf, -1.0]], np.float32))
+    assert sorted(grower.tokens) == [4, 6]
+
+
+def test_follow_goes_as_far_as_the_tree_does():
+    grower = BestFirst(10, 3, 0.9, SOURCE_DRAFT)
+    grower.expand([ROOT], np.asarray([[4, 5]]), np.asarray([[-0.5, -1.0]], np.float32))
+    grower.expand([1], np.asarray([[7, 8]]), np.asarray([[-0.5, -1.0]], np.float32))
+    assert [grower.tokens[node] for node in grower.follow([5, 7, 9])] == [5, 7]
+    assert grower.follow([9]) == []

@@ -1,0 +1,54 @@
+import numpy as np
+import torch
+
+from engine.drafting import Limits, RecyclingDrafter, Said
+from engine.model import no_watch
+
+
+def said(rows: dict[int, dict[int, float]]) -> Said:
+    """token -> {next token: probability}, eight each."""
+    tokens = torch.tensor(list(rows))
+    best = [list(row.items()) + [(90 + i, 1e-6) for i in range(8 - len(row))] for row in rows.values()]
+    return Said(
+        tokens,
+        torch.tensor([[token for token, _ in row] for row in best]),
+        torch.tensor([[p for _, p in row] for row in best]).log(),
+        {},
+    )
+
+
+def tree_after(drafter: RecyclingDrafter, budget: int):
+    drafter.plant(Limits(budget, budget, 8))
+    while drafter.grow(1, no_watch):
+        pass
+    return drafter.snapshot(budget)
+
+
+def test_the_tree_follows_what_the_target_last_said():
+    drafter = RecyclingDrafter(100)
+    drafter.begin([1, 2], no_watch)
+    drafter.observe_prefill(said({2: {5: 0.9, 6: 0.1}}))
+    drafter.advance([5], said({5: {7: 0.8, 2: 0.2}, 7: {8: 0.9}}))
+    tree = tree_after(drafter, 2)
+    assert tree.tokens.tolist() == [7, 8]
+    assert np.allclose(np.exp(tree.log_probs), [0.8, 0.9])
+
+
+def test_a_newer_word_replaces_an_older_one():
+    drafter = RecyclingDrafter(100)
+    drafter.begin([1, 2], no_watch)
+    drafter.advance([5], said({5: {7: 0.9}}))
+    drafter.advance([5], said({5: {9: 0.9}}))
+    assert tree_after(drafter, 1).tokens.tolist() == [9]
+
+
+def test_pairs_of_the_prompt_are_used_until_the_target_has_spoken():
+    drafter = RecyclingDrafter(100)
+    drafter.begin([3, 4, 5, 3], no_watch)
+    assert tree_after(drafter, 2).tokens.tolist() == [4, 5]
+
+
+def test_an_unknown_root_gives_an_empty_tree():
+    drafter = RecyclingDrafter(100)
+    drafter.begin([1], no_watch)
+    assert len(tree_after(drafter, 8)) == 0

@@ -1,0 +1,92 @@
+import torch
+
+from engine.drafting import Limits, SpecExecDrafter
+from engine.model import no_watch
+from engine.sequence import Sequence
+from tests.engine.drafting.test_best_first import BestFirst
+from tests.engine.models import VOCABULARY, ours, reference
+
+CONTEXT = [1, 5, 9, 30, 30, 2]
+NOTHING = torch.empty(0)
+
+
+def counted(model):
+    """Counts the rows the draft computes."""
+    rows = []
+    forward = model.forward
+
+    def counting(batch, *args, **kwargs):
+        rows.append(len(batch))
+        return forward(batch, *args, **kwargs)
+
+    model.forward = counting
+    return rows
+
+
+def test_tree_equals_growth_with_the_draft_run_on_plain_text():
+    """Node for node what a draft without cache, masks or batches would have grown."""
+    module = reference("llama")
+    drafter = SpecExecDrafter(Sequence(ours(module), 128), VOCABULARY)
+    drafter.begin(CONTEXT, no_watch)
+    drafter.plant(Limits(budget=40, beams=5, depth=6))
+    while drafter.grow(1, no_watch):
+        pass
+    found = drafter.snapshot(40)
+
+    grower = BestFirst(40, 6, 0.95, 1)
+    while nodes := grower.frontier(5):
+        best_of = []
+        for node in nodes:
+            path = []
+            while node >= 0:
+                path.insert(0, grower.tokens[node])
+                node = grower.parents[node]
+            with torch.inference_mode():
+                logits = module(torch.tensor([CONTEXT + path])).logits[0, -1]
+            best_of.append(logits.log_softmax(-1).topk(16))
+        grower.expand(
+            nodes,
+            torch.stack([best.indices for best in best_of]).numpy(),
+            torch.stack([best.values for best in best_of]).numpy(),
+        )
+    expected = grower.snapshot(40)
+    assert found.tokens.tolist() == expected.tokens.tolist()
+    assert found.parents.tolist() == expected.parents.tolist()
+
+
+def test_nothing_accepted_is_computed_twice():
+    model = ours(reference("llama"))
+    rows = counted(model)
+    drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
+    drafter.begin(CONTEXT, no_watch)
+    assert rows == [len(CONTEXT) - 1]
+    drafter.plant(Limits(budget=30, beams=4, depth=6))
+    while drafter.grow(1, no_watch):
+        pass
+    tree = drafter.snapshot(30)
+    path = tree.path(int(tree.depths.argmax()))
+    accepted = tree.tokens[path].tolist()
+    before = len(drafter.sequence.ids)
+    drafter.advance([*accepted, 3], NOTHING)
+    gathered = len(drafter.sequence.ids) - before
+    assert gathered >= len(accepted) - 1, "only the deepest node of the path may not have been expanded"
+    rows.clear()
+    drafter.plant(Limits(budget=30, beams=4, depth=6))
+    drafter.grow(1, no_watch)
+    assert rows == [len(accepted) - gathered + 1], "the unexpanded leaf, and the new root"
+    fresh = Sequence(model, 128)
+    fresh.extend([*CONTEXT, *accepted, 3])
+    assert drafter.sequence.ids == fresh.ids
+    for layer in range(model.layers):
+        torch.testing.assert_close(
+            drafter.sequence.cache.rows(layer), fresh.cache.rows(layer), rtol=1e-4, atol=1e-5
+        )
+
+
+def test_a_new_turn_reads_only_what_is_new():
+    model = ours(reference("llama"))
+    drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
+    drafter.begin(CONTEXT, no_watch)
+    rows = counted(model)
+    drafter.begin([*CONTEXT[:4], 7, 8, 9], no_watch)
+    assert rows == [2], "two new tokens; the root comes with the tree"

@@ -1,0 +1,131 @@
+"""The command line: exit status, JSON, errors. What needs no model runs in this process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import cli
+from tests.engine.conftest import model_file
+
+ANSWER_FIELDS = {
+    "text", "token_ids", "stop_reason", "seed", "prompt_tokens", "tokens", "target_passes", "tokens_per_pass",
+    "tokens_per_second", "time_to_first_token_s", "seconds", "bytes_streamed", "link_gb_per_s", "memory", "drafter", "budget",
+}  # fmt: skip
+
+
+def specexec(*arguments: str, **kwargs) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-m", "engine.cli", *arguments],
+        capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120, **kwargs,
+    )  # fmt: skip
+
+
+def failure(capsys, *arguments: str) -> dict[str, str]:
+    """Runs the command here; it must fail with status 1 and exactly one JSON object."""
+    assert cli.run(["chat", *arguments, "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["message"]
+    assert error["hint"]
+    return error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "named"),
+    [
+        (["", "--seed", "1"], "bad_option", "prompt"),
+        (["  \n"], "bad_option", "prompt"),
+        ([], "bad_option", "PROMPT"),
+        (["hi", "--temperature", "-0.1"], "bad_option", "--temperature"),
+        (["hi", "--temperature", "nan"], "bad_option", "--temperature"),
+        (["hi", "--seed", "-1"], "bad_option", "--seed"),
+        (["hi", "--seed", str(2**63)], "bad_option", "--seed"),
+        (["hi", "--top-p", "0"], "bad_option", "--top-p"),
+        (["hi", "--budget", "100000"], "bad_option", "--budget"),
+        (["hi", "--max-new-tokens", "0"], "bad_option", "--max-new-tokens"),
+        (["hi", "--context", "3"], "bad_option", "--context"),
+        (["hi", "--target", "no/such/model"], "model_not_found", "no/such/model"),
+        (["hi", "--draft", "no/such/draft"], "model_not_found", "no/such/draft"),
+    ],
+)
+def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, arguments, kind, named):
+    error = failure(capsys, *arguments)
+    assert error["kind"] == kind
+    assert named in error["message"]
+
+
+def test_a_file_that_is_no_model_is_refused(capsys, tmp_path):
+    file = tmp_path / "notes.gguf"
+    file.write_text("these are my notes\n" * 100)
+    assert failure(capsys, "hi", "--target", str(file))["kind"] == "bad_checkpoint"
+
+
+def test_a_truncated_model_is_refused(capsys, tmp_path):
+    whole = model_file("smollm2").read_bytes()
+    for length in (10, 50_000, len(whole) - 1000):
+        file = tmp_path / "model.gguf"
+        file.write_bytes(whole[:length])
+        error = failure(capsys, "hi", "--target", str(file))
+        assert error["kind"] == "bad_checkpoint"
+
+
+def test_bad_usage_is_status_2():
+    for arguments in (["chat", "hi", "--budgte", "3"], ["no-such-command"], ["chat", "hi", "--seed", "many"]):
+        with pytest.raises(SystemExit) as ended:
+            cli.run(arguments)
+        assert ended.value.code == 2
+
+
+def test_json_is_one_object_with_the_fields_of_the_contract():
+    model_file("smollm2")
+    done = specexec("chat", "Why is the sky blue?", "--max-new-tokens", "24", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer.keys() >= ANSWER_FIELDS
+    assert answer["seconds"].keys() >= {"draft", "target", "stream_wait", "other"}
+    assert answer["memory"].keys() == {"vram", "ram"}
+    assert answer["tokens_per_pass"] > 1
+    assert "sky" in answer["text"]
+
+
+def test_an_interactive_chat_remembers_and_survives_a_bad_question():
+    model_file("smollm2")
+    questions = f"My name is Zoe.\n\n{'word ' * 9000}\nWhat is my name?\n"
+    done = specexec("chat", "--max-new-tokens", "16", input=questions)
+    assert done.returncode == 0, done.stderr
+    assert "Zoe" in done.stdout
+    assert "tokens long" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_keeps_what_was_said():
+    model_file("smollm2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.cli", "chat", "Write a very long story.", "--repetition-penalty", "1.3"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    first = process.stdout.read(10)  # the answer has begun
+    process.send_signal(signal.SIGINT)
+    rest, errors = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert first + rest
+    assert b"Traceback" not in errors
+    assert b"ended before it was complete" in errors
+
+
+def test_output_closed_by_its_reader_is_no_crash():
+    model_file("smollm2")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.cli", "chat", "Count to a hundred.", "--max-new-tokens", "60"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    process.stdout.read(3)
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert process.wait(timeout=60) in (0, 1)
+    assert b"Traceback" not in errors
