@@ -54,7 +54,8 @@ def fail(error: SpecExecError, as_json: bool, **more: Any) -> int:
 
 def parser() -> argparse.ArgumentParser:
     root = argparse.ArgumentParser(
-        prog="specexec", description="Chat with a language model larger than your graphics card. Alone: opens the window."
+        prog="specexec",
+        description="Chat with a language model larger than your graphics card. Alone: opens the window.",
     )
     root.add_argument("--version", action="version", version=f"specexec {version('specexec-desktop')}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND")
@@ -77,12 +78,16 @@ def add_chat(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     models.add_argument("--device", choices=["auto", "cuda", "cpu"], default="auto")
     models.add_argument("--context", type=int, metavar="N", help="most tokens of prompt and answer together")
     drafting = chat.add_argument_group("drafting")
-    drafting.add_argument("--drafter", metavar="NAME", default="auto", help="auto, specexec, recycling or none")
+    drafting.add_argument(
+        "--drafter", metavar="NAME", default="auto", help="auto, specexec, recycling or none"
+    )
     drafting.add_argument("--budget", type=number_or_auto, metavar="N|auto", help="most nodes in a tree")
     drafting.add_argument("--beams", type=int, metavar="N", help="nodes the draft expands per round")
     drafting.add_argument("--depth", type=int, metavar="N", help="deepest node")
     sampling = chat.add_argument_group("sampling")
-    sampling.add_argument("--temperature", type=float, metavar="T", default=0.0, help="0: always the likeliest token")
+    sampling.add_argument(
+        "--temperature", type=float, metavar="T", default=0.0, help="0: always the likeliest token"
+    )
     sampling.add_argument("--top-p", type=float, metavar="P", default=1.0)
     sampling.add_argument("--top-k", type=int, metavar="K", default=0)
     sampling.add_argument("--min-p", type=float, metavar="P", default=0.0)
@@ -90,7 +95,9 @@ def add_chat(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") ->
     sampling.add_argument("--seed", type=int, metavar="S", help="default: a fresh one, reported")
     ending = chat.add_argument_group("ending")
     ending.add_argument("--max-new-tokens", type=int, metavar="N")
-    ending.add_argument("--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeatable")
+    ending.add_argument(
+        "--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeatable"
+    )
 
 
 def number_or_auto(text: str) -> int | None:
@@ -104,7 +111,9 @@ def validated(kind: type[T], values: dict[str, Any]) -> T:
     except msgspec.ValidationError as error:
         name = str(error).rpartition("$.")[2].rstrip("`").replace("_", "-")
         reason = str(error).partition(" - ")[0].removeprefix("Expected ").replace("`", "")
-        raise BadOption(f"--{name} is out of range: expected {reason}.", "See specexec chat --help.") from None
+        raise BadOption(
+            f"--{name} is out of range: expected {reason}.", "See specexec chat --help."
+        ) from None
 
 
 def run_chat(parsed: argparse.Namespace) -> int:
@@ -125,9 +134,15 @@ def run_chat(parsed: argparse.Namespace) -> int:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
     answer = answer_once(engine, messages, options, show=not parsed.json)
-    fields: dict[str, Any] = {key: value for key, value in msgspec.to_builtins(answer).items() if key not in ("type", "request")}
+    fields: dict[str, Any] = {
+        key: value for key, value in msgspec.to_builtins(answer).items() if key not in ("type", "request")
+    }
     if answer.stop_reason == "cancelled":
-        return fail(Interrupted("The answer was ended before it was complete.", "What had been said is kept."), parsed.json, **fields)
+        return fail(
+            Interrupted("The answer was ended before it was complete.", "What had been said is kept."),
+            parsed.json,
+            **fields,
+        )
     if parsed.json:
         print(json.dumps(fields, ensure_ascii=False))
     return 0
@@ -190,7 +205,12 @@ def show_loading(event: protocol.Event) -> None:
         return
     share = f" {100 * event.done // event.total} %" if event.total else ""
     last = event.stage == "target" and event.total and event.done == event.total
-    print(f"\r\x1b[KLoading {event.stage}{share}" if not last else "\r\x1b[K", end="", file=sys.stderr, flush=True)
+    print(
+        f"\r\x1b[KLoading {event.stage}{share}" if not last else "\r\x1b[K",
+        end="",
+        file=sys.stderr,
+        flush=True,
+    )
 
 
 @contextlib.contextmanager

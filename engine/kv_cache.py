@@ -16,9 +16,21 @@ class KVCache:
     """Attributes: `length` (committed slots), `tail` (slots under consideration), `capacity` (slots in all)."""
 
     def __init__(
-        self, layers: int, kv_heads: int, head_dim: int, capacity: int, dtype: torch.dtype, device: torch.device
+        self,
+        layers: int,
+        kv_heads: int,
+        head_dim: int,
+        capacity: int,
+        dtype: torch.dtype,
+        device: torch.device,
     ) -> None:
-        shape = (2, 1, kv_heads, capacity, head_dim)  # keys and values; the 1 is transformers' batch dimension
+        shape = (
+            2,
+            1,
+            kv_heads,
+            capacity,
+            head_dim,
+        )  # keys and values; the 1 is transformers' batch dimension
         self._layers = [torch.empty(shape, dtype=dtype, device=device) for _ in range(layers)]
         self.capacity = capacity
         self.length = 0

@@ -25,7 +25,8 @@ def choose_device(asked: str) -> torch.device:
     """`asked`: auto, cuda or cpu. Raises DeviceUnavailable."""
     if asked == "cuda" and not torch.cuda.is_available():
         raise DeviceUnavailable(
-            "No CUDA device is usable.", "Use --device cpu, or install the CUDA build of torch and a current driver."
+            "No CUDA device is usable.",
+            "Use --device cpu, or install the CUDA build of torch and a current driver.",
         )
     return torch.device("cuda" if asked != "cpu" and torch.cuda.is_available() else "cpu")
 
@@ -50,14 +51,18 @@ def load_model(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device,
     missing = {name for name, _ in module.named_parameters()}
     for name, weight in _weights(checkpoint, dtype, watch):
         if name not in missing:
-            raise BadCheckpoint(f"The tensor {name} has no place in a {config.model_type} model.", "Download it again.")
+            raise BadCheckpoint(
+                f"The tensor {name} has no place in a {config.model_type} model.", "Download it again."
+            )
         missing.remove(name)
         set_module_tensor_to_device(module, name, device, weight, dtype=dtype)
     if "lm_head.weight" in missing and "model.embed_tokens.weight" not in missing:
         module.lm_head.weight = module.model.embed_tokens.weight
         missing.remove("lm_head.weight")
     if missing:
-        raise BadCheckpoint(f"The tensor {min(missing)} is missing.", "The file is incomplete; download it again.")
+        raise BadCheckpoint(
+            f"The tensor {min(missing)} is missing.", "The file is incomplete; download it again."
+        )
     return Model(module.to(device), config)
 
 
@@ -70,14 +75,18 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     rope = (config.rope_parameters or {}).get("rope_type", "default")
     if rope in _CHANGING_ROPE:
-        raise UnsupportedModel(f"Rotary positions of the kind “{rope}” are not supported.", "Choose another model.")
+        raise UnsupportedModel(
+            f"Rotary positions of the kind “{rope}” are not supported.", "Choose another model."
+        )
     return config
 
 
 def _weights(checkpoint: Checkpoint, dtype: torch.dtype, watch: Watch) -> Iterator[tuple[str, Tensor]]:
     """Read and unpack on all cores, a few tensors ahead, in the order of the file."""
     total, done = checkpoint.nbytes, 0
-    waiting = sorted(checkpoint.tensors.items(), key=lambda item: (item[1].file, item[1].offset), reverse=True)
+    waiting = sorted(
+        checkpoint.tensors.items(), key=lambda item: (item[1].file, item[1].offset), reverse=True
+    )
     cores = os.cpu_count() or 1
     pool = ThreadPoolExecutor(cores)
     try:
@@ -102,4 +111,8 @@ def _read(span: Span, dtype: torch.dtype) -> Tensor:
 
 def half_split(weight: Tensor, heads: int) -> Tensor:
     """Rows of Q or K [heads * width, ...] from GGUF's order (rotary pairs side by side) to HF's (first halves, then second)."""
-    return weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:]).transpose(1, 2).reshape(weight.shape)
+    return (
+        weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
+        .transpose(1, 2)
+        .reshape(weight.shape)
+    )

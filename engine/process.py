@@ -101,7 +101,9 @@ class Server:
             except (OSError, EOFError):
                 end_now("the connection closed")
             except msgspec.MsgspecError as error:
-                self._outbox.put(failed(0, BadOption(f"A request is not valid: {error}.", "Correct the setting it names.")))
+                self._outbox.put(
+                    failed(0, BadOption(f"A request is not valid: {error}.", "Correct the setting it names."))
+                )
                 continue
             if isinstance(request, protocol.Cancel | protocol.Shutdown):
                 for flag in list(self._cancel_flags):
@@ -130,7 +132,9 @@ class Server:
             emit(
                 failed(
                     request.id,
-                    SpecExecError("Something went wrong inside the engine.", "Try again; the details are in the log."),
+                    SpecExecError(
+                        "Something went wrong inside the engine.", "Try again; the details are in the log."
+                    ),
                 )
             )
 
@@ -162,7 +166,9 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     key = bytes.fromhex(sys.stdin.buffer.readline().strip().decode())
     if len(key) < secrets.DEFAULT_ENTROPY:
-        raise SystemExit("engine.process is started by the program itself: a key is expected on standard input.")
+        raise SystemExit(
+            "engine.process is started by the program itself: a key is expected on standard input."
+        )
     watch_lifeline()
     # Linux: an abstract name, which leaves no file behind. Elsewhere the system's own kind with a random name.
     address = f"\0specexec-{secrets.token_hex(8)}" if sys.platform == "linux" else None

@@ -48,7 +48,12 @@ class Sequence:
         return logits
 
     def consider(
-        self, tokens: Ids[int], positions: Ids[int], visible: Tensor, hidden_layers: Ids[int] = (), watch: Watch = no_watch
+        self,
+        tokens: Ids[int],
+        positions: Ids[int],
+        visible: Tensor,
+        hidden_layers: Ids[int] = (),
+        watch: Watch = no_watch,
     ) -> Output:
         """Run rows that are not committed (yet); they join the tail. `visible`: as Rows.visible."""
         device = self.model.device

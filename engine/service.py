@@ -41,7 +41,9 @@ class Engine:
     def __init__(self) -> None:
         self.session: Session | None = None
 
-    def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded | None:
+    def load(
+        self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]
+    ) -> protocol.Loaded | None:
         """Replace what is loaded. None when cancelled. Raises SpecExecError; then nothing is loaded."""
         self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
@@ -95,13 +97,18 @@ class Engine:
         vocabulary = min(m.vocabulary for m in (target_model, draft_model) if m)
         context = min(request.context or DEFAULT_CONTEXT, target_model.context_limit)
         pair = Pair(
-            Sequence(target_model, context), draft_model and Sequence(draft_model, context), tokenizer, vocabulary
+            Sequence(target_model, context),
+            draft_model and Sequence(draft_model, context),
+            tokenizer,
+            vocabulary,
         )
         self.session = Session(pair)
         return protocol.Loaded(
             request=request.id,
             target=model_info(target_name, target_file, target_model),
-            draft=model_info(draft_name, draft_file, draft_model) if draft_name and draft_file and draft_model else None,
+            draft=model_info(draft_name, draft_file, draft_model)
+            if draft_name and draft_file and draft_model
+            else None,
             drafter=self.session.drafter("auto").name,
             drafters=self.session.drafters(),
             dtype=str(dtype).removeprefix("torch."),

@@ -32,7 +32,9 @@ def default_drafter(has_draft: bool) -> str:
 def make_drafter(name: str, draft: Sequence | None, vocabulary: int) -> Drafter:
     """Raises BadOption for an unknown name, or one that needs a draft model where there is none."""
     if name not in _REGISTRY:
-        raise BadOption(f"There is no drafter called “{name}”.", f"Choose one of: auto, {', '.join(_REGISTRY)}.")
+        raise BadOption(
+            f"There is no drafter called “{name}”.", f"Choose one of: auto, {', '.join(_REGISTRY)}."
+        )
     needs_draft, make = _REGISTRY[name]
     if needs_draft and draft is None:
         raise BadOption(

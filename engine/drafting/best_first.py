@@ -48,7 +48,11 @@ class BestFirst:
         return self._best(open_nodes, beams).tolist()
 
     def expand(
-        self, nodes: list[int], tokens: NDArray[np.int64], log_probs: NDArray[np.float32], counts: list[int] | None = None
+        self,
+        nodes: list[int],
+        tokens: NDArray[np.int64],
+        log_probs: NDArray[np.float32],
+        counts: list[int] | None = None,
     ) -> None:
         """Give each of `nodes` its children.
 
@@ -97,7 +101,10 @@ class BestFirst:
 
     def follow(self, tokens: list[int]) -> list[int]:
         """Node ids along the path that spells `tokens` from the root, as far as it goes."""
-        children = {(parent, token): node for node, (parent, token) in enumerate(zip(self.parents, self.tokens, strict=True))}
+        children = {
+            (parent, token): node
+            for node, (parent, token) in enumerate(zip(self.parents, self.tokens, strict=True))
+        }
         path: list[int] = []
         node = ROOT
         for token in tokens:

@@ -25,7 +25,9 @@ class SpecExecDrafter:
     needs = Needs()
     defaults = Limits(budget=64, beams=16, depth=32)
 
-    def __init__(self, sequence: Sequence, vocabulary: int, branch: int = BRANCH, decay: float = DECAY) -> None:
+    def __init__(
+        self, sequence: Sequence, vocabulary: int, branch: int = BRANCH, decay: float = DECAY
+    ) -> None:
         self.sequence = sequence
         self.vocabulary = vocabulary
         self._branch = branch
@@ -65,7 +67,9 @@ class SpecExecDrafter:
             logits = self._run_root(watch) if nodes == [ROOT] else self._run(nodes, watch)
             log_probs = logits[:, : self.vocabulary].float().log_softmax(-1)
             best = log_probs.topk(min(self._branch, self.vocabulary))
-            self._grower.expand(nodes, best.indices.cpu().numpy(), best.values.cpu().numpy().astype(np.float32))
+            self._grower.expand(
+                nodes, best.indices.cpu().numpy(), best.values.cpu().numpy().astype(np.float32)
+            )
         return bool(self._grower.frontier(1))
 
     def snapshot(self, budget: int) -> TokenTree:
@@ -75,7 +79,9 @@ class SpecExecDrafter:
         # The new root is left out: its row comes with the next tree, which needs its logits.
         path = self._grower.follow(list(tokens[:-1]))
         expanded = [node for node in path if node in self._slots]
-        self.sequence.keep([self._slots[node] for node in expanded], [self._grower.tokens[node] for node in expanded])
+        self.sequence.keep(
+            [self._slots[node] for node in expanded], [self._grower.tokens[node] for node in expanded]
+        )
         self._slots = {}
         self._context.extend(tokens)
 

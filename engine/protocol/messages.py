@@ -35,7 +35,9 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     min_p: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
     repetition_penalty: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None  # None: a fresh one, reported in the answer
-    max_new_tokens: Annotated[int, Meta(ge=1)] | None = None  # None: until the model ends or the context is full
+    max_new_tokens: Annotated[int, Meta(ge=1)] | None = (
+        None  # None: until the model ends or the context is full
+    )
     stop: list[str] = []
     drafter: str = "auto"
     budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # most nodes in a tree
@@ -232,7 +234,17 @@ class EngineLost(Struct, tag=True, kw_only=True):
 
 
 Event = Union[
-    Ready, LoadProgress, Loaded, Unloaded, PrefillProgress, TreeGrown, TextDelta, IterationDone, Answer, Failed, EngineLost
+    Ready,
+    LoadProgress,
+    Loaded,
+    Unloaded,
+    PrefillProgress,
+    TreeGrown,
+    TextDelta,
+    IterationDone,
+    Answer,
+    Failed,
+    EngineLost,
 ]
 
 encode = msgspec.msgpack.Encoder().encode

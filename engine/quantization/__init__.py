@@ -27,7 +27,8 @@ def unpack(data: NDArray[np.uint8], shape: tuple[int, ...], storage: str, dtype:
         kind = GGMLQuantizationType[storage]
     except KeyError:
         raise UnsupportedModel(
-            f"Weights stored as {storage} cannot be unpacked.", "Take a file in another format, such as Q4_K_M."
+            f"Weights stored as {storage} cannot be unpacked.",
+            "Take a file in another format, such as Q4_K_M.",
         ) from None
     output = torch.empty(shape, dtype=dtype)
     rows = output.view(-1, shape[-1])

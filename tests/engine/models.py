@@ -17,7 +17,11 @@ CONFIGS = {
     "llama3_rope": dict(
         head_dim=16,
         rope_parameters=dict(
-            rope_type="llama3", rope_theta=10000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+            rope_type="llama3",
+            rope_theta=10000.0,
+            factor=8.0,
+            low_freq_factor=1.0,
+            high_freq_factor=4.0,
             original_max_position_embeddings=64,
         ),
     ),  # fmt: skip

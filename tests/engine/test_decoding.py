@@ -30,7 +30,9 @@ class Run:
     passes: int
 
 
-def run(model, drafter, prompt, sampler, budget=0, beams=8, depth=16, end_ids=(), max_new_tokens=48, target=None):
+def run(
+    model, drafter, prompt, sampler, budget=0, beams=8, depth=16, end_ids=(), max_new_tokens=48, target=None
+):
     target = target or Sequence(model, CAPACITY)
     result = Run([], 0)
     for event in decode(
@@ -42,7 +44,9 @@ def run(model, drafter, prompt, sampler, budget=0, beams=8, depth=16, end_ids=()
             result.tokens += event.tokens
             result.passes += 1
             assert len(event.tree) <= budget
-    assert target.ids == [*prompt, *result.tokens[:-1]], "the target holds a row for every committed token but the root"
+    assert target.ids == [*prompt, *result.tokens[:-1]], (
+        "the target holds a row for every committed token but the root"
+    )
     return result
 
 
@@ -95,7 +99,9 @@ def test_sampled_tree_output_equals_plain_decoding(kind, budget, name):
         saved += plain.passes - found.passes
         passes += plain.passes
     if name == "specexec":  # the training-free one learns little from so short a text
-        assert saved > (0.2 if budget > 2 else 0.05) * passes, "a draft this close to its target must save target passes"
+        assert saved > (0.2 if budget > 2 else 0.05) * passes, (
+            "a draft this close to its target must save target passes"
+        )
 
 
 @pytest.mark.parametrize("name", ["specexec", "recycling"])

@@ -61,7 +61,9 @@ def test_gathered_rows_equal_rows_computed_afresh(kind):
 
 def test_a_prompt_longer_than_one_piece_equals_transformers_forward():
     module = reference("mistral", max_position_embeddings=1024)
-    text = torch.randint(3, 60, (ROWS_PER_PIECE * 2 + 17,), generator=torch.Generator().manual_seed(3)).tolist()
+    text = torch.randint(
+        3, 60, (ROWS_PER_PIECE * 2 + 17,), generator=torch.Generator().manual_seed(3)
+    ).tolist()
     logits = Sequence(ours(module), capacity=1024).extend(text)
     torch.testing.assert_close(logits, expected_logits(module, text)[-1], rtol=1e-4, atol=1e-4)
 
@@ -101,4 +103,6 @@ def test_common_prefix_is_kept_after_an_edit_in_the_middle():
     sequence.extend(TEXT)
     edited = [*TEXT[:10], 50, *TEXT[11:]]
     assert sequence.align(edited) == 10
-    torch.testing.assert_close(sequence.extend(edited[10:]), Sequence(model, 64).extend(edited), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        sequence.extend(edited[10:]), Sequence(model, 64).extend(edited), rtol=1e-4, atol=1e-4
+    )

@@ -33,7 +33,9 @@ class Client:
         pytest.fail(f"the connection ended before {kinds}")
 
     def ask(self, text, request=2, **options):
-        self.connection.post(protocol.Chat(id=request, messages=[Message("user", text)], options=Options(**options)))
+        self.connection.post(
+            protocol.Chat(id=request, messages=[Message("user", text)], options=Options(**options))
+        )
 
     def close(self) -> None:
         self.connection.close()
@@ -140,7 +142,10 @@ def test_a_client_killed_outright_takes_its_engine_along():
         sys.stdin.read()
     """)
     client = subprocess.Popen(
-        [sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
     )
     engine = psutil.Process(int(client.stdout.readline()))
     client.kill()
@@ -178,7 +183,12 @@ def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
     reader, writer = Pipe()
     outbox = Outbox(writer)
     nodes = protocol.TreeNodes(
-        root_text="x", tokens=[1] * 64, parents=[-1] * 64, log_probs=[0.0] * 64, sources=[1] * 64, texts=["abc"] * 64
+        root_text="x",
+        tokens=[1] * 64,
+        parents=[-1] * 64,
+        log_probs=[0.0] * 64,
+        sources=[1] * 64,
+        texts=["abc"] * 64,
     )
     done = protocol.IterationDone(
         request=1, iteration=1, tree=nodes, accepted=[], bonus_token=1, bonus_text="b", seconds=protocol.Seconds(),

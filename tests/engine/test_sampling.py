@@ -102,7 +102,10 @@ def test_processors_equal_transformers(setting, seed, spread):
     assert len(kept ^ set(tokens.tolist())) <= 1
     common = torch.tensor([token in kept for token in tokens.tolist()])
     torch.testing.assert_close(
-        (scores - gumbel_noise(seed, 17, tokens))[common].float(), expected[tokens[common]], rtol=1e-4, atol=1e-4
+        (scores - gumbel_noise(seed, 17, tokens))[common].float(),
+        expected[tokens[common]],
+        rtol=1e-4,
+        atol=1e-4,
     )
 
 

@@ -33,7 +33,10 @@ def test_counting_follows_the_contract(smollm2):
     committed = [len(i.accepted) + (i.bonus_token is not None) for i in iterations]
     assert 1 + sum(committed) == answer.tokens
     for iteration in iterations:
-        assert all(iteration.tree.parents[b] == a for a, b in zip(iteration.accepted, iteration.accepted[1:], strict=False))
+        assert all(
+            iteration.tree.parents[b] == a
+            for a, b in zip(iteration.accepted, iteration.accepted[1:], strict=False)
+        )
         assert len(iteration.tree.tokens) <= answer.budget
     spent = answer.seconds.draft + answer.seconds.target + answer.seconds.other
     assert spent == pytest.approx((answer.tokens - 1) / answer.tokens_per_second, rel=0.1)
@@ -42,7 +45,9 @@ def test_counting_follows_the_contract(smollm2):
 def test_tree_drafting_equals_plain_decoding_in_float32(smollm2):
     for setting in (dict(), dict(temperature=0.8, top_p=0.9, seed=7)):
         plain, _ = ask(smollm2, "Why is the sky blue?", drafter="none", max_new_tokens=40, **setting)
-        tree, _ = ask(smollm2, "Why is the sky blue?", drafter="recycling", budget=24, max_new_tokens=40, **setting)
+        tree, _ = ask(
+            smollm2, "Why is the sky blue?", drafter="recycling", budget=24, max_new_tokens=40, **setting
+        )
         assert tree.token_ids == plain.token_ids
         assert plain.tokens_per_pass == 1
         assert tree.target_passes < plain.target_passes
@@ -66,7 +71,11 @@ def test_the_next_turn_reuses_the_turns_before(smollm2):
 
 
 def test_after_an_edit_in_the_middle_what_stands_before_it_is_reused_and_the_answer_is_right(smollm2):
-    conversation = [Message("user", "Remember the number 12."), Message("assistant", "I will."), Message("user", "Which one?")]
+    conversation = [
+        Message("user", "Remember the number 12."),
+        Message("assistant", "I will."),
+        Message("user", "Which one?"),
+    ]
     before, _ = ask(smollm2, conversation, max_new_tokens=12)
     conversation[1] = Message("assistant", "Yes, of course I will.")
     edited, _ = ask(smollm2, conversation, max_new_tokens=12)

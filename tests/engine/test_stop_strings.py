@@ -6,7 +6,9 @@ from engine.stop_strings import StoppableText
 letters = st.text("ab", max_size=12)
 
 
-@given(pieces=st.lists(letters, max_size=8), stops=st.lists(st.text("ab", min_size=1, max_size=4), max_size=3))
+@given(
+    pieces=st.lists(letters, max_size=8), stops=st.lists(st.text("ab", min_size=1, max_size=4), max_size=3)
+)
 def test_text_ends_before_the_first_stop_string_however_it_is_cut(pieces, stops):
     text = StoppableText(stops)
     given_out = "".join(text.add(piece) for piece in pieces) + text.finish("")

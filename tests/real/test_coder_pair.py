@@ -18,7 +18,9 @@ def loaded(dtype: str) -> Engine:
     model_file("coder-draft")
     engine = Engine()
     done = engine.load(
-        protocol.Load(id=1, target="coder", dtype=dtype, device="cpu", context=512), lambda event: None, lambda: False
+        protocol.Load(id=1, target="coder", dtype=dtype, device="cpu", context=512),
+        lambda event: None,
+        lambda: False,
     )
     assert done is not None
     assert done.draft is not None, "the catalogue knows the pair"
