@@ -1,6 +1,7 @@
 """The command line. `specexec` alone opens the window; `specexec chat` answers in the terminal.
 
-Answers go to stdout, everything else to stderr. Exit status: 0 ok, 1 failed (with --json: {"error": ...}), 2 bad usage.
+Answers go to stdout, everything else to stderr. Exit status: 0 ok, 1 failed (with --json: {"error": ...}), 2
+bad usage.
 """
 
 import argparse
@@ -40,7 +41,8 @@ def run(arguments: list[str]) -> int:
     except SpecExecError as error:
         return fail(error, parsed.json)
     except BrokenPipeError:
-        # Whoever read our output has left (`specexec chat … | head`). Nothing more may be written, not even at exit.
+        # Whoever read our output has left (`specexec chat … | head`). Nothing more may be written, not even
+        # at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

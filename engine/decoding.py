@@ -1,9 +1,9 @@
-"""The iteration: draft a tree, verify it, keep what was accepted, report. A generator of events; closing it at any point
-leaves the sequences usable. Knows token ids only, no text and no tokenizer.
+"""The iteration: draft a tree, verify it, keep what was accepted, report. A generator of events; closing it
+at any point leaves the sequences usable. Knows token ids only, no text and no tokenizer.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass, replace
 
 from engine.drafting import Drafter, Limits
@@ -23,7 +23,8 @@ class Prefilled:
 
 @dataclass(frozen=True, slots=True)
 class Grown:
-    """The tree of the iteration under way has grown; who wants to see it calls `snapshot` before asking for the next event."""
+    """The tree of the iteration under way has grown; who wants to see it calls `snapshot` before asking for
+    the next event."""
 
     snapshot: Callable[[], TokenTree]
 
@@ -32,7 +33,8 @@ class Grown:
 class Iterated:
     """One iteration is done.
 
-    tokens: what it committed, accepted tokens and then the bonus token, cut where the answer ends. Times in seconds.
+    tokens: what it committed, accepted tokens and then the bonus token, cut where the answer ends. Times in
+    seconds.
     """
 
     tree: TokenTree
@@ -55,10 +57,11 @@ def decode(
     end_ids: Collection[int],
     max_new_tokens: int,
     watch: Watch,
-) -> Iterator[Event]:
+) -> Generator[Event, None, None]:
     """Decode until a token of `end_ids` (it is committed too), `max_new_tokens`, or a full context.
 
-    `target` may hold rows of any prefix of `prompt`: they are reused, except that the last token is always run.
+    `target` may hold rows of any prefix of `prompt`: they are reused, except that the last token is always
+    run.
     """
     target.align(prompt[:-1])
     logits = target.extend(prompt[len(target.ids) :], watch)
@@ -74,7 +77,8 @@ def decode(
     drafter.observe_prefill(what_was_said(prompt[-1:], logits[None], {}, drafter.needs))
     other_s = 0.0
     while True:
-        # The tree is never deeper than the answer may still become, nor larger than the room left in the cache.
+        # The tree is never deeper than the answer may still become, nor larger than the room left in the
+        # cache.
         room = target.cache.capacity - len(context)
         budget = min(limits.budget, room)
         drafter.plant(replace(limits, budget=budget, depth=min(limits.depth, end - len(context) - 1)))

@@ -1,7 +1,7 @@
 """Keys and values of one token sequence, preallocated. Knows nothing of models or trees: it moves rows.
 
-Slots [0, length) hold committed tokens, slot i that of position i. Slots [length, length + tail) hold rows under
-consideration (a tree, say), in the order they were written; `keep` commits some of them and forgets the rest.
+Slots [0, length) hold committed tokens, slot i that of position i. Slots [length, length + tail) hold rows
+under consideration (a tree, say), in the order they were written; `keep` commits some of them and forgets the rest.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,8 @@ from engine.errors import PromptTooLong
 
 
 class KVCache:
-    """Attributes: `length` (committed slots), `tail` (slots under consideration), `capacity` (slots in all)."""
+    """Attributes: `length` (committed slots), `tail` (slots under consideration), `capacity` (slots in
+    all)."""
 
     def __init__(
         self,
@@ -41,10 +42,11 @@ class KVCache:
         return sum(layer.nbytes for layer in self._layers)
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Write rows [1, kv_heads, rows, head_dim] behind the tail; returns views of all slots up to and with them.
+        """Write rows [1, kv_heads, rows, head_dim] behind the tail; returns views of all slots up to and with
+        them.
 
-        transformers' attention modules call this. The rows count as tail only after `extend_tail`, once every layer has
-        run, so a pass that stops half-way leaves the cache as it was.
+        transformers' attention modules call this. The rows count as tail only after `extend_tail`, once every
+        layer has run, so a pass that stops half-way leaves the cache as it was.
         """
         store = self._layers[layer]
         start = self.length + self.tail
@@ -66,7 +68,8 @@ class KVCache:
         self.tail += rows
 
     def keep(self, tail_slots: Sequence[int]) -> None:
-        """Commit these slots of the tail (counted from its start, ascending), in place, and forget the others."""
+        """Commit these slots of the tail (counted from its start, ascending), in place, and forget the
+        others."""
         count = len(tail_slots)
         if list(tail_slots) != list(range(count)):
             source = torch.tensor(tail_slots, device=self._layers[0].device) + self.length

@@ -1,14 +1,15 @@
-"""From a checkpoint's spans to a model on its compute device. Knows which architectures run; knows no file format."""
+"""From a checkpoint's spans to a model on its compute device. Knows which architectures run; knows no file
+format."""
 
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import torch
 from accelerate import init_empty_weights
 from accelerate.utils import set_module_tensor_to_device
 from torch import Tensor
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.checkpoints import Checkpoint, Span, read_span
@@ -32,7 +33,8 @@ def choose_device(asked: str) -> torch.device:
 
 
 def choose_dtype(asked: str, device: torch.device) -> torch.dtype:
-    """`asked`: auto, float32, bfloat16 or float16. Auto: the shortest type that the device multiplies at full speed."""
+    """`asked`: auto, float32, bfloat16 or float16. Auto: the shortest type that the device multiplies at full
+    speed."""
     if asked != "auto":
         return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[asked]
     if device.type == "cuda":
@@ -41,13 +43,14 @@ def choose_dtype(asked: str, device: torch.device) -> torch.dtype:
 
 
 def load_model(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device, watch: Watch) -> Model:
-    """Build the model and fill it. `watch` is told bytes read of bytes in all, and may end the loading by raising.
+    """Build the model and fill it. `watch` is told bytes read of bytes in all, and may end the loading by
+    raising.
 
     Raises UnsupportedModel and BadCheckpoint.
     """
     config = model_config(checkpoint)
     with init_empty_weights(include_buffers=False):
-        module = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)
+        module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
     missing = {name for name, _ in module.named_parameters()}
     for name, weight in _weights(checkpoint, dtype, watch):
         if name not in missing:
@@ -63,7 +66,8 @@ def load_model(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device,
         raise BadCheckpoint(
             f"The tensor {min(missing)} is missing.", "The file is incomplete; download it again."
         )
-    return Model(module.to(device), config)
+    module.to(device)  # type: ignore[arg-type]  # the rotary frequencies
+    return Model(module, config)
 
 
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
@@ -90,7 +94,7 @@ def _weights(checkpoint: Checkpoint, dtype: torch.dtype, watch: Watch) -> Iterat
     cores = os.cpu_count() or 1
     pool = ThreadPoolExecutor(cores)
     try:
-        running = []
+        running: list[tuple[str, Span, Future[Tensor]]] = []
         while waiting or running:
             while waiting and len(running) <= cores:
                 name, span = waiting.pop()
@@ -110,7 +114,8 @@ def _read(span: Span, dtype: torch.dtype) -> Tensor:
 
 
 def half_split(weight: Tensor, heads: int) -> Tensor:
-    """Rows of Q or K [heads * width, ...] from GGUF's order (rotary pairs side by side) to HF's (first halves, then second)."""
+    """Rows of Q or K [heads * width, ...] from GGUF's order (rotary pairs side by side) to HF's (first
+    halves, then second)."""
     return (
         weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
         .transpose(1, 2)

@@ -1,15 +1,17 @@
 """One forward pass over rows: transformers' decoder layers, our rows, masks and cache.
 
-A row is a token with a position and the set of cached slots and other rows it may see; a token tree is one way to make rows,
-a piece of prompt another. Never knows where weights came from, who proposed the rows, or what text they are.
+A row is a token with a position and the set of cached slots and other rows it may see; a token tree is one
+way to make rows, a piece of prompt another. Never knows where weights came from, who proposed the rows, or
+what text they are.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from torch import Tensor, nn
-from transformers import AttentionInterface
+from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.kv_cache import KVCache
@@ -31,7 +33,8 @@ class Rows:
 
     tokens:    int64 [rows]
     positions: int64 [rows]  depth positions: those of a node count along its path
-    visible:   bool [rows, tail + rows], or None. Which slots of the cache's tail, and which of these rows, a row sees.
+    visible:   bool [rows, tail + rows], or None. Which slots of the cache's tail, and which of these rows, a
+    row sees.
                None: there is no tail, and each row sees itself and the rows before it (plain text).
                Every committed slot is seen by every row, unless a sliding window cuts it off.
     """
@@ -54,7 +57,8 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """logits [rows asked for, vocabulary] in the model's dtype; hidden: layer -> its output [rows asked for, width]."""
+    """logits [rows asked for, vocabulary] in the model's dtype; hidden: layer -> its output [rows asked for,
+    width]."""
 
     logits: Tensor
     hidden: dict[int, Tensor]
@@ -62,7 +66,8 @@ class Output:
 
 @dataclass(slots=True)
 class Visibility:
-    """Makes attention masks from positions, piece by piece and for each attention kind (full, or a sliding window)."""
+    """Makes attention masks from positions, piece by piece and for each attention kind (full, or a sliding
+    window)."""
 
     rows: Rows
     last: int  # the largest position among the rows
@@ -108,10 +113,11 @@ def _attend(
     scaling: float | None = None,
     dropout: float = 0.0,
     sliding_window: int | None = None,
-    **_: object,
+    **others: object,
 ) -> tuple[Tensor, None]:
-    """transformers' attention interface. Query heads that share a key head are folded into its rows: keys are not repeated."""
-    _, heads, rows, width = query.shape
+    """transformers' attention interface. Query heads that share a key head are folded into its rows: keys are
+    not repeated."""
+    heads, rows, width = query.shape[1:]
     kv_heads = key.shape[1]
     group = heads // kv_heads
     output = query.new_empty(1, rows, heads, width)
@@ -137,22 +143,23 @@ AttentionInterface.register(ATTENTION, _attend)
 class Model:
     """A causal language model on its compute device.
 
-    Attributes: `config` (transformers'), `vocabulary` (rows of the head), `layers`, `dtype`, `device`, `nbytes`, `parameters`.
+    Attributes: `config` (transformers'), `vocabulary` (rows of the head), `layers`, `dtype`, `device`,
+    `nbytes`, `parameters`.
     """
 
-    def __init__(self, module: nn.Module, config: PretrainedConfig) -> None:
+    def __init__(self, module: PreTrainedModel, config: PretrainedConfig) -> None:
         """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place."""
         self.config = config
-        self.module = module.eval()
-        self._body = module.model
-        self._head = module.lm_head
+        self.module = module.eval()  # type: ignore[no-untyped-call]
+        self._body: Any = module.model  # transformers declares neither
+        self._head: Any = module.lm_head
         self.layers = len(self._body.layers)
         self.vocabulary: int = self._head.weight.shape[0]
         self.dtype: torch.dtype = self._head.weight.dtype
         self.device: torch.device = self._head.weight.device
-        weights = {parameter.data_ptr(): parameter for parameter in module.parameters()}
-        self.nbytes = sum(parameter.nbytes for parameter in weights.values())
-        self.parameters = sum(parameter.numel() for parameter in weights.values())
+        weights = list(module.parameters())  # each once, also where the head is tied to the embedding
+        self.nbytes = sum(weight.nbytes for weight in weights)
+        self.parameters = sum(weight.numel() for weight in weights)
 
     @property
     def context_limit(self) -> int:
@@ -170,14 +177,16 @@ class Model:
         rows: Rows,
         cache: KVCache,
         tail_positions: Tensor | None = None,
-        logits_for: slice = slice(None),  # noqa: B008 - immutable
+        logits_for: slice = slice(None),
         hidden_layers: Sequence[int] = (),
         watch: Watch = no_watch,
     ) -> Output:
         """One pass over `rows`; their keys and values join the cache's tail.
 
-        tail_positions: int64 [tail], positions of the rows the tail already holds (needed for sliding windows).
-        logits_for, hidden_layers: which rows get logits, and which layers' outputs are returned for those rows.
+        tail_positions: int64 [tail], positions of the rows the tail already holds (needed for sliding
+        windows).
+        logits_for, hidden_layers: which rows get logits, and which layers' outputs are returned for those
+        rows.
         A pass that `watch` ends leaves the cache unchanged.
         """
         cache.reserve(len(rows))

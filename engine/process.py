@@ -1,7 +1,8 @@
 """The engine process: one client, one connection, one request at a time; Stop is never stuck behind work.
 
-The main thread works. A control thread reads requests and sets the cancel flag, another sends events, so that decoding waits
-neither for a slow window nor for its wishes. Standard input is a lifeline: when it closes, the client is gone and so are we.
+The main thread works. A control thread reads requests and sets the cancel flag, another sends events, so that
+decoding waits neither for a slow window nor for its wishes. Standard input is a lifeline: when it closes, the
+client is gone and so are we.
 Imports torch only when the first model is loaded.
 """
 
@@ -31,7 +32,8 @@ _DROPPABLE = (protocol.TreeGrown, protocol.IterationDone, protocol.PrefillProgre
 
 
 class Outbox:
-    """Sends events from a thread of its own. `put` never blocks; of progress and trees, only the newest may survive."""
+    """Sends events from a thread of its own. `put` never blocks; of progress and trees, only the newest may
+    survive."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -170,7 +172,8 @@ def main() -> None:
             "engine.process is started by the program itself: a key is expected on standard input."
         )
     watch_lifeline()
-    # Linux: an abstract name, which leaves no file behind. Elsewhere the system's own kind with a random name.
+    # Linux: an abstract name, which leaves no file behind. Elsewhere the system's own kind with a random
+    # name.
     address = f"\0specexec-{secrets.token_hex(8)}" if sys.platform == "linux" else None
     with Listener(address, authkey=key) as listener:
         print(address or listener.address, flush=True)

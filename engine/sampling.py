@@ -1,8 +1,9 @@
 """From logits to the next token, so that randomness depends only on (seed, absolute position, token id).
 
-The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T) (Gumbel-max trick).
-The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy
-as 1, 2, 3"), which gives the same bits on every device. Knows nothing of trees: it is given one node's logits and path.
+The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by the
+Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al. 2011, "Parallel random
+numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Knows nothing of trees: it is given
+one node's logits and path.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,8 @@ _FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller; doubled
 def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Tensor, ...]:
     """Four words of 32 random bits for each counter.
 
-    counter: four 32-bit words, each an int or an int64 tensor, of shapes that broadcast; key: two 32-bit words.
+    counter: four 32-bit words, each an int or an int64 tensor, of shapes that broadcast; key: two 32-bit
+    words.
     """
     c0, c1, c2, c3 = (torch.as_tensor(word) for word in counter)
     k0, k1 = key
@@ -43,14 +45,15 @@ def gumbel_noise(seed: int, position: int, tokens: Tensor) -> Tensor:
     seed: 0 <= seed < 2^64. position: absolute position of the token to be chosen in the sequence.
     """
     words = philox((tokens >> 2, position & _MASK32, position >> 32, 0), (seed & _MASK32, seed >> 32))
-    bits = torch.stack(torch.broadcast_tensors(*words)).gather(0, (tokens & 3)[None])[0]
+    bits = torch.stack([word.expand_as(tokens) for word in words]).gather(0, (tokens & 3)[None])[0]
     uniform = (bits.double() + 0.5) / 2**32  # inside (0, 1): both logarithms are finite
     return -(-uniform.log()).log()
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The processors a user asked for, in the order of transformers: penalty, temperature, top-k, top-p, min-p.
+    """The processors a user asked for, in the order of transformers: penalty, temperature, top-k, top-p,
+    min-p.
 
     temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and repetition_penalty 1 are off.
     """

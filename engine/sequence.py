@@ -1,6 +1,8 @@
-"""A model together with the rows it has computed for one token sequence. Both target and draft are used through this.
+"""A model together with the rows it has computed for one token sequence. Both target and draft are used
+through this.
 
-Nothing that is a prefix of what was computed before is ever computed again; knows nothing of trees, text or sampling.
+Nothing that is a prefix of what was computed before is ever computed again; knows nothing of trees, text or
+sampling.
 """
 
 from collections.abc import Sequence as Ids
@@ -19,7 +21,8 @@ def common_prefix(a: Ids[int], b: Ids[int]) -> int:
 
 
 class Sequence:
-    """Attributes: `model`, `cache`, `ids` (the tokens whose rows are committed; slot i of the cache holds ids[i])."""
+    """Attributes: `model`, `cache`, `ids` (the tokens whose rows are committed; slot i of the cache holds
+    ids[i])."""
 
     def __init__(self, model: Model, capacity: int) -> None:
         self.model = model
@@ -40,7 +43,8 @@ class Sequence:
         self._tail_positions.clear()
 
     def extend(self, tokens: Ids[int], watch: Watch = no_watch) -> Tensor:
-        """Commit tokens as plain text; logits [vocabulary] of the last one. Ended by `watch`: nothing is committed."""
+        """Commit tokens as plain text; logits [vocabulary] of the last one. Ended by `watch`: nothing is
+        committed."""
         self.rewind(len(self.ids))
         rows = Rows.text(tokens, len(self.ids), self.model.device)
         logits = self.model.forward(rows, self.cache, logits_for=slice(-1, None), watch=watch).logits[0]

@@ -1,4 +1,5 @@
-"""What an engine does for whoever asks: load, answer, unload. The process, the command line and a server all go through this.
+"""What an engine does for whoever asks: load, answer, unload. The process, the command line and a server all
+go through this.
 
 Imports torch only when something is loaded, so that an engine is there at once. One request at a time.
 """
@@ -27,7 +28,7 @@ class Loading:
     emit: Emit
     cancelled: Callable[[], bool]
 
-    def report(self, stage: str, done: int = 0, total: int = 0) -> None:
+    def report(self, stage: protocol.LoadStage, done: int = 0, total: int = 0) -> None:
         from engine.session import Cancelled
 
         if self.cancelled():
@@ -89,7 +90,7 @@ class Engine:
         if draft_file:
             check_same_vocabulary(tokenizer, load_tokenizer(draft_file))
 
-        def model(stage: str, file: "Checkpoint") -> "Model":
+        def model(stage: protocol.LoadStage, file: "Checkpoint") -> "Model":
             return load_model(file, dtype, device, lambda done, total: loading.report(stage, done, total))
 
         draft_model = model("draft", draft_file) if draft_file else None
@@ -98,7 +99,7 @@ class Engine:
         context = min(request.context or DEFAULT_CONTEXT, target_model.context_limit)
         pair = Pair(
             Sequence(target_model, context),
-            draft_model and Sequence(draft_model, context),
+            Sequence(draft_model, context) if draft_model else None,
             tokenizer,
             vocabulary,
         )

@@ -1,7 +1,7 @@
 """One loaded pair and its conversation: full list of messages in, protocol events out.
 
-What both models have seen of the longest common prefix is reused. Turns token ids into text and applies the rules that end an
-answer; knows nothing of processes, windows or command lines.
+What both models have seen of the longest common prefix is reused. Turns token ids into text and applies the
+rules that end an answer; knows nothing of processes, windows or command lines.
 """
 
 import secrets
@@ -24,7 +24,7 @@ TREE_INTERVAL_S = 1 / 30  # no window repaints faster
 Emit = Callable[[protocol.Event], None]
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error: the user's wish
+class Cancelled(Exception):
     """Raised by a watch to end a pass; the answer's text so far is kept."""
 
 
@@ -48,7 +48,8 @@ class Pair:
 
 
 class Session:
-    """Answers one question at a time. Drafters are kept between answers: what one has learnt, the next answer uses."""
+    """Answers one question at a time. Drafters are kept between answers: what one has learnt, the next answer
+    uses."""
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair

@@ -1,8 +1,8 @@
 """The target's pass over root + tree, and the walk that accepts. Does not know who proposed the tree.
 
-From the root, the next token is sampled from the target's own distribution at the current node. Where it is a child, the walk
-goes there; where not, it is the bonus token and the walk ends. So what is committed is what plain decoding would have
-committed, whatever the tree was (DESIGN section 3).
+From the root, the next token is sampled from the target's own distribution at the current node. Where it is a
+child, the walk goes there; where not, it is the bonus token and the walk ends. So what is committed is what
+plain decoding would have committed, whatever the tree was (DESIGN section 3).
 """
 
 from collections.abc import Sequence as Ids
@@ -21,7 +21,8 @@ from engine.tree import ROOT, TokenTree
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """accepted: node ids from the root down; bonus: the token after the last of them; said: for the drafter."""
+    """accepted: node ids from the root down; bonus: the token after the last of them; said: for the
+    drafter."""
 
     accepted: list[int]
     bonus: int
@@ -46,7 +47,8 @@ def verify(
 
 
 def accept(logits: Tensor, context: list[int], tree: TokenTree, sampler: Sampler) -> tuple[list[int], int]:
-    """Walk the tree. logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root."""
+    """Walk the tree. logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the
+    root."""
     children = tree.children()
     path = list(context)
     accepted: list[int] = []

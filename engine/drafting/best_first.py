@@ -1,8 +1,9 @@
-"""Best-first growth of a token tree: which nodes to expand next, which to keep. Knows nothing of what estimates them.
+"""Best-first growth of a token tree: which nodes to expand next, which to keep. Knows nothing of what
+estimates them.
 
 SpecExec (arXiv 2406.02532), Algorithm 1 (parallel single-source shortest paths): a node's score is the sum of
-log(decay) + log q over its path, so a child always scores below its parent and the best `budget` nodes of everything seen
-are always a connected subtree.
+log(decay) + log q over its path, so a child always scores below its parent and the best `budget` nodes of
+everything seen are always a connected subtree.
 """
 
 import math
@@ -14,10 +15,11 @@ from engine.tree import ROOT, TokenTree
 
 
 class BestFirst:
-    """Nodes seen so far, append-only: an id never changes its meaning. A node that can no longer enter the best `budget` is
-    never added.
+    """Nodes seen so far, append-only: an id never changes its meaning. A node that can no longer enter the
+    best `budget` is never added.
 
-    Attributes: `budget`, `depth` (deepest node allowed), `tokens`, `parents`, `depths` (lists, one entry per node id).
+    Attributes: `budget`, `depth` (deepest node allowed), `tokens`, `parents`, `depths` (lists, one entry per
+    node id).
     """
 
     def __init__(self, budget: int, depth: int, decay: float, source: int) -> None:
@@ -36,7 +38,8 @@ class BestFirst:
         self._root_expanded = False
 
     def frontier(self, beams: int) -> list[int]:
-        """The best unexpanded nodes (or ROOT) whose children might still enter the best `budget`, at most `beams`, best first."""
+        """The best unexpanded nodes (or ROOT) whose children might still enter the best `budget`, at most
+        `beams`, best first."""
         if not self._root_expanded:
             return [ROOT] if self.depth > 0 and self.budget > 0 else []
         kept = self._kept
@@ -45,7 +48,8 @@ class BestFirst:
         if len(kept) >= self.budget:
             # The best child there can be (q = 1) must beat the worst node kept.
             open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > self._scores[kept].min()]
-        return self._best(open_nodes, beams).tolist()
+        best: list[int] = self._best(open_nodes, beams).tolist()
+        return best
 
     def expand(
         self,

@@ -1,4 +1,5 @@
-"""Plain decoding: proposes nothing, so each target pass gives one token. The yardstick for every other drafter."""
+"""Plain decoding: proposes nothing, so each target pass gives one token. The yardstick for every other
+drafter."""
 
 from collections.abc import Sequence as Ids
 

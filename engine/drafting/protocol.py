@@ -1,4 +1,5 @@
-"""What a drafter is: a small state machine that proposes token trees. It never knows how the target is run."""
+"""What a drafter is: a small state machine that proposes token trees. It never knows how the target is
+run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -46,7 +47,8 @@ class Said:
 class Drafter(Protocol):
     """One sequence at a time: begin, then for each iteration grow / snapshot / advance.
 
-    Node ids of `snapshot` are its own; `advance` is told tokens, so that a drafter may have grown further meanwhile.
+    Node ids of `snapshot` are its own; `advance` is told tokens, so that a drafter may have grown further
+    meanwhile.
     """
 
     name: str
@@ -69,7 +71,8 @@ class Drafter(Protocol):
         """The best tree of at most `budget` nodes so far."""
 
     def advance(self, tokens: Sequence[int], said: Said) -> None:
-        """The target committed these tokens behind the root (accepted ones, then the bonus token: the new root)."""
+        """The target committed these tokens behind the root (accepted ones, then the bonus token: the new
+        root)."""
 
     def rewind(self, length: int) -> None:
         """Keep what is known of the first `length` tokens only."""

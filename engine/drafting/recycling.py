@@ -1,8 +1,9 @@
 """Token Recycling (arXiv 2408.08696): a training-free drafter for a target without a draft.
 
-A table holds, for every token of the vocabulary, what the target last thought would follow it: the tokens it ranked best and
-their probabilities, taken from every node the target has checked, accepted or not. The tree is read off the table. Where the
-paper walks a fixed tree shape, this grows best-first by the recorded probabilities.
+A table holds, for every token of the vocabulary, what the target last thought would follow it: the tokens it
+ranked best and their probabilities, taken from every node the target has checked, accepted or not. The tree
+is read off the table. Where the paper walks a fixed tree shape, this grows best-first by the recorded
+probabilities.
 """
 
 from collections.abc import Sequence as Ids

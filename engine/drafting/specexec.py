@@ -1,6 +1,7 @@
 """SpecExec's drafter: a draft model grows the tree best-first (arXiv 2406.02532, section 4). Knows no target.
 
-The draft's rows of expanded nodes stay in its cache; those on the accepted path are gathered, never computed again.
+The draft's rows of expanded nodes stay in its cache; those on the accepted path are gathered, never computed
+again.
 """
 
 from collections.abc import Sequence as Ids
@@ -19,7 +20,8 @@ BRANCH = 16  # children per node; further ones hardly ever enter the best `budge
 
 
 class SpecExecDrafter:
-    """Attributes: `sequence` (the draft and its rows), `vocabulary` (token ids that draft and target share)."""
+    """Attributes: `sequence` (the draft and its rows), `vocabulary` (token ids that draft and target
+    share)."""
 
     name = "specexec"
     needs = Needs()
@@ -90,7 +92,8 @@ class SpecExecDrafter:
         self.sequence.rewind(length)
 
     def _run_root(self, watch: Watch) -> torch.Tensor:
-        """Commits the root, and accepted nodes that were never expanded; logits [1, vocabulary] of the root."""
+        """Commits the root, and accepted nodes that were never expanded; logits [1, vocabulary] of the
+        root."""
         return self.sequence.extend(self._context[len(self.sequence.ids) :], watch)[None]
 
     def _run(self, nodes: list[int], watch: Watch) -> torch.Tensor:

@@ -1,4 +1,5 @@
-"""Requests, events and the one connection between a window and the engine process. Never imports torch or Qt."""
+"""Requests, events and the one connection between a window and the engine process. Never imports torch or
+Qt."""
 
 from engine.protocol.connection import EngineConnection as EngineConnection
 from engine.protocol.messages import *  # noqa: F403

@@ -1,7 +1,9 @@
-"""The client's end of the one connection to the engine process: start it, post requests, wait for events, end it.
+"""The client's end of the one connection to the engine process: start it, post requests, wait for events, end
+it.
 
-Knows neither torch nor Qt. The engine's end is `engine.process`. The child prints its address and takes a one-time key on
-its standard input; that pipe stays open as a lifeline: when the client dies in any way, it closes and the engine ends.
+Knows neither torch nor Qt. The engine's end is `engine.process`. The child prints its address and takes a
+one-time key on its standard input; that pipe stays open as a lifeline: when the client dies in any way, it
+closes and the engine ends.
 """
 
 import contextlib
@@ -32,8 +34,8 @@ def log_path() -> Path:
 class EngineConnection:
     """One running engine process.
 
-    `post` and `close` may be called from any thread; `events` belongs to one thread, which sleeps until there is an event,
-    a request to send or the end.
+    `post` and `close` may be called from any thread; `events` belongs to one thread, which sleeps until there
+    is an event, a request to send or the end.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]", connection: "Connection") -> None:
@@ -62,7 +64,8 @@ class EngineConnection:
                 cwd=Path(__file__).parents[2],
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         alarm = threading.Timer(START_TIMEOUT_S, process.kill)
         alarm.start()
         try:
@@ -95,7 +98,8 @@ class EngineConnection:
         self._wake()
 
     def events(self) -> Iterator[messages.Event]:
-        """Yield events until the connection is closed (then it just ends) or lost (then EngineLost is the last one)."""
+        """Yield events until the connection is closed (then it just ends) or lost (then EngineLost is the
+        last one)."""
         try:
             while True:
                 for ready in wait([self._connection, self._wake_reader]):
@@ -137,12 +141,14 @@ class EngineConnection:
         )
 
     def _end_process(self) -> None:
-        """Give the child a moment to end by itself, then end it; leaves neither process nor file handle behind."""
+        """Give the child a moment to end by itself, then end it; leaves neither process nor file handle
+        behind."""
         with self._lock:
             self._closing = True
         with contextlib.suppress(OSError):
             self._connection.close()
-        assert self._process.stdin and self._process.stdout
+        assert self._process.stdin
+        assert self._process.stdout
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         try:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress",
+    "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress", "LoadStage",
     "Loaded", "Memory", "Message", "ModelInfo", "Options", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
     "StopReason", "TextDelta", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
     "decode_event", "decode_request", "encode",
@@ -18,6 +18,7 @@ __all__ = [
 
 MAX_BUDGET = 4096
 
+LoadStage = Literal["libraries", "reading", "tokenizer", "draft", "target"]
 StopReason = Literal["end_of_sequence", "stop_string", "max_new_tokens", "context_full", "cancelled"]
 
 
@@ -95,7 +96,7 @@ class Ready(Struct, tag=True, kw_only=True):
 
 class LoadProgress(Struct, tag=True, kw_only=True):
     request: int
-    stage: Literal["libraries", "reading", "tokenizer", "draft", "target"]
+    stage: LoadStage
     done: int  # bytes of weights made ready in this stage; 0 of 0 where a stage has no bytes
     total: int
 

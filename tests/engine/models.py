@@ -24,7 +24,7 @@ CONFIGS = {
             high_freq_factor=4.0,
             original_max_position_embeddings=64,
         ),
-    ),  # fmt: skip
+    ),
     "mistral": dict(sliding_window=12),
     "qwen2": dict(),
     "qwen2_window": dict(use_sliding_window=True, sliding_window=9, max_window_layers=1),
@@ -33,7 +33,8 @@ CONFIGS = {
 
 
 def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
-    """transformers' own model. The head is made sharper than at random, so that a draft and a target can agree at all."""
+    """transformers' own model. The head is made sharper than at random, so that a draft and a target can
+    agree at all."""
     settings = {**_COMMON, **CONFIGS[kind], **changes}
     config = AutoConfig.for_model(kind.split("_")[0].replace("llama3", "llama"), **settings)
     config._attn_implementation = "eager"
@@ -54,7 +55,8 @@ def ours(module: PreTrainedModel) -> Model:
 
 
 def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrainedModel:
-    """A model like `module` but for noise on its weights: the draft of a tiny pair that agrees now and then."""
+    """A model like `module` but for noise on its weights: the draft of a tiny pair that agrees now and
+    then."""
     twin = AutoModelForCausalLM.from_config(module.config, dtype=torch.float32).eval()
     twin.load_state_dict(module.state_dict())
     generator = torch.Generator().manual_seed(seed)

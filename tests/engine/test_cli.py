@@ -14,7 +14,8 @@ from tests.engine.conftest import model_file
 
 ANSWER_FIELDS = {
     "text", "token_ids", "stop_reason", "seed", "prompt_tokens", "tokens", "target_passes", "tokens_per_pass",
-    "tokens_per_second", "time_to_first_token_s", "seconds", "bytes_streamed", "link_gb_per_s", "memory", "drafter", "budget",
+    "tokens_per_second", "time_to_first_token_s", "seconds", "bytes_streamed", "link_gb_per_s", "memory",
+    "drafter", "budget",
 }  # fmt: skip
 
 
@@ -105,8 +106,8 @@ def test_an_interactive_chat_remembers_and_survives_a_bad_question():
 def test_ctrl_c_keeps_what_was_said():
     model_file("smollm2")
     process = subprocess.Popen(
-        [sys.executable, "-m", "engine.cli", "chat", "Write a very long story.", "--repetition-penalty", "1.3"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
+        [sys.executable, "-m", "engine.cli", "chat", "Write a very long story.", "--repetition-penalty",
+        "1.3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     first = process.stdout.read(10)  # the answer has begun
     process.send_signal(signal.SIGINT)

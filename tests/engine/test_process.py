@@ -162,7 +162,8 @@ def test_nobody_without_the_key_gets_in():
 
     process = subprocess.Popen(
         [sys.executable, "-m", "engine.process"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).parents[2],
     )  # fmt: skip
     process.stdin.write(os.urandom(32).hex().encode() + b"\n")
     process.stdin.flush()
@@ -191,8 +192,8 @@ def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
         texts=["abc"] * 64,
     )
     done = protocol.IterationDone(
-        request=1, iteration=1, tree=nodes, accepted=[], bonus_token=1, bonus_text="b", seconds=protocol.Seconds(),
-        tokens=1, target_passes=1, tokens_per_pass=1.0, tokens_per_second=1.0,
+        request=1, iteration=1, tree=nodes, accepted=[], bonus_token=1, bonus_text="b",
+        seconds=protocol.Seconds(), tokens=1, target_passes=1, tokens_per_pass=1.0, tokens_per_second=1.0,
     )  # fmt: skip
     for _ in range(5000):
         outbox.put(protocol.TreeGrown(request=1, iteration=1, tree=nodes))

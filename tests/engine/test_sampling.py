@@ -57,7 +57,7 @@ def test_choices_follow_the_distribution():
     logits = torch.tensor([2.0, 1.0, 0.5, 0.0, -1.0, -3.0, 1.5, 0.2])
     sampler = Sampler(seed=11, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01)
     draws = 100_000
-    scores, tokens = sampler.perturbed(logits, 0, [])
+    _, tokens = sampler.perturbed(logits, 0, [])
     values = (logits / 0.8)[tokens]
     expected = values.softmax(0) * draws
     noise = torch.stack([gumbel_noise(11, position, tokens) for position in range(draws)])
@@ -98,7 +98,8 @@ def test_processors_equal_transformers(setting, seed, spread):
     sampler = Sampler(seed=seed, **setting)
     scores, tokens = sampler.perturbed(logits, 17, path)
     kept = set(torch.isfinite(expected).nonzero().flatten().tolist())
-    # The cumulative sums of the two differ in the last bits: a token at the very edge may fall on either side.
+    # The cumulative sums of the two differ in the last bits: a token at the very edge may fall on either
+    # side.
     assert len(kept ^ set(tokens.tolist())) <= 1
     common = torch.tensor([token in kept for token in tokens.tolist()])
     torch.testing.assert_close(

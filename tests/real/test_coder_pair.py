@@ -1,4 +1,5 @@
-"""A true draft/target pair of one family: Qwen2.5-Coder 0.5B and 1.5B. Skipped where their files are absent."""
+"""A true draft/target pair of one family: Qwen2.5-Coder 0.5B and 1.5B. Skipped where their files are
+absent."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Growth against a brute-force reference: enumerate every path of a small language, take the best `budget` by score."""
+"""Growth against a brute-force reference: enumerate every path of a small language, take the best `budget` by
+score."""
 
 import math
 
