@@ -130,8 +130,7 @@ def run_chat(parsed: argparse.Namespace) -> int:
         raise BadOption("The prompt is empty.", "Type a question between the quotes.")
     engine = Engine()
     with cancelled_by_ctrl_c() as cancelled:
-        if engine.load(request, show_loading, cancelled) is None:
-            raise Interrupted("Loading was ended.", "")
+        engine.load(request, show_loading, cancelled)
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))

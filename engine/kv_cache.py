@@ -1,7 +1,7 @@
 """Keys and values of one token sequence, preallocated. Knows nothing of models or trees: it moves rows.
 
 Slots [0, length) hold committed tokens, slot i that of position i. Slots [length, length + tail) hold rows
-under consideration (a tree, say), in the order they were written; `keep` commits some of them and forgets the rest.
+under consideration (a tree, say), in the order they were written; `keep` commits some, forgets the rest.
 """
 
 from collections.abc import Sequence

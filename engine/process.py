@@ -120,7 +120,7 @@ class Server:
         try:
             match request:
                 case protocol.Load():
-                    emit(self._engine.load(request, emit, cancelled) or protocol.Unloaded(request.id))
+                    emit(self._engine.load(request, emit, cancelled))
                 case protocol.Chat():
                     emit(self._engine.answer(request, emit, cancelled))
                 case protocol.Unload():

@@ -1,9 +1,9 @@
 """From logits to the next token, so that randomness depends only on (seed, absolute position, token id).
 
-The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by the
-Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al. 2011, "Parallel random
-numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Knows nothing of trees: it is given
-one node's logits and path.
+The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by
+the Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al.
+2011, "Parallel random numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Knows nothing
+of trees: it is given one node's logits and path.
 """
 
 from collections.abc import Sequence

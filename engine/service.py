@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine import catalog, protocol
-from engine.errors import NotLoaded, OutOfMemory, SpecExecError
+from engine.errors import Interrupted, NotLoaded, OutOfMemory, SpecExecError
 
 if TYPE_CHECKING:
     from engine.checkpoints import Checkpoint
@@ -42,10 +42,8 @@ class Engine:
     def __init__(self) -> None:
         self.session: Session | None = None
 
-    def load(
-        self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]
-    ) -> protocol.Loaded | None:
-        """Replace what is loaded. None when cancelled. Raises SpecExecError; then nothing is loaded."""
+    def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
+        """Replace what is loaded. Raises SpecExecError (Interrupted when cancelled); then nothing is loaded."""
         self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         from engine.session import Cancelled
@@ -53,7 +51,7 @@ class Engine:
         try:
             return self._load(request, Loading(request.id, emit, cancelled))
         except Cancelled:
-            return None
+            raise Interrupted("Loading was ended.", "Load the model again when you need it.") from None
         except (MemoryError, RuntimeError) as error:
             raise out_of_memory(error) from error
 

@@ -1,7 +1,7 @@
 """The token tree: plain arrays, no torch. Knows nothing of models, drafters or devices.
 
-Node ids run from 0; a parent always has a smaller id than its children. `ROOT` (-1) is the last committed token,
-which is not a node: a target pass runs over root + tree, so node `i` is row `i + 1` of the pass.
+Node ids run from 0; a parent always has a smaller id than its children. `ROOT` (-1) is the last committed
+token, which is not a node: a target pass runs over root + tree, so node `i` is row `i + 1` of the pass.
 """
 
 from dataclasses import dataclass

@@ -32,19 +32,21 @@ def log_path() -> Path:
 
 
 class EngineConnection:
-    """One running engine process.
+    """One engine process, from its start to its end.
 
-    `post` and `close` may be called from any thread; `events` belongs to one thread, which sleeps until there
-    is an event, a request to send or the end.
+    `post` and `close` may be called from any thread and never wait; `events` belongs to one thread, which
+    sleeps until there is an event, a request to send or the end.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", connection: "Connection") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes]", key: str) -> None:
+        """process: will print its address, and takes `key` (hexadecimal) on its standard input."""
         self._process = process
-        self._connection = connection
+        self._key = key
         self._outbox: deque[messages.Request] = deque()
         self._wake_reader, self._wake_writer = Pipe(duplex=False)
         self._lock = threading.Lock()
         self._closing = False
+        self._timers: list[threading.Timer] = []
 
     @property
     def pid(self) -> int:
@@ -52,35 +54,23 @@ class EngineConnection:
 
     @staticmethod
     def start() -> "EngineConnection":
-        """Start the engine process and connect. Raises EngineGone where it does not come up."""
-        log_path().parent.mkdir(parents=True, exist_ok=True)
-        key = secrets.token_hex(32)
-        with log_path().open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "engine.process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                cwd=Path(__file__).parents[2],
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
-            )
-        assert process.stdin
-        assert process.stdout
-        alarm = threading.Timer(START_TIMEOUT_S, process.kill)
-        alarm.start()
+        """Start the engine process; `events` connects to it. Raises EngineGone where that is refused."""
         try:
-            process.stdin.write(key.encode() + b"\n")
-            process.stdin.flush()
-            address = process.stdout.readline().decode().strip()  # empty when the child died
-            connection = Client(address, authkey=bytes.fromhex(key))
-        except (OSError, EOFError, ValueError, AuthenticationError) as error:
-            process.kill()
+            log_path().parent.mkdir(parents=True, exist_ok=True)
+            with log_path().open("ab") as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "engine.process"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=log,
+                    cwd=Path(__file__).parents[2],
+                    creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+                )
+        except OSError as error:
             raise EngineGone(
-                "The engine process did not start.", f"Read the log at {log_path()}, then try again."
+                f"The engine process cannot be started: {error}.", "Free memory or disk space."
             ) from error
-        finally:
-            alarm.cancel()
-        return EngineConnection(process, connection)
+        return EngineConnection(process, secrets.token_hex(32))
 
     def post(self, request: messages.Request) -> None:
         """Queue a request and wake the thread in `events`; never blocks."""
@@ -91,38 +81,74 @@ class EngineConnection:
         self._wake()
 
     def close(self) -> None:
-        """Ask the engine to end; the thread in `events` sees it through and then returns. Never blocks."""
+        """Ask the engine to end; the thread in `events` sees it through and then returns."""
         with self._lock:
+            if self._closing:
+                return
             self._closing = True
             self._outbox.append(messages.Shutdown(id=0))
+        # Whatever the engine is doing (starting, not reading what is sent), it ends in bounded time.
+        self._limit(SHUTDOWN_TIMEOUT_S)
         self._wake()
 
     def events(self) -> Iterator[messages.Event]:
-        """Yield events until the connection is closed (then it just ends) or lost (then EngineLost is the
-        last one)."""
+        """Yield events until the connection is closed (it just ends) or lost (EngineLost is the last one).
+
+        Raises EngineGone where the engine does not come up.
+        """
         try:
-            while True:
-                for ready in wait([self._connection, self._wake_reader]):
-                    if ready is self._wake_reader:
-                        self._wake_reader.recv_bytes()
-                        self._send_outbox()
-                        if self._closing:
-                            return
-                    else:
-                        yield messages.decode_event(self._connection.recv_bytes())
+            with self._connect() as connection:
+                yield from self._listen(connection)
         except (OSError, EOFError):
             if not self._closing:
                 yield self._lost()
         finally:
             self._end_process()
 
-    def _send_outbox(self) -> None:
+    def _connect(self) -> Connection:
+        limit = self._limit(START_TIMEOUT_S)
+        assert self._process.stdin
+        assert self._process.stdout
+        try:
+            self._process.stdin.write(self._key.encode() + b"\n")
+            self._process.stdin.flush()
+            address = self._process.stdout.readline().decode().strip()  # empty when the child died
+            return Client(address, authkey=bytes.fromhex(self._key))
+        except (OSError, EOFError, ValueError, AuthenticationError) as error:
+            if self._closing:
+                raise EOFError from error
+            raise EngineGone(
+                "The engine process did not start.", f"Read the log at {log_path()}, then try again."
+            ) from error
+        finally:
+            limit.cancel()
+
+    def _listen(self, connection: Connection) -> Iterator[messages.Event]:
+        while True:
+            for ready in wait([connection, self._wake_reader]):
+                if ready is connection:
+                    yield messages.decode_event(connection.recv_bytes())
+                    continue
+                self._wake_reader.recv_bytes()
+                self._send_outbox(connection)
+                if self._closing:
+                    return
+
+    def _limit(self, seconds: float) -> threading.Timer:
+        """Kill the child after `seconds`, unless it has ended by then."""
+        timer = threading.Timer(seconds, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        self._timers.append(timer)
+        return timer
+
+    def _send_outbox(self, connection: Connection) -> None:
         while True:
             with self._lock:
                 if not self._outbox:
                     return
                 request = self._outbox.popleft()
-            self._connection.send_bytes(messages.encode(request))
+            connection.send_bytes(messages.encode(request))
 
     def _wake(self) -> None:
         with contextlib.suppress(OSError):  # the reader has gone: nobody is left to wake
@@ -145,8 +171,6 @@ class EngineConnection:
         behind."""
         with self._lock:
             self._closing = True
-        with contextlib.suppress(OSError):
-            self._connection.close()
         assert self._process.stdin
         assert self._process.stdout
         with contextlib.suppress(OSError):
@@ -156,6 +180,9 @@ class EngineConnection:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        for timer in self._timers:
+            timer.cancel()
+            timer.join()
         self._process.stdout.close()
         self._wake_reader.close()
         self._wake_writer.close()

@@ -11,6 +11,8 @@ from tests.engine.conftest import model_file
 PROMPTS = [
     "Write a Python function that checks whether a string is a palindrome.",
     "Explain how a hash table works, in simple words.",
+    "Describe a vivid and unique character, using strong imagery and creative language.",
+    "Translate German to English: Er wurde vorläufig festgenommen und kam gegen Kaution frei.",
 ]
 
 
@@ -46,7 +48,7 @@ def test_tokens_per_pass_at_budget_64_are_near_the_reference(bfloat16):
     answers = [ask(bfloat16, prompt, budget=64, max_new_tokens=64) for prompt in PROMPTS]
     tokens_per_pass = sum(a.tokens - 1 for a in answers) / sum(a.target_passes for a in answers)
     print(f"tokens per pass {tokens_per_pass:.2f}")
-    assert 4.9 < tokens_per_pass < 9.0
+    assert 4.5 < tokens_per_pass < 8.0
 
 
 @pytest.mark.timeout(600)

@@ -1,0 +1,37 @@
+"""What the command line may say to the window. Knows no Qt."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.protocol.messages import MAX_BUDGET
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """`None` and "auto" mean: the engine chooses."""
+
+    target: str | None = None
+    draft: str = "auto"
+    drafter: str = "auto"
+    budget: int | None = None
+
+
+def parse(argv: Sequence[str] | None = None) -> Arguments:
+    """Read the command line; ends the process with status 2 and a sentence where it makes no sense."""
+    parser = argparse.ArgumentParser(prog="specexec", description="The window of SpecExec Desktop.")
+    parser.add_argument(
+        "--target", metavar="ID|PATH", help="the model that answers (default: the embedded one)"
+    )
+    parser.add_argument("--draft", metavar="ID|PATH|none", default="auto", help="the model that drafts")
+    parser.add_argument("--drafter", metavar="NAME", default="auto", help="the method that drafts")
+    parser.add_argument("--budget", metavar="N", type=_budget, help="most nodes in a token tree, or auto")
+    return Arguments(**vars(parser.parse_args(argv)))
+
+
+def _budget(text: str) -> int | None:
+    if text == "auto":
+        return None
+    if text.isascii() and text.isdigit() and 1 <= int(text) <= MAX_BUDGET:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"must be auto or a number from 1 to {MAX_BUDGET}, not {text!r}")

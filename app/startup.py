@@ -1,0 +1,82 @@
+"""From the command line to a running window, and what is said where that does not work."""
+
+import logging
+import os
+import signal
+import sys
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app import theme
+from app.arguments import Arguments
+from app.window import Window
+from engine.protocol.connection import log_path
+
+ICON = Path(__file__).parents[1] / "resources" / "icons" / "specexec.svg"
+
+REMEDY = (
+    "On Debian and Ubuntu: sudo apt install libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 "
+    "libegl1 libgl1. Without a display, use `specexec chat` in the terminal."
+)
+
+logger = logging.getLogger(__name__)
+
+
+def run(arguments: Arguments) -> int:
+    """Open the window and stay until it is closed; the exit status."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it at once; the engine follows by itself
+    app = make_application()
+    keep_log()
+    window = Window(arguments)
+    window.closed.connect(app.quit)
+    window.start()
+    status = app.exec()
+    if window.chat.is_running:  # it did not end in time: end without it; its lifeline is cut, so it ends too
+        logger.warning("the engine did not end in time")
+        logging.shutdown()
+        os._exit(status)
+    return status
+
+
+def make_application() -> QApplication:
+    """A QApplication; ends the process with status 1 and a remedy where no window can be shown here."""
+    qInstallMessageHandler(_explain_fatal)
+    app = QApplication(sys.argv[:1])
+    qInstallMessageHandler(None)
+    app.setApplicationName("SpecExec Desktop")
+    app.setDesktopFileName("specexec-desktop")
+    app.setQuitOnLastWindowClosed(False)  # a closed window waits for its engine
+    app.setWindowIcon(QIcon(str(ICON)))
+    theme.follow_system(app)
+    return app
+
+
+def _explain_fatal(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """Qt's own way is to abort; on the thread that creates the application."""
+    if kind == QtMsgType.QtFatalMsg:
+        print(f"The window cannot be shown: {message.splitlines()[0]}\n{REMEDY}", file=sys.stderr)
+        os._exit(1)
+
+
+def keep_log() -> None:
+    """What goes wrong in the window goes to a log beside the engine's and is said in a box."""
+    path = log_path().with_name("window.log")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    sys.excepthook = _report
+
+
+def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    logger.error("".join(traceback.format_exception(kind, error, trace)))
+    if QApplication.activeModalWidget() is None:
+        box = QMessageBox(QApplication.activeWindow())
+        box.setText(QApplication.translate("startup", "Something went wrong in the window."))
+        where = log_path().with_name("window.log")
+        hint = QApplication.translate("startup", "You can go on. If it happens again, its log helps: {}")
+        box.setInformativeText(hint.format(where))
+        box.open()

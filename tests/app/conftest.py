@@ -1,0 +1,89 @@
+"""No display needed; no test leaves a thread or a timer running; the window with a scripted engine."""
+
+import gc
+import os
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+# Also where there is a display: shortcuts need the active window, and which that is, is not ours to say.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import Qt, QThread, QTimer
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
+
+from app import theme
+from app.arguments import Arguments
+from app.engine_link import EngineLink
+from app.window import Window
+from tests.app.fake_engine import FakeEngines
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # The offscreen platform's own words; they say nothing about this project.
+    for line in (
+        "This plugin does not support propagateSizeHints()",
+        "This plugin does not support raise()",
+        "This plugin does not support grabbing the keyboard",
+    ):
+        config.addinivalue_line("qt_log_ignore", f"^{line.replace('(', '[(]').replace(')', '[)]')}$")
+
+
+@pytest.fixture(autouse=True)
+def light(qapp: QApplication) -> None:
+    theme.dress(qapp, Qt.ColorScheme.Light)
+
+
+@pytest.fixture(autouse=True)
+def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
+    threads = set(threading.enumerate())
+    yield
+    left: list[object] = [
+        thread for thread in threading.enumerate() if thread not in threads and not _is_dummy(thread)
+    ]
+    qt = [o for o in gc.get_objects() if isinstance(o, QThread | QTimer) and Shiboken.isValid(o)]
+    left += [o for o in qt if (o.isRunning() if isinstance(o, QThread) else o.isActive())]
+    assert not left, f"left running: {left}"
+
+
+def _is_dummy(thread: threading.Thread) -> bool:
+    """Python's record of a QThread it once saw; it outlives the thread."""
+    return isinstance(thread, threading._DummyThread)
+
+
+@pytest.fixture
+def engines() -> FakeEngines:
+    return FakeEngines()
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot) -> Iterator[Callable[..., Window]]:
+    """Windows that are closed after the test, engine and all."""
+    windows: list[Window] = []
+
+    def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
+        window = Window(arguments or Arguments(), EngineLink(engines))
+        windows.append(window)
+        window.start()
+        qtbot.waitExposed(window)
+        return window
+
+    yield make
+    for window in windows:
+        if window.chat.is_running:
+            with qtbot.waitSignal(window.chat.ended):
+                window.close()
+        window.panel.begin()
+        window.close()
+        window.deleteLater()
+
+
+@pytest.fixture
+def window(make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot) -> Window:
+    """A window whose model is loaded."""
+    made = make_window(engines)
+    qtbot.waitUntil(lambda: made.chat.state.name == "READY")
+    return made

@@ -1,0 +1,298 @@
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QTextEdit
+from pytestqt.qtbot import QtBot
+
+from app.arguments import Arguments
+from app.chat import State
+from app.link_question import ask_to_open
+from app.window import Window
+from engine.protocol import messages
+from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, verdict
+
+
+def ask(window: Window, qtbot: QtBot, text: str = "hello") -> int:
+    """Type a question and press Enter; the id of its request."""
+    window.composer.write(text)
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    return window.chat._request
+
+
+def delta(request: int, text: str) -> messages.TextDelta:
+    return messages.TextDelta(request=request, text=text, tokens=1)
+
+
+def reach(window: Window, qtbot: QtBot, state: State) -> None:
+    qtbot.waitUntil(lambda: window.chat.state is state)
+
+
+def notice_text(window: Window) -> str:
+    notice = window.transcript._notice
+    assert notice is not None
+    return f"{notice.accessibleName()} {notice.accessibleDescription()}"
+
+
+def test_arguments_reach_the_engine(
+    make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    window = make_window(engines, Arguments("m.gguf", "none", "recycling", 64))
+    reach(window, qtbot, State.READY)
+    ask(window, qtbot)
+    load, chat = engines.last.requests
+    assert (load.target, load.draft) == ("m.gguf", "none")
+    assert (chat.options.drafter, chat.options.budget) == ("recycling", 64)
+
+
+def test_an_answer_is_streamed_and_summed_up(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    request = ask(window, qtbot)
+    assert window.composer.editor.toPlainText() == ""
+    view = window.transcript.answer
+    engines.last.say(messages.PrefillProgress(request=request, done=5, total=12))
+    qtbot.waitUntil(lambda: "5 of 12" in view._status.text())
+    engines.last.say(delta(request, "**Hel"))
+    qtbot.waitUntil(lambda: view._body.toPlainText() == "**Hel")
+    engines.last.say(delta(request, "lo**."), verdict(request), answer(request, "**Hello**."))
+    reach(window, qtbot, State.READY)
+    assert view._body.toPlainText() == "Hello."
+    summary = view._summary.text()
+    for part in ("3 tokens", "12.5 tokens/s", "2.00 tokens per pass", "0.25 s", "seed 7", "complete"):
+        assert part in summary
+    assert window.panel.stats._speed.text() == "12.5"
+
+
+def test_escape_stops_and_keeps_the_text(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    request = ask(window, qtbot)
+    engines.last._script = lambda *_: None
+    engines.last.say(delta(request, "Half an ans"))
+    qtbot.waitUntil(lambda: window.transcript.answer.text != "")
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Escape)
+    assert len(engines.last.asked(messages.Cancel)) == 1
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Escape)
+    assert len(engines.last.asked(messages.Cancel)) == 1
+    engines.last.say(delta(request, "wer"), answer(request, "Half an answer", "cancelled"))
+    reach(window, qtbot, State.READY)
+    assert window.transcript.answer._body.toPlainText() == "Half an answer"
+    assert "stopped by you" in window.transcript.answer._summary.text()
+    ask(window, qtbot, "go on")
+    assert [m.content for m in engines.last.requests[-1].messages] == ["hello", "Half an answer", "go on"]
+
+
+def test_a_full_context_is_said_in_words(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    engines.last.say(answer(ask(window, qtbot), "x", "context_full"))
+    reach(window, qtbot, State.READY)
+    assert "the context is full" in window.transcript.answer._summary.text()
+
+
+def test_a_failed_answer_says_why_and_can_be_tried_again(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, qtbot)
+    engines.last.say(
+        messages.Failed(request=request, kind="prompt_too_long", message="Too long.", hint="Make it shorter.")
+    )
+    reach(window, qtbot, State.READY)
+    assert "Too long." in notice_text(window)
+    assert "Make it shorter." in notice_text(window)
+    window.transcript._notice.button.click()
+    assert window.chat.state is State.ANSWERING
+    assert [m.content for m in engines.last.requests[-1].messages] == ["hello"]
+    assert len(window.chat.conversation.turns) == 1
+
+
+def test_a_model_that_does_not_load_says_why_and_can_be_loaded_again(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    def refuse_once(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load) and len(connection.requests) == 1:
+            hint = "Check the path."
+            connection.say(
+                messages.LoadProgress(request=request.id, stage="target", done=1, total=2),
+                messages.Failed(request=request.id, kind="model_not_found", message="No model.", hint=hint),
+            )
+        else:
+            load_at_once(connection, request)
+
+    window = make_window(FakeEngines(refuse_once))
+    reach(window, qtbot, State.LOAD_FAILED)
+    assert "No model. Check the path." in notice_text(window)
+    window.transcript._notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert window.transcript._notice is None
+
+
+def test_loading_shows_how_far_it_is(make_window: Callable[..., Window], qtbot: QtBot) -> None:
+    def half(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            connection.say(
+                messages.LoadProgress(request=request.id, stage="target", done=1 << 30, total=2 << 30)
+            )
+
+    window = make_window(FakeEngines(half))
+    qtbot.waitUntil(lambda: "1.0 GB of 2.0 GB" in window.model_bar.state.text())
+    assert window.model_bar.progress.value() == 500
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.chat.state is State.STOPPING
+
+
+def test_a_lost_engine_is_restarted_and_the_chat_goes_on(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, qtbot)
+    engines.last.say(delta(request, "Half"))
+    engines.last.die()
+    reach(window, qtbot, State.LOST)
+    assert window.transcript.answer._body.toPlainText() == "Half"
+    assert "Restart engine" in window.transcript._notice.button.text()
+    window.transcript._notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert len(engines.made) == 2
+    engines.last.say(answer(ask(window, qtbot, "again"), "Whole."))
+    reach(window, qtbot, State.READY)
+    assert window.transcript.answer._body.toPlainText() == "Whole."
+    assert window.transcript._notice is None
+
+
+def test_an_engine_that_does_not_start_offers_a_restart(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    window = make_window(FakeEngines(fails=True))
+    reach(window, qtbot, State.LOST)
+    assert "did not start" in notice_text(window)
+    qtbot.waitUntil(lambda: not window.chat.is_running)
+
+
+def test_a_new_chat_while_answering_leaves_the_old_answer_behind(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    old = ask(window, qtbot)
+    engines.last.say(delta(old, "old"))
+    qtbot.waitUntil(lambda: window.transcript.answer.text == "old")
+    qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    assert window.transcript.answer is None
+    engines.last.say(delta(old, "late"))
+    reach(window, qtbot, State.READY)
+    assert window.chat.conversation.turns == []
+    engines.last.say(answer(ask(window, qtbot, "new"), "New."))
+    reach(window, qtbot, State.READY)
+    assert [m.content for m in engines.last.requests[-1].messages] == ["new"]
+
+
+@pytest.mark.parametrize("state", [State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.LOST])
+def test_closing_ends_the_engine_in_every_state(
+    state: State, make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    engines = FakeEngines((lambda *_: None) if state is State.LOADING else None)
+    if state is State.STARTING:
+        engines.gate.clear()
+    window = make_window(engines)
+    if state in (State.ANSWERING, State.LOST):
+        reach(window, qtbot, State.READY)
+        request = ask(window, qtbot)
+        engines.last.say(delta(request, "text"), grown(request))
+    if state is State.LOST:
+        engines.last.die()
+        reach(window, qtbot, state)
+        qtbot.waitUntil(lambda: not window.chat.is_running)
+        window.close()
+        assert not window.isVisible()
+        return
+    reach(window, qtbot, state)
+    with qtbot.waitSignal(window.closed):
+        window.close()
+        assert not window.isVisible()
+        engines.gate.set()
+    assert engines.last.closed.is_set()
+    assert not window.chat.is_running
+
+
+def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, qtbot)
+    clock = QElapsedTimer()
+    clock.start()
+    before = window.panel.tree.paints
+    arrivals: list[object] = []
+    window.chat.tree_changed.connect(arrivals.append)
+    for i in range(1000):
+        engines.last.say(grown(request, i), verdict(request, i), delta(request, "x "))
+    engines.last.say(answer(request, "x " * 1000))
+    reach(window, qtbot, State.READY)
+    frames = clock.elapsed() / 33 + 2
+    assert window.panel.tree.paints - before <= frames
+    assert len(arrivals) <= 2 * frames
+    assert arrivals[-1].iteration == 999
+
+
+def test_a_hidden_panel_paints_nothing(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+    assert not window.panel.isVisible()
+    paints = window.panel.tree.paints
+    request = ask(window, qtbot)
+    engines.last.say(grown(request), verdict(request), answer(request))
+    reach(window, qtbot, State.READY)
+    assert window.panel.tree.paints == paints
+    qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+    assert window.panel.isVisible()
+
+
+@pytest.mark.parametrize("text", ["word " * 200_000, "x" * 1_000_000, "line\n" * 200_000])
+def test_a_megabyte_is_sent_whole_and_does_not_freeze_the_window(
+    window: Window, engines: FakeEngines, qtbot: QtBot, text: str
+) -> None:
+    clock = QElapsedTimer()
+    clock.start()
+    clipboard = QMimeData()
+    clipboard.setText(text)
+    window.composer.editor.insertFromMimeData(clipboard)
+    window.grab()
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    window.grab()
+    assert clock.elapsed() < 1000
+    assert engines.last.requests[-1].messages[-1].content == text
+
+
+def test_links_are_never_opened_unasked(
+    window: Window, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    box = ask_to_open(window, QUrl("https://example.org/"))
+    assert "https://example.org/" in box.informativeText()
+    assert not opened
+    box.button(QMessageBox.StandardButton.Open).click()
+    assert opened == [QUrl("https://example.org/")]
+    box = ask_to_open(window, QUrl("file:///etc/passwd"))
+    assert box.button(QMessageBox.StandardButton.Open) is None
+    box.close()
+    assert len(opened) == 1
+
+
+def test_every_control_has_a_name_and_a_place_in_the_tab_order(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    engines.last.say(answer(ask(window, qtbot)))
+    reach(window, qtbot, State.READY)
+    engines.last.die()
+    reach(window, qtbot, State.LOST)
+    for kind in (QAbstractButton, QPlainTextEdit, QTextEdit):
+        for control in window.findChildren(kind):
+            assert control.accessibleName(), control
+            assert control.focusPolicy() & Qt.FocusPolicy.TabFocus, control
+    assert window.panel.tree.accessibleName()
+
+
+def test_closing_does_not_wait_for_ever(
+    make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.window.CLOSE_TIMEOUT_MS", 20)
+    engines.gate.clear()
+    window = make_window(engines)
+    with qtbot.waitSignal(window.closed):
+        window.close()
+    assert window.chat.is_running
+    with qtbot.waitSignal(window.chat.ended):
+        engines.gate.set()

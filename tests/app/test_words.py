@@ -1,0 +1,35 @@
+import pytest
+from PySide6.QtCore import QLocale
+
+from app import words
+from engine.protocol.messages import LoadProgress
+from tests.app.fake_engine import answer, loaded
+
+
+@pytest.fixture(autouse=True)
+def english() -> None:
+    QLocale.setDefault(QLocale.c())
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.123, "0.12"), (6.42, "6.42"), (12.34, "12.3"), (123.4, "123")]
+)
+def test_figures_are_as_fine_as_they_need_be(value: float, shown: str) -> None:
+    assert words.decimal(value) == shown
+
+
+def test_what_is_not_known_of_an_answer_is_left_out() -> None:
+    short = answer(1, "")
+    short.tokens, short.tokens_per_second, short.tokens_per_pass = 1, None, None
+    short.time_to_first_token_s = None
+    short.stop_reason = "cancelled"
+    assert words.answer_summary(short) == "1 token · seed 7 · stopped by you"
+
+
+def test_a_stage_without_bytes_has_no_count() -> None:
+    progress = LoadProgress(request=1, stage="libraries", done=0, total=0)
+    assert words.load_stage(progress) == "Starting the libraries…"
+
+
+def test_a_missing_draft_is_said() -> None:
+    assert "no draft model" in words.model_details(loaded(1))
