@@ -2,7 +2,9 @@
 
 
 class StoppableText:
-    """Text that ends before the first stop string. What may turn out to be the start of one is held back.
+    """Text that ends before the stop string that is complete first, however the text is cut into pieces.
+
+    What may turn out to be the start of one is held back.
 
     Attributes: `text` (all that was given out), `stopped`.
     """
@@ -18,10 +20,11 @@ class StoppableText:
         if self.stopped:
             return ""
         held = self._held + new
-        found = [at for stop in self._stops if (at := held.find(stop)) >= 0]
+        found = [(at + len(stop), at) for stop in self._stops if (at := held.find(stop)) >= 0]
         if found:
             self.stopped = True
-            return self._give(held[: min(found)], "")
+            _, start = min(found)
+            return self._give(held[:start], "")
         keep = max((self._overlap(held, stop) for stop in self._stops), default=0)
         return self._give(held[: len(held) - keep], held[len(held) - keep :])
 

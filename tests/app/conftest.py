@@ -44,7 +44,8 @@ def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     left: list[object] = [
         thread for thread in threading.enumerate() if thread not in threads and not _is_dummy(thread)
     ]
-    qt = [o for o in gc.get_objects() if isinstance(o, QThread | QTimer) and Shiboken.isValid(o)]
+    # By type: asking for `__class__` wakes lazy objects of other libraries.
+    qt = [o for o in gc.get_objects() if issubclass(type(o), QThread | QTimer) and Shiboken.isValid(o)]
     left += [o for o in qt if (o.isRunning() if isinstance(o, QThread) else o.isActive())]
     assert not left, f"left running: {left}"
 
