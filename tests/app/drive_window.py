@@ -21,7 +21,7 @@ from app.startup import make_application
 from app.window import Window
 
 PATIENCE_MS = 180_000
-SETTLE_MS = 200
+SETTLE_MS = 120
 
 
 def main() -> None:
@@ -88,8 +88,8 @@ class Person:
         QTest.keyClick(editor, Qt.Key.Key_Return)
         assert self.window.chat.state is State.ANSWERING, self.window.chat.state
 
-    def photograph(self, name: str) -> None:
-        QTest.qWait(SETTLE_MS)  # the X server paints in its own time
+    def photograph(self, name: str, settle_ms: int = SETTLE_MS) -> None:
+        QTest.qWait(settle_ms)  # the X server paints in its own time
         assert self.window.screen().grabWindow(self.window.winId()).save(str(self.folder / f"{name}.png"))
 
     def photograph_a_verdict(self, accepts: int) -> Callable[[], bool]:
@@ -99,7 +99,7 @@ class Person:
         def look(event: object) -> None:
             if not found and len(getattr(event, "accepted", ())) >= accepts:
                 found.append(event)
-                QTimer.singleShot(100, lambda: self.photograph("verdict"))
+                QTimer.singleShot(SETTLE_MS, lambda: self.photograph("verdict", settle_ms=0))
 
         self.window.chat.tree_changed.connect(look)
         return lambda: bool(found)

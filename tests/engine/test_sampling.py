@@ -53,10 +53,10 @@ def test_noise_is_standard_gumbel():
 
 
 def test_choices_follow_the_distribution():
-    """Chi-squared over 100,000 positions, with every filter on."""
+    """Chi-squared over 20,000 positions, with every filter on."""
     logits = torch.tensor([2.0, 1.0, 0.5, 0.0, -1.0, -3.0, 1.5, 0.2])
     sampler = Sampler(seed=11, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01)
-    draws = 100_000
+    draws = 20_000
     _, tokens = sampler.perturbed(logits, 0, [])
     values = (logits / 0.8)[tokens]
     expected = values.softmax(0) * draws
@@ -98,9 +98,10 @@ def test_processors_equal_transformers(setting, seed, spread):
     sampler = Sampler(seed=seed, **setting)
     scores, tokens = sampler.perturbed(logits, 17, path)
     kept = set(torch.isfinite(expected).nonzero().flatten().tolist())
-    # The cumulative sums of the two differ in the last bits: a token at the very edge may fall on either
-    # side.
-    assert len(kept ^ set(tokens.tolist())) <= 1
+    # The two sum in another order and differ in the last bits: at the very edge one token may fall on either
+    # side, or several that are too improbable to move the sum.
+    disputed = logits.div(setting["temperature"]).softmax(0)[sorted(kept ^ set(tokens.tolist()))]
+    assert disputed.sort().values[:-1].sum() < 1e-5
     common = torch.tensor([token in kept for token in tokens.tolist()])
     torch.testing.assert_close(
         (scores - gumbel_noise(seed, 17, tokens))[common].float(),

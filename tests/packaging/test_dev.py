@@ -344,13 +344,14 @@ def test_a_pip_that_outlives_its_set_up_holds_the_lock(dev):
 # --- The model ---
 
 
-def test_a_model_that_the_machine_has_is_linked_not_downloaded(dev, started, tmp_path):
+def test_a_model_that_the_machine_has_is_copied_not_downloaded(dev, started, tmp_path):
     cached = tmp_path / "models" / dev.MODEL
     cached.parent.mkdir()
     cached.write_bytes(dev.model)
     dev.set_up(dev=False, window=False)
     assert not any("download" in argv for argv in started)
-    assert dev.model_path().samefile(cached)
+    assert dev.model_path().read_bytes() == dev.model
+    assert not dev.model_path().samefile(cached)
 
 
 def test_a_cached_model_with_other_content_is_not_used(dev, started, tmp_path):

