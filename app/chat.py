@@ -11,7 +11,6 @@ from app.engine_link import EngineLink
 from engine.protocol import messages
 from engine.protocol.messages import Event
 
-
 # The setting SpecExec was published with. The likeliest token, always, makes small models repeat themselves.
 TEMPERATURE, TOP_P = 0.6, 0.9
 
