@@ -43,7 +43,7 @@ class Engine:
         self.session: Session | None = None
 
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
-        """Replace what is loaded. Raises SpecExecError, Interrupted when cancelled; nothing is loaded then."""
+        """Replace what is loaded. Raises SpecExecError (cancelled: Interrupted); nothing is loaded then."""
         self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         from engine.session import Cancelled
