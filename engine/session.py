@@ -71,6 +71,11 @@ class Session:
     def drafters(self) -> list[str]:
         return available(self.pair.draft is not None)
 
+    def forget(self) -> None:
+        """Drop every row both models hold: after a fault none can be trusted."""
+        for sequence in filter(None, (self.pair.target, self.pair.draft)):
+            sequence.rewind(0)
+
     def answer(
         self,
         messages: list[protocol.Message],
@@ -119,6 +124,9 @@ class Session:
                     break
         except Cancelled:
             writer.cancelled = True
+        except Exception:
+            self.forget()
+            raise
         finally:
             stream.close()
         return writer.finish()

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
 from pathlib import Path
+from typing import IO
 
 import platformdirs
 
@@ -25,10 +26,18 @@ from engine.protocol import messages
 # Importing nothing but the standard library takes the child well under a second; a busy disk may take longer.
 START_TIMEOUT_S = 60.0
 SHUTDOWN_TIMEOUT_S = 5.0
+LOG_NBYTES = 1 << 20
 
 
 def log_path() -> Path:
     return Path(platformdirs.user_log_dir("specexec-desktop", appauthor=False)) / "engine.log"
+
+
+def open_log() -> IO[bytes]:
+    """The engine's log, to write behind what is there, or from the start once that has grown large."""
+    path = log_path()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("wb" if path.exists() and path.stat().st_size > LOG_NBYTES else "ab")
 
 
 class EngineConnection:
@@ -56,8 +65,7 @@ class EngineConnection:
     def start() -> "EngineConnection":
         """Start the engine process; `events` connects to it. Raises EngineGone where that is refused."""
         try:
-            log_path().parent.mkdir(parents=True, exist_ok=True)
-            with log_path().open("ab") as log:
+            with open_log() as log:
                 process = subprocess.Popen(
                     [sys.executable, "-m", "engine.process"],
                     stdin=subprocess.PIPE,

@@ -64,3 +64,16 @@ def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrain
         for parameter in twin.parameters():
             parameter.add_(torch.randn(parameter.shape, generator=generator) * parameter.std() * amount)
     return twin
+
+
+def counted(model: Model) -> list[int]:
+    """From now on notes how many rows each pass of `model` computes."""
+    rows: list[int] = []
+    forward = model.forward
+
+    def counting(batch, *args, **kwargs):
+        rows.append(len(batch))
+        return forward(batch, *args, **kwargs)
+
+    model.forward = counting
+    return rows

@@ -157,15 +157,15 @@ def test_an_unknown_drafter_is_refused_with_the_list(smollm2):
 
 
 def test_numbers_that_are_none_end_the_answer_with_a_named_error_and_the_session_lives(smollm2):
-    head = smollm2.session.pair.target.model.module.model.norm.weight
+    weight = smollm2.session.pair.target.model.module.model.layers[3].input_layernorm.weight
     good, _ = ask(smollm2, "Say yes.", max_new_tokens=4)
-    saved = head.data.clone()
+    saved = weight.data.clone()
     try:
-        head.data[5] = float("nan")
+        weight.data[5] = float("nan")
         with pytest.raises(BadNumbers):
             ask(smollm2, "Say no.", max_new_tokens=4)
     finally:
-        head.data.copy_(saved)
+        weight.data.copy_(saved)
     again, _ = ask(smollm2, "Say yes.", max_new_tokens=4)
     assert again.token_ids == good.token_ids
 

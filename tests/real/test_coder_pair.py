@@ -7,6 +7,7 @@ from engine import catalog, protocol
 from engine.protocol import Message, Options
 from engine.service import Engine
 from tests.engine.conftest import model_file
+from tests.engine.models import counted
 
 PROMPTS = [
     "Write a Python function that checks whether a string is a palindrome.",
@@ -71,19 +72,6 @@ def test_a_second_turn_and_an_edit_reuse_rows_in_both_models(bfloat16):
     assert 20 < edited.reused_tokens < first.prompt_tokens
     assert rows[0][0] == edited.prompt_tokens - edited.reused_tokens
     assert rows[1][0] <= edited.prompt_tokens - edited.reused_tokens, "the draft reuses as much as the target"
-
-
-def counted(model):
-    """Notes how many rows each pass of `model` computes."""
-    rows = []
-    forward = model.forward
-
-    def counting(batch, *args, **kwargs):
-        rows.append(len(batch))
-        return forward(batch, *args, **kwargs)
-
-    model.forward = counting
-    return rows
 
 
 @pytest.mark.timeout(900)

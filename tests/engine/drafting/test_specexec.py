@@ -4,23 +4,10 @@ from engine.drafting import Limits, SpecExecDrafter
 from engine.model import no_watch
 from engine.sequence import Sequence
 from tests.engine.drafting.test_best_first import BestFirst
-from tests.engine.models import VOCABULARY, ours, reference
+from tests.engine.models import VOCABULARY, counted, ours, reference
 
 CONTEXT = [1, 5, 9, 30, 30, 2]
 NOTHING = torch.empty(0)
-
-
-def counted(model):
-    """Counts the rows the draft computes."""
-    rows = []
-    forward = model.forward
-
-    def counting(batch, *args, **kwargs):
-        rows.append(len(batch))
-        return forward(batch, *args, **kwargs)
-
-    model.forward = counting
-    return rows
 
 
 def test_tree_equals_growth_with_the_draft_run_on_plain_text():
@@ -90,3 +77,13 @@ def test_a_new_turn_reads_only_what_is_new():
     rows = counted(model)
     drafter.begin([*CONTEXT[:4], 7, 8, 9], no_watch)
     assert rows == [2], "two new tokens; the root comes with the tree"
+
+
+def test_a_draft_with_a_padded_vocabulary_never_proposes_the_padding():
+    draft = ours(reference("llama", vocab_size=VOCABULARY + 9))
+    drafter = SpecExecDrafter(Sequence(draft, 128), VOCABULARY)
+    drafter.begin(CONTEXT, no_watch)
+    drafter.plant(Limits(budget=60, beams=8, depth=6))
+    while drafter.grow(1, no_watch):
+        pass
+    assert drafter.snapshot(60).tokens.max() < VOCABULARY
