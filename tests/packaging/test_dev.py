@@ -21,6 +21,7 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="stand-in programs are s
 @pytest.fixture
 def dev(tmp_path, monkeypatch):
     """dev.py as a module, at work in a small repository of its own on a machine without a graphics card."""
+    monkeypatch.syspath_prepend(SCRIPT.parent)  # as for a script that is run
     spec = importlib.util.spec_from_file_location("dev_under_test", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -466,7 +467,7 @@ def test_missing_libraries_are_named_with_their_packages(dev):
 
 
 def test_the_table_of_libraries_has_three_columns(dev):
-    words = dev.QT_LIBRARIES.split()
+    words = sys.modules[dev.qt_fault.__module__].QT_LIBRARIES.split()
     assert len(words) % 3 == 0
     assert all(".so." in word for word in words[::3])
     assert not any(".so." in word for word in words[1::3] + words[2::3])
@@ -516,7 +517,7 @@ def test_the_program_gets_arguments_input_and_output_and_gives_its_status(dev, s
     dev.program("specexec").write_text('#!/bin/sh\nread line; echo "$line $*"; exit 7\n')
     dev.program("specexec").chmod(0o755)
     code = (
-        "import importlib.util as u, pathlib, sys\n"
+        f"import importlib.util as u, pathlib, sys; sys.path.insert(0, {str(SCRIPT.parent)!r})\n"
         f"s = u.spec_from_file_location('dev', {str(SCRIPT)!r}); d = u.module_from_spec(s)\n"
         "s.loader.exec_module(d)\n"
         f"d.ROOT = pathlib.Path({str(dev.ROOT)!r}); d.NVIDIA_SIGNS = ()\n"
