@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from engine.protocol.messages import MAX_BUDGET
 
@@ -21,12 +22,22 @@ def parse(argv: Sequence[str] | None = None) -> Arguments:
     """Read the command line; ends the process with status 2 and a sentence where it makes no sense."""
     parser = argparse.ArgumentParser(prog="specexec", description="The window of SpecExec Desktop.")
     parser.add_argument(
-        "--target", metavar="ID|PATH", help="the model that answers (default: the embedded one)"
+        "--target",
+        type=_absolute,
+        metavar="ID|PATH",
+        help="the model that answers (default: the embedded one)",
     )
-    parser.add_argument("--draft", metavar="ID|PATH|none", default="auto", help="the model that drafts")
+    parser.add_argument(
+        "--draft", type=_absolute, metavar="ID|PATH|none", default="auto", help="the model that drafts"
+    )
     parser.add_argument("--drafter", metavar="NAME", default="auto", help="the method that drafts")
     parser.add_argument("--budget", metavar="N", type=_budget, help="most nodes in a token tree, or auto")
     return Arguments(**vars(parser.parse_args(argv)))
+
+
+def _absolute(text: str) -> str:
+    """A path as the engine finds it, which works in another folder; an id as it is."""
+    return str(Path(text).resolve()) if Path(text).exists() else text
 
 
 def _budget(text: str) -> int | None:

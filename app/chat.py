@@ -91,7 +91,12 @@ class Chat(QObject):
         """Load the model again, after it failed."""
         self._request = next(self._ids)
         self._link.post(
-            messages.Load(id=self._request, target=self._arguments.target, draft=self._arguments.draft)
+            messages.Load(
+                id=self._request,
+                target=self._arguments.target,
+                draft=self._arguments.draft,
+                drafter=self._arguments.drafter,
+            )
         )
         self._enter(State.LOADING)
 

@@ -6,6 +6,7 @@ bad usage.
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import runpy
@@ -13,6 +14,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
@@ -25,7 +27,19 @@ T = TypeVar("T")
 
 
 def main() -> None:
+    prepare_streams()
     sys.exit(run(sys.argv[1:]))
+
+
+def prepare_streams() -> None:
+    """Text of any language, whatever the system's encoding; a closed stream swallows what it gets."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole life
+        elif isinstance(stream, io.TextIOWrapper):
+            # A terminal knows its own encoding; files and pipes are UTF-8 everywhere.
+            stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="replace")
 
 
 def run(arguments: list[str]) -> int:
@@ -35,15 +49,20 @@ def run(arguments: list[str]) -> int:
         runpy.run_module("app", run_name="__main__")
         return 0
     try:
-        status: int = parsed.run(parsed)
+        try:
+            status: int = parsed.run(parsed)
+        except SpecExecError as error:
+            status = fail(error, parsed.json)
         sys.stdout.flush()
         return status
-    except SpecExecError as error:
-        return fail(error, parsed.json)
-    except BrokenPipeError:
-        # Whoever read our output has left (`specexec chat … | head`). Nothing more may be written, not even
-        # at exit.
+    except KeyboardInterrupt:
+        return 1  # the second Ctrl-C: at once
+    except OSError as error:
+        # Our output cannot be written: its reader has left (`specexec chat … | head`) or the disk is full.
+        # Nothing more may be written there, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            print(f"The answer cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
 
 
@@ -121,7 +140,7 @@ def validated(kind: type[T], values: dict[str, Any]) -> T:
 def run_chat(parsed: argparse.Namespace) -> int:
     chosen = vars(parsed)
     options = validated(protocol.Options, {key: chosen[key] for key in protocol.Options.__struct_fields__})
-    load = {key: chosen[key] for key in ("target", "draft", "dtype", "device", "context")}
+    load = {key: chosen[key] for key in ("target", "draft", "dtype", "device", "context", "drafter")}
     request = validated(protocol.Load, {"type": "Load", "id": 0, **load})
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
@@ -129,8 +148,10 @@ def run_chat(parsed: argparse.Namespace) -> int:
     if parsed.prompt is not None and not parsed.prompt.strip():
         raise BadOption("The prompt is empty.", "Type a question between the quotes.")
     engine = Engine()
-    with cancelled_by_ctrl_c() as cancelled:
-        engine.load(request, show_loading, cancelled)
+    with cancelled_by_ctrl_c() as cancelled, loading_line() as show:
+        engine.load(request, show, cancelled)
+        if cancelled():
+            raise Interrupted("Loading was ended.", "Start again when you need an answer.")
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
@@ -200,18 +221,20 @@ def summary(answer: protocol.Answer) -> str:
     return " · ".join([*parts, answer.drafter, f"seed {answer.seed}", answer.stop_reason.replace("_", " ")])
 
 
-def show_loading(event: protocol.Event) -> None:
-    """One line on a terminal, rewritten in place; nothing elsewhere."""
-    if not isinstance(event, protocol.LoadProgress) or not sys.stderr.isatty():
-        return
-    share = f" {100 * event.done // event.total} %" if event.total else ""
-    last = event.stage == "target" and event.total and event.done == event.total
-    print(
-        f"\r\x1b[KLoading {event.stage}{share}" if not last else "\r\x1b[K",
-        end="",
-        file=sys.stderr,
-        flush=True,
-    )
+@contextlib.contextmanager
+def loading_line() -> Iterator[Callable[[protocol.Event], None]]:
+    """One line on a terminal, rewritten in place and gone at the end; nothing elsewhere."""
+
+    def show(event: protocol.Event) -> None:
+        if isinstance(event, protocol.LoadProgress) and sys.stderr.isatty():
+            share = f" {100 * event.done // event.total} %" if event.total else ""
+            print(f"\r\x1b[KLoading {event.stage}{share}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

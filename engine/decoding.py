@@ -16,7 +16,7 @@ from engine.verification import choose, verify, what_was_said
 
 @dataclass(frozen=True, slots=True)
 class Prefilled:
-    """The prompt has been read and the first token chosen (it comes from the prefill)."""
+    """Target and drafter have read the prompt, and the first token is chosen: it comes from the prefill."""
 
     token: int
 
@@ -66,15 +66,16 @@ def decode(
     target.align(prompt[:-1])
     logits = target.extend(prompt[len(target.ids) :], watch)
     token = choose(sampler, logits, prompt)
-    yield Prefilled(token)
-
     context = [*prompt, token]
     end = min(len(prompt) + max_new_tokens, target.cache.capacity)
     if token in end_ids or len(context) >= end:
+        yield Prefilled(token)
         return
-    clock = Clock()
     drafter.begin(context, watch)
     drafter.observe_prefill(what_was_said(prompt[-1:], logits[None], {}, drafter.needs))
+    yield Prefilled(token)
+
+    clock = Clock()
     other_s = 0.0
     while True:
         # The tree is never deeper than the answer may still become, nor larger than the room left in the

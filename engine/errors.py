@@ -87,12 +87,6 @@ class NotLoaded(SpecExecError):
     kind = "not_loaded"
 
 
-class EngineBusy(SpecExecError):
-    """The engine is at work on another request."""
-
-    kind = "engine_busy"
-
-
 class EngineGone(SpecExecError):
     """The engine process ended or could not be started."""
 

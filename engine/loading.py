@@ -4,6 +4,7 @@ format."""
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 
 import torch
 from accelerate import init_empty_weights
@@ -42,16 +43,29 @@ def choose_dtype(asked: str, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
 
-def load_model(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device, watch: Watch) -> Model:
-    """Build the model and fill it. `watch` is told bytes read of bytes in all, and may end the loading by
-    raising.
+def load_model(
+    checkpoint: Checkpoint,
+    dtype: torch.dtype,
+    device: torch.device,
+    watch: Watch,
+    vocabulary: int | None = None,
+) -> Model:
+    """Build the model and fill it.
 
+    vocabulary: as Model's. `watch` is told bytes read of bytes in all, and may end the loading by raising.
     Raises UnsupportedModel and BadCheckpoint.
     """
     config = model_config(checkpoint)
-    with init_empty_weights(include_buffers=False):
+    with built_from(checkpoint), init_empty_weights(include_buffers=False):
         module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
-    missing = {name for name, _ in module.named_parameters()}
+    shapes = {name: tuple(parameter.shape) for name, parameter in module.named_parameters()}
+    for name, span in checkpoint.tensors.items():
+        if shapes.get(name, span.shape) != span.shape:
+            raise BadCheckpoint(
+                f"The tensor {name} has the shape {span.shape}; the configuration says {shapes[name]}.",
+                "The file does not belong to its config.json, or is damaged; download it again.",
+            )
+    missing = set(shapes)
     for name, weight in _weights(checkpoint, dtype, watch):
         if name not in missing:
             raise BadCheckpoint(
@@ -67,7 +81,7 @@ def load_model(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device,
             f"The tensor {min(missing)} is missing.", "The file is incomplete; download it again."
         )
     module.to(device)  # type: ignore[arg-type]  # the rotary frequencies
-    return Model(module, config)
+    return Model(module, config, vocabulary)
 
 
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
@@ -76,13 +90,26 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
             f"Models of the architecture “{checkpoint.architecture}” are not supported.",
             f"Supported: {', '.join(ARCHITECTURES)}.",
         )
-    config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+    with built_from(checkpoint):
+        config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     rope = (config.rope_parameters or {}).get("rope_type", "default")
     if rope in _CHANGING_ROPE:
         raise UnsupportedModel(
             f"Rotary positions of the kind “{rope}” are not supported.", "Choose another model."
         )
     return config
+
+
+@contextmanager
+def built_from(checkpoint: Checkpoint) -> Iterator[None]:
+    """transformers refuses a senseless configuration in many ways; here they become one."""
+    try:
+        yield
+    except Exception as error:
+        raise BadCheckpoint(
+            f"The configuration of {checkpoint.path.name} makes no {checkpoint.architecture} model: {error}",
+            "Download the model again, or choose another.",
+        ) from error
 
 
 def _weights(checkpoint: Checkpoint, dtype: torch.dtype, watch: Watch) -> Iterator[tuple[str, Tensor]]:

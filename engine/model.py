@@ -143,18 +143,25 @@ AttentionInterface.register(ATTENTION, _attend)
 class Model:
     """A causal language model on its compute device.
 
-    Attributes: `config` (transformers'), `vocabulary` (rows of the head), `layers`, `dtype`, `device`,
+    Attributes: `config` (transformers'), `vocabulary` (tokens that get logits), `layers`, `dtype`, `device`,
     `nbytes`, `parameters`.
     """
 
-    def __init__(self, module: PreTrainedModel, config: PretrainedConfig) -> None:
-        """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place."""
+    def __init__(
+        self, module: PreTrainedModel, config: PretrainedConfig, vocabulary: int | None = None
+    ) -> None:
+        """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place.
+
+        vocabulary: tokens there are, where the head is padded to more; what lies behind them stands for
+        nothing and gets no logits.
+        """
         self.config = config
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither
         self._head: Any = module.lm_head
         self.layers = len(self._body.layers)
-        self.vocabulary: int = self._head.weight.shape[0]
+        rows: int = self._head.weight.shape[0]
+        self.vocabulary = min(rows, vocabulary or rows)
         self.dtype: torch.dtype = self._head.weight.dtype
         self.device: torch.device = self._head.weight.device
         weights = list(module.parameters())  # each once, also where the head is tied to the embedding
@@ -210,4 +217,5 @@ class Model:
                 hidden[index] = state[0, logits_for]
         watch(self.layers, self.layers)
         cache.extend_tail(len(rows))
-        return Output(self._head(self._body.norm(state[0, logits_for])), hidden)
+        logits = self._head(self._body.norm(state[0, logits_for]))
+        return Output(logits[:, : self.vocabulary], hidden)

@@ -17,8 +17,7 @@ from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
 from multiprocessing.connection import Connection, Listener
-
-import msgspec
+from typing import NoReturn
 
 from engine import protocol
 from engine.errors import BadOption, SpecExecError
@@ -32,8 +31,8 @@ _DROPPABLE = (protocol.TreeGrown, protocol.IterationDone, protocol.PrefillProgre
 
 
 class Outbox:
-    """Sends events from a thread of its own. `put` never blocks; of progress and trees, only the newest may
-    survive."""
+    """Sends events from a thread of its own. `put` never blocks; of progress and trees, the oldest go
+    first."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -50,7 +49,7 @@ class Outbox:
             if superseded and not isinstance(event, protocol.IterationDone):
                 self._waiting.pop()
             elif isinstance(event, _DROPPABLE) and len(self._waiting) >= MOST_WAITING_EVENTS:
-                return
+                self._waiting.remove(next(old for old in self._waiting if isinstance(old, _DROPPABLE)))
             self._waiting.append(event)
             self._changed.notify()
 
@@ -70,6 +69,9 @@ class Outbox:
                 self._connection.send_bytes(protocol.encode(event))
             except OSError:
                 return  # the client is gone; the control thread sees to the end
+            except Exception:
+                log.exception("an event cannot be sent")
+                end_now("it would be missed", status=1)  # the client is told that the engine is lost
 
 
 class Server:
@@ -99,12 +101,17 @@ class Server:
         """Reads requests as they come, whatever the main thread does."""
         while True:
             try:
-                request = protocol.decode_request(self._connection.recv_bytes())
+                data = self._connection.recv_bytes()
             except (OSError, EOFError):
                 end_now("the connection closed")
-            except msgspec.MsgspecError as error:
+            try:
+                request = protocol.decode_request(data)
+            except ValueError as error:  # msgspec's errors, and text that is no UTF-8
                 self._outbox.put(
-                    failed(0, BadOption(f"A request is not valid: {error}.", "Correct the setting it names."))
+                    failed(
+                        protocol.id_of(data),
+                        BadOption(f"A request is not valid: {error}.", "Correct the setting it names."),
+                    )
                 )
                 continue
             if isinstance(request, protocol.Cancel | protocol.Shutdown):
@@ -145,9 +152,9 @@ def failed(request: int, error: SpecExecError) -> protocol.Failed:
     return protocol.Failed(request=request, kind=error.kind, message=error.message, hint=error.hint)
 
 
-def end_now(why: str) -> None:
+def end_now(why: str, status: int = 0) -> NoReturn:
     log.info("ends: %s", why)
-    os._exit(0)  # the main thread may be deep in a pass
+    os._exit(status)  # the main thread may be deep in a pass
 
 
 def watch_lifeline() -> None:

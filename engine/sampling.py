@@ -15,7 +15,8 @@ from torch import Tensor
 _MASK32 = 0xFFFFFFFF
 _PHILOX_M = (0xD2511F53, 0xCD9E8D57)  # multipliers and key increments of the paper's reference code
 _PHILOX_W = (0x9E3779B9, 0xBB67AE85)
-_FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller; doubled until the filter is satisfied
+_FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller; more until the filter is satisfied
+_COLDEST = 1e-6  # below it, logits leave the range of float32, and nothing changes any more
 
 
 def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Tensor, ...]:
@@ -77,7 +78,7 @@ class Sampler:
         logits = self._penalised(logits, path)
         if self.temperature == 0:
             return logits.double(), torch.arange(len(logits), device=logits.device)
-        scores, tokens = self._candidates(logits / self.temperature)
+        scores, tokens = self._candidates(logits / max(self.temperature, _COLDEST))
         return scores.double() + gumbel_noise(self.seed, position, tokens), tokens
 
     def _penalised(self, logits: Tensor, path: Sequence[int]) -> Tensor:

@@ -30,12 +30,11 @@ class Cancelled(Exception):
 
 @dataclass(slots=True)
 class Pair:
-    """What is loaded. `vocabulary`: token ids that draft and target share."""
+    """What is loaded. Draft and target share one vocabulary."""
 
     target: Sequence
     draft: Sequence | None
     tokenizer: Tokenizer
-    vocabulary: int
 
     @property
     def memory(self) -> protocol.Memory:
@@ -65,7 +64,7 @@ class Session:
         if name == "auto":
             name = default_drafter(self.pair.draft is not None)
         if name not in self._drafters:
-            self._drafters[name] = make_drafter(name, self.pair.draft, self.pair.vocabulary)
+            self._drafters[name] = make_drafter(name, self.pair.draft, self.pair.target.model.vocabulary)
         return self._drafters[name]
 
     def drafters(self) -> list[str]:
@@ -73,8 +72,9 @@ class Session:
 
     def forget(self) -> None:
         """Drop every row both models hold: after a fault none can be trusted."""
-        for sequence in filter(None, (self.pair.target, self.pair.draft)):
-            sequence.rewind(0)
+        self.pair.target.rewind(0)
+        for drafter in self._drafters.values():
+            drafter.rewind(0)
 
     def answer(
         self,
@@ -89,6 +89,7 @@ class Session:
         `cancelled` is asked once per chunk of a pass; when it is true, the answer ends with the text so far.
         Raises EmptyPrompt, PromptTooLong, BadOption, BadNumbers; the session stays usable.
         """
+        started = time.perf_counter()
         if not messages or not messages[-1].content.strip():
             raise EmptyPrompt("There is nothing to answer.", "Type a question.")
         drafter = self.drafter(options.drafter)
@@ -100,7 +101,7 @@ class Session:
                 f"The conversation is {len(prompt):,} tokens long, and the context holds {self.context:,}.",
                 "Shorten the message, start a new chat, or load the model with a larger context.",
             )
-        writer = Writer(request, self.pair, drafter, prompt, options, emit)
+        writer = Writer(request, self.pair, drafter, prompt, options, emit, started)
 
         def watch(done: int, total: int) -> None:
             if cancelled():
@@ -143,7 +144,9 @@ class Writer:
         prompt: list[int],
         options: protocol.Options,
         emit: Emit,
+        started: float,
     ) -> None:
+        """started: when the question came, in time.perf_counter's seconds."""
         self.request = request
         self._emit = emit
         self.pair = pair
@@ -167,7 +170,8 @@ class Writer:
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
         self._decoder = pair.tokenizer.stream()
-        self._started = self._first = self._last = self._tree_shown = time.perf_counter()
+        self._started = self._first = self._last = self._tree_shown = started
+        self._read = 0
 
     @property
     def stop_string_found(self) -> bool:
@@ -178,7 +182,8 @@ class Writer:
         if self.tokens:
             return
         unseen = len(self.prompt) - self.reused_tokens
-        self._emit(protocol.PrefillProgress(request=self.request, done=unseen * done // total, total=unseen))
+        self._read = max(self._read, unseen * done // total)  # the draft reads it too, after the target
+        self._emit(protocol.PrefillProgress(request=self.request, done=self._read, total=unseen))
 
     def write(self, event: Event) -> None:
         match event:
@@ -200,14 +205,14 @@ class Writer:
         self.seconds.draft += event.draft_s
         self.seconds.target += event.target_s
         self.seconds.other += event.other_s
-        self._add(event.tokens)
-        bonus = event.tokens[-1] if len(event.tokens) > len(event.accepted) else None
+        taken = self._add(event.tokens)
+        bonus = event.tokens[-1] if len(event.accepted) < taken else None
         self._emit(
             protocol.IterationDone(
                 request=self.request,
                 iteration=self.passes,
                 tree=self._nodes(event.tree, root),
-                accepted=event.accepted,
+                accepted=event.accepted[:taken],
                 bonus_token=bonus,
                 bonus_text="" if bonus is None else self.pair.tokenizer.token_text(bonus),
                 seconds=protocol.Seconds(draft=event.draft_s, target=event.target_s, other=event.other_s),
@@ -241,9 +246,16 @@ class Writer:
             budget=self.limits.budget,
         )
 
-    def _add(self, tokens: list[int]) -> None:
-        self.tokens += tokens
-        self._give(self._text.add("".join(self._decoder.step(token) for token in tokens)))
+    def _add(self, tokens: list[int]) -> int:
+        """Take tokens up to the one that completes a stop string, if any; how many."""
+        pieces = []
+        for token in tokens:
+            self.tokens.append(token)
+            pieces.append(self._text.add(self._decoder.step(token)))
+            if self._text.stopped:
+                break
+        self._give("".join(pieces))
+        return len(pieces)
 
     def _give(self, text: str) -> None:
         if text:

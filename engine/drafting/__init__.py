@@ -9,7 +9,16 @@ from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadOption
 from engine.sequence import Sequence
 
-__all__ = ["Drafter", "Limits", "Needs", "Said", "available", "default_drafter", "make_drafter"]
+__all__ = [
+    "Drafter",
+    "Limits",
+    "Needs",
+    "Said",
+    "available",
+    "check_drafter",
+    "default_drafter",
+    "make_drafter",
+]
 
 # name -> (needs a draft model, maker from the draft's sequence (or None) and the shared vocabulary's size)
 _REGISTRY: dict[str, tuple[bool, Callable[[Sequence | None, int], Drafter]]] = {
@@ -29,18 +38,25 @@ def default_drafter(has_draft: bool) -> str:
     return available(has_draft)[0]
 
 
-def make_drafter(name: str, draft: Sequence | None, vocabulary: int) -> Drafter:
+def check_drafter(name: str, has_draft: bool) -> None:
     """Raises BadOption for an unknown name, or one that needs a draft model where there is none."""
+    if name == "auto":
+        return
     if name not in _REGISTRY:
         raise BadOption(
             f"There is no drafter called “{name}”.", f"Choose one of: auto, {', '.join(_REGISTRY)}."
         )
-    needs_draft, make = _REGISTRY[name]
-    if needs_draft and draft is None:
+    if name not in available(has_draft):
         raise BadOption(
             f"The drafter “{name}” needs a draft model, and none is loaded.",
             f"Name one with --draft, or choose one of: auto, {', '.join(available(False))}.",
         )
+
+
+def make_drafter(name: str, draft: Sequence | None, vocabulary: int) -> Drafter:
+    """Raises BadOption as `check_drafter`."""
+    check_drafter(name, has_draft=draft is not None)
+    _, make = _REGISTRY[name]
     return make(draft, vocabulary)
 
 

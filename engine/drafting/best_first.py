@@ -56,12 +56,11 @@ class BestFirst:
         nodes: list[int],
         tokens: NDArray[np.int64],
         log_probs: NDArray[np.float32],
-        counts: list[int] | None = None,
     ) -> None:
         """Give each of `nodes` its children.
 
-        tokens, log_probs: [nodes, branch], log q(token | path of the node); tokens of one row differ.
-        counts: how many entries of each row are meant; all of them when None.
+        tokens, log_probs: [nodes, branch], log q(token | path of the node); tokens of one row
+        differ; -inf: no child.
         """
         if nodes == [ROOT]:
             self._root_expanded = True
@@ -70,10 +69,7 @@ class BestFirst:
             self._expanded[nodes] = True
             parent_scores, parent_depths = self._scores[nodes], [self.depths[node] for node in nodes]
         scores = parent_scores[:, None] + self._log_decay + log_probs.astype(np.float64)
-        meant = np.isfinite(scores)
-        if counts is not None:
-            meant &= np.arange(scores.shape[1])[None] < np.asarray(counts)[:, None]
-        rows, columns = np.nonzero(meant)
+        rows, columns = np.nonzero(np.isfinite(scores))
 
         first = len(self.tokens)
         all_scores = np.concatenate([self._scores, scores[rows, columns]])

@@ -12,7 +12,6 @@ class NoDrafter:
     name = "none"
     needs = Needs()
     defaults = Limits(budget=0, beams=0, depth=0)
-    nbytes = 0
 
     def begin(self, context: Ids[int], watch: Watch) -> None: ...
 

@@ -76,7 +76,3 @@ class Drafter(Protocol):
 
     def rewind(self, length: int) -> None:
         """Keep what is known of the first `length` tokens only."""
-
-    @property
-    def nbytes(self) -> int:
-        """Memory held beside a draft model's weights."""

@@ -34,10 +34,6 @@ class RecyclingDrafter:
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, DECAY, SOURCE_RECYCLING)
 
-    @property
-    def nbytes(self) -> int:
-        return self._tokens.nbytes + self._log_probs.nbytes
-
     def begin(self, context: Ids[int], watch: Watch) -> None:
         self._root = context[-1]
         pairs = np.asarray([context[:-1], context[1:]], dtype=np.int64)

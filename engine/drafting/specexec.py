@@ -40,10 +40,6 @@ class SpecExecDrafter:
         self._slots: dict[int, int] = {}  # expanded node -> its row in the draft cache's tail
         self._visible = torch.empty(0, 0, dtype=torch.bool)  # [tail, tail] ancestor mask of these rows
 
-    @property
-    def nbytes(self) -> int:
-        return self.sequence.cache.nbytes
-
     def begin(self, context: Ids[int], watch: Watch) -> None:
         self._context = list(context)
         # The root's own row is computed when the tree is planted: its logits are the root's children.
@@ -63,7 +59,7 @@ class SpecExecDrafter:
 
     def grow(self, rounds: int, watch: Watch) -> bool:
         for _ in range(rounds):
-            nodes = self._grower.frontier(self._limits.beams)
+            nodes = self._grower.frontier(self._most_beams())
             if not nodes:
                 return False
             logits = self._run_root(watch) if nodes == [ROOT] else self._run(nodes, watch)
@@ -72,7 +68,12 @@ class SpecExecDrafter:
             self._grower.expand(
                 nodes, best.indices.cpu().numpy(), best.values.cpu().numpy().astype(np.float32)
             )
-        return bool(self._grower.frontier(1))
+        return bool(self._grower.frontier(min(1, self._most_beams())))
+
+    def _most_beams(self) -> int:
+        """Nodes the next round may expand: each keeps a row, even once it drops out of the best `budget`."""
+        cache = self.sequence.cache
+        return min(self._limits.beams, cache.capacity - cache.length - cache.tail)
 
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)

@@ -86,7 +86,7 @@ class EngineConnection:
             if self._closing:
                 return
             self._outbox.append(request)
-        self._wake()
+            self._wake()
 
     def close(self) -> None:
         """Ask the engine to end; the thread in `events` sees it through and then returns."""
@@ -95,9 +95,9 @@ class EngineConnection:
                 return
             self._closing = True
             self._outbox.append(messages.Shutdown(id=0))
-        # Whatever the engine is doing (starting, not reading what is sent), it ends in bounded time.
-        self._limit(SHUTDOWN_TIMEOUT_S)
-        self._wake()
+            # Whatever the engine is doing (starting, not reading what is sent), it ends in bounded time.
+            self._limit(SHUTDOWN_TIMEOUT_S)
+            self._wake()
 
     def events(self) -> Iterator[messages.Event]:
         """Yield events until the connection is closed (it just ends) or lost (EngineLost is the last one).
@@ -159,8 +159,8 @@ class EngineConnection:
             connection.send_bytes(messages.encode(request))
 
     def _wake(self) -> None:
-        with contextlib.suppress(OSError):  # the reader has gone: nobody is left to wake
-            self._wake_writer.send_bytes(b"\0")
+        """Under the lock, and before `_closing` lets `_end_process` close the pipe."""
+        self._wake_writer.send_bytes(b"\0")
 
     def _lost(self) -> messages.EngineLost:
         try:

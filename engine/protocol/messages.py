@@ -13,7 +13,7 @@ __all__ = [
     "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress", "LoadStage",
     "Loaded", "Memory", "Message", "ModelInfo", "Options", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
     "StopReason", "TextDelta", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
-    "decode_event", "decode_request", "encode",
+    "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
 
 MAX_BUDGET = 4096
@@ -58,6 +58,7 @@ class Load(Struct, tag=True, kw_only=True):
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"
     context: Annotated[int, Meta(ge=16)] | None = None  # tokens; None: the engine chooses
+    drafter: str = "auto"  # refused here where the pair cannot run it
 
 
 class Chat(Struct, tag=True, kw_only=True):
@@ -248,6 +249,40 @@ Event = Union[
     EngineLost,
 ]
 
-encode = msgspec.msgpack.Encoder().encode
+_encoder = msgspec.msgpack.Encoder()
+
+
+def encode(message: Request | Event) -> bytes:
+    """Half characters (a file name that is no text may hold them) are replaced: they cannot be sent."""
+    try:
+        return _encoder.encode(message)
+    except UnicodeEncodeError:
+        return _encoder.encode(_well_formed(msgspec.to_builtins(message)))
+
+
+def _well_formed(value: object) -> object:
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode()
+        case list():
+            return [_well_formed(item) for item in value]
+        case dict():
+            return {key: _well_formed(item) for key, item in value.items()}
+        case _:
+            return value
+
+
+class _Identified(Struct):
+    id: int = 0
+
+
+def id_of(data: bytes) -> int:
+    """The id of a request that is not valid otherwise; 0 where it has none."""
+    try:
+        return msgspec.msgpack.decode(data, type=_Identified).id
+    except ValueError:
+        return 0
+
+
 decode_request = msgspec.msgpack.Decoder(Request).decode
 decode_event = msgspec.msgpack.Decoder(Event).decode

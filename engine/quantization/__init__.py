@@ -23,18 +23,18 @@ def unpack(data: NDArray[np.uint8], shape: tuple[int, ...], storage: str, dtype:
     """
     if storage in _PLAIN:
         return torch.from_numpy(data).view(_PLAIN[storage]).view(shape).to(dtype)
-    try:
-        kind = GGMLQuantizationType[storage]
-    except KeyError:
-        raise UnsupportedModel(
-            f"Weights stored as {storage} cannot be unpacked.",
-            "Take a file in another format, such as Q4_K_M.",
-        ) from None
     output = torch.empty(shape, dtype=dtype)
     rows = output.view(-1, shape[-1])
     stored = data.reshape(len(rows), -1)
     step = max(1, _PIECE // shape[-1])
-    for start in range(0, len(rows), step):
-        piece = dequantize(stored[start : start + step], kind)  # float32 [rows, columns]
-        rows[start : start + step] = torch.from_numpy(piece)
+    try:
+        kind = GGMLQuantizationType[storage]
+        for start in range(0, len(rows), step):
+            piece = dequantize(stored[start : start + step], kind)  # float32 [rows, columns]
+            rows[start : start + step] = torch.from_numpy(piece)
+    except (KeyError, NotImplementedError):
+        raise UnsupportedModel(
+            f"Weights stored as {storage} cannot be unpacked.",
+            "Take a file in another format, such as Q4_K_M.",
+        ) from None
     return output

@@ -194,3 +194,19 @@ def test_a_pass_ended_by_the_watch_leaves_both_sequences_usable():
         with pytest.raises(Ended):
             list(decode(target, drafter, Sampler(), PROMPT, Limits(16, 4, 8), (), 48, watch))
         assert run(model, drafter, PROMPT, Sampler(), budget=16, target=target).tokens == expected
+
+
+def test_a_flat_draft_near_the_end_of_the_context_never_overruns_its_cache():
+    """Nodes it expanded keep their rows even when better ones push them out of the tree."""
+    module = reference("llama", seed=9)
+    with torch.no_grad():
+        module.lm_head.weight.mul_(0.05)  # every continuation about as likely as the next
+    model = ours(module)
+    for seed in range(6):
+        sampler = Sampler(seed=seed, temperature=1.0)
+        target, draft = Sequence(model, 80), Sequence(model, 80)
+        drafter = SpecExecDrafter(draft, VOCABULARY, decay=0.99)
+        tokens = run(
+            model, drafter, PROMPT, sampler, budget=64, beams=16, depth=60, max_new_tokens=500, target=target
+        ).tokens
+        assert len(PROMPT) + len(tokens) == 80

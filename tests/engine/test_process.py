@@ -219,3 +219,14 @@ def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
     thread.join(timeout=20)
     assert not thread.is_alive()
     outbox.close()
+
+
+def test_a_refused_request_is_answered_under_its_own_id(client):
+    client.ask("x", request=7, temperature=-5.0)
+    assert client.expect(protocol.Failed).request == 7
+
+
+def test_text_that_is_half_a_character_is_sent_all_the_same(client):
+    client.connection.post(protocol.Load(id=9, target="/no/\udcff/model"))
+    failed = client.expect(protocol.Failed)
+    assert (failed.request, failed.kind) == (9, "model_not_found")

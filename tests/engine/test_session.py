@@ -181,3 +181,15 @@ def test_memory_counts_weights_and_cache(smollm2):
     memory = smollm2.session.pair.memory
     target = smollm2.session.pair.target
     assert memory == protocol.Memory(vram=0, ram=target.model.nbytes + target.cache.nbytes)
+
+
+def test_a_stop_string_in_the_middle_of_an_iteration_counts_as_plain_decoding_does(smollm2):
+    question = "Name the days of the week."
+    free, _ = ask(smollm2, question, max_new_tokens=40)  # teaches the table, so that trees are accepted
+    stop = free.text[30:34]
+    plain, _ = ask(smollm2, question, drafter="none", stop=[stop], max_new_tokens=40)
+    tree, events = ask(smollm2, question, drafter="recycling", stop=[stop], max_new_tokens=40)
+    assert tree.stop_reason == "stop_string"
+    assert tree.token_ids == plain.token_ids
+    iterations = of(IterationDone, events)
+    assert 1 + sum(len(i.accepted) + (i.bonus_token is not None) for i in iterations) == tree.tokens

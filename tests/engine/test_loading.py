@@ -1,0 +1,102 @@
+"""Safetensors folders on disk, sound and otherwise, through the loader."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.checkpoints import open_checkpoint
+from engine.errors import BadCheckpoint, SpecExecError, UnsupportedModel
+from engine.loading import half_split, load_model
+from engine.model import no_watch
+from engine.sequence import Sequence
+from tests.engine.models import VOCABULARY, reference
+
+TEXT = [1, 5, 9, 30, 2, 44]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A tiny model as the Hub keeps it (without a tokenizer: the loader needs none)."""
+    module = reference("qwen2")
+    save_file(
+        {name: t.contiguous() for name, t in module.state_dict().items()}, tmp_path / "model.safetensors"
+    )
+    (tmp_path / "config.json").write_text(module.config.to_json_string(use_diff=False))
+    tmp_path.joinpath("tokenizer.json").write_text("{}")
+    return tmp_path
+
+
+def load(folder, **kwargs):
+    return load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), no_watch, **kwargs)
+
+
+def change(folder, **settings):
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
+
+
+def test_a_loaded_folder_computes_what_transformers_computes(folder):
+    logits = Sequence(load(folder), 32).extend(TEXT)
+    with torch.inference_mode():
+        expected = reference("qwen2")(torch.tensor([TEXT])).logits[0, -1]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_padding_of_the_head_gets_no_logits(folder):
+    model = load(folder, vocabulary=VOCABULARY - 5)
+    assert model.vocabulary == VOCABULARY - 5
+    assert Sequence(model, 32).extend(TEXT).shape == (VOCABULARY - 5,)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        dict(hidden_size=64),
+        dict(vocab_size=VOCABULARY + 3),
+        dict(hidden_size="abc"),
+        dict(num_attention_heads=5),
+        dict(hidden_act="no such function"),
+        dict(rope_parameters={"rope_type": "no such rope", "rope_theta": 1e4}),
+        dict(num_hidden_layers=4),
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_a_configuration_that_does_not_fit_is_a_named_error(folder, settings):
+    change(folder, **settings)
+    with pytest.raises(BadCheckpoint) as refused:
+        load(folder)
+    assert refused.value.hint
+
+
+def test_rotary_positions_that_change_with_length_are_refused(folder):
+    change(folder, rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0})
+    with pytest.raises(UnsupportedModel, match="dynamic"):
+        load(folder)
+
+
+def test_an_architecture_outside_the_list_is_refused_with_the_list(folder):
+    change(folder, model_type="opt", architectures=["OPTForCausalLM"])
+    with pytest.raises(SpecExecError) as refused:
+        load(folder)
+    assert "qwen2" in refused.value.hint
+
+
+def test_half_split_undoes_the_interleaving():
+    heads, width = 3, 8
+    weight = torch.arange(heads * width * 2.0).view(heads * width, 2)
+    interleaved = weight.view(heads, 2, width // 2, 2).transpose(1, 2).reshape(heads * width, 2)
+    assert torch.equal(half_split(interleaved, heads), weight)
+
+
+def test_loading_can_be_ended_between_tensors(folder):
+    class Ended(Exception):
+        pass
+
+    def watch(done, total):
+        if done > total // 2:
+            raise Ended
+
+    with pytest.raises(Ended):
+        load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), watch)
