@@ -1,6 +1,10 @@
 """One conversation with the embedded default model, in this process."""
 
+import copy
+
 import pytest
+import torch
+from transformers import AutoModelForCausalLM
 
 from engine import protocol
 from engine.errors import BadNumbers, BadOption, EmptyPrompt, PromptTooLong
@@ -51,6 +55,25 @@ def test_tree_drafting_equals_plain_decoding_in_float32(smollm2):
         assert tree.token_ids == plain.token_ids
         assert plain.tokens_per_pass == 1
         assert tree.target_passes < plain.target_passes
+
+
+def test_greedy_equals_transformers_generate_with_the_real_model(smollm2):
+    ours = smollm2.session.pair.target.model
+    config = copy.deepcopy(ours.config)
+    config._attn_implementation = "eager"
+    theirs = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    theirs.load_state_dict(ours.module.state_dict())
+    tokenizer = smollm2.session.pair.tokenizer
+    prompt = tokenizer.encode_chat([{"role": "user", "content": "Write a haiku about snow."}])
+    expected = theirs.generate(
+        torch.tensor([prompt]),
+        do_sample=False,
+        max_new_tokens=32,
+        eos_token_id=sorted(tokenizer.eos_ids),
+        pad_token_id=0,
+    )
+    answer, _ = ask(smollm2, "Write a haiku about snow.", drafter="recycling", budget=32, max_new_tokens=32)
+    assert answer.token_ids == expected[0, len(prompt) :].tolist()
 
 
 def test_prefill_reports_progress_to_its_end(smollm2):
