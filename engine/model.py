@@ -168,11 +168,6 @@ class Model:
         self.nbytes = sum(weight.nbytes for weight in weights)
         self.parameters = sum(weight.numel() for weight in weights)
 
-    @property
-    def context_limit(self) -> int:
-        """Positions the model was made for."""
-        return int(self.config.max_position_embeddings)
-
     def new_cache(self, capacity: int) -> KVCache:
         config = self.config
         head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads

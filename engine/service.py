@@ -76,7 +76,7 @@ class Engine:
     def _load(self, request: protocol.Load, loading: Loading) -> protocol.Loaded:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
-        from engine.loading import choose_device, choose_dtype, load_model
+        from engine.loading import choose_device, choose_dtype, load_model, model_config
         from engine.sequence import Sequence
         from engine.session import Pair, Session
         from engine.tokenizer import check_same_vocabulary, load_tokenizer
@@ -88,6 +88,12 @@ class Engine:
         target_file = open_checkpoint(catalog.resolve(target_name))
         draft_file = open_checkpoint(catalog.resolve(draft_name)) if draft_name else None
         check_drafter(request.drafter, has_draft=draft_file is not None)
+        limit: int = model_config(target_file).max_position_embeddings
+        if request.context and request.context > limit:
+            raise BadOption(
+                f"The model holds at most {limit:,} tokens of context.",
+                f"Ask for {limit} or fewer.",
+            )
         device = choose_device(request.device)
         dtype = choose_dtype(request.dtype, device)
 
@@ -109,12 +115,7 @@ class Engine:
                 f"The draft has {draft_model.vocabulary:,} tokens, the target {target_model.vocabulary:,}.",
                 "Choose a draft of the target's model family, or run without a draft model.",
             )
-        if request.context and request.context > target_model.context_limit:
-            raise BadOption(
-                f"The model holds at most {target_model.context_limit:,} tokens of context.",
-                f"Ask for {target_model.context_limit} or fewer.",
-            )
-        context = request.context or min(DEFAULT_CONTEXT, target_model.context_limit)
+        context = request.context or min(DEFAULT_CONTEXT, limit)
         pair = Pair(
             Sequence(target_model, context),
             Sequence(draft_model, context) if draft_model else None,

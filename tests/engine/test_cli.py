@@ -59,6 +59,13 @@ def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, arguments, kind
     assert named in error["message"]
 
 
+def test_a_context_beyond_the_model_is_refused_before_it_is_loaded(capsys):
+    model_file("smollm2")
+    error = failure(capsys, "hi", "--context", "9000")
+    assert error["kind"] == "bad_option"
+    assert "8,192" in error["message"]
+
+
 def test_a_file_that_is_no_model_is_refused(capsys, tmp_path):
     file = tmp_path / "notes.gguf"
     file.write_text("these are my notes\n" * 100)
