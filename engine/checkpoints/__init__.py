@@ -12,8 +12,10 @@ from engine.checkpoints.checkpoint import (
     Checkpoint,
     Generation,
     GgufVocabulary,
+    Groups,
     Span,
     TokenizerFolder,
+    Weight,
     read_span,
 )
 from engine.errors import ModelNotFound, UnsupportedModel
@@ -22,8 +24,10 @@ __all__ = [
     "Checkpoint",
     "Generation",
     "GgufVocabulary",
+    "Groups",
     "Span",
     "TokenizerFolder",
+    "Weight",
     "open_checkpoint",
     "read_span",
 ]

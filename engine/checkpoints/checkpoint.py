@@ -3,7 +3,8 @@
 Knows no file format, no torch, no transformers.
 """
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,11 @@ from engine.errors import BadCheckpoint
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes of one tensor, as stored.
+    """Bytes of one tensor of a file, as stored.
 
     Attributes: `offset` from the start of `file` and `nbytes`, both in bytes; `shape` in torch order
     (row-major, the last dimension contiguous); `storage`, the stored format ("F32", "BF16", "Q4_K", ...; see
-    `engine.checkpoints.storage`); `rope_heads`, the number of heads where the rows of Q or K lie in GGUF's
-    llama order (the two halves of each head interleaved) and must be put back to HF's half-split order, else
-    0.
+    `engine.checkpoints.storage`).
     """
 
     file: Path
@@ -29,7 +28,74 @@ class Span:
     nbytes: int
     shape: tuple[int, ...]
     storage: str
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """How GPTQ and AWQ packed a matrix.
+
+    Attributes: `bits` per number; `size`, columns that share a scale; `zero_offset`, what to add to a stored
+    zero point (1 in the AutoGPTQ format v1, else 0).
+    """
+
+    bits: int
+    size: int
+    zero_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """One parameter of the model: its shape, and the spans whose bytes it is made of.
+
+    Attributes: `shape` in torch order; `format`, which of `engine.quantization` unpacks it; `spans`: one; for
+    "GPTQ" (qweight, qzeros, scales, perhaps g_idx), for "AWQ" the first three; `rope_heads`, the number of
+    heads whose rows of Q or K lie in GGUF's llama order (the two halves of a head interleaved) and are to
+    be put back to HF's half-split order, else 0; `plus`, what is added to every number after unpacking (GGUF
+    stores Gemma's norms one larger); `groups`, for GPTQ and AWQ.
+    """
+
+    shape: tuple[int, ...]
+    format: str
+    spans: tuple[Span, ...]
     rope_heads: int = 0
+    plus: float = 0.0
+    groups: Groups | None = None
+
+    @staticmethod
+    def of(span: Span, rope_heads: int = 0, plus: float = 0.0) -> "Weight":
+        """A tensor that is one span."""
+        return Weight(span.shape, span.storage, (span,), rope_heads, plus)
+
+    def cut(self, nbytes: int) -> list["Weight"]:
+        """Whole rows of a matrix in pieces of about `nbytes`. One of several spans stays whole: its columns
+        lie side by side."""
+        if len(self.spans) > 1 or self.nbytes <= nbytes:
+            return [self]
+        span = self.spans[0]
+        rows, columns = self.shape
+        row_nbytes = span.nbytes // rows
+        step = max(64, nbytes // row_nbytes // 64 * 64)
+        pieces = []
+        for first in range(0, rows, step):
+            count = min(step, rows - first)
+            part = replace(
+                span,
+                offset=span.offset + first * row_nbytes,
+                nbytes=count * row_nbytes,
+                shape=(count, columns),
+            )
+            pieces.append(replace(self, shape=part.shape, spans=(part,)))
+        return pieces
+
+    @property
+    def numel(self) -> int:
+        """How many numbers."""
+        return math.prod(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes as stored."""
+        return sum(span.nbytes for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,22 +147,24 @@ class Checkpoint:
     """One model on disk, its header read and checked, its weights not touched.
 
     Attributes: `format` ("gguf", "safetensors"); `architecture`, HF's model_type; `config`, what
-    `AutoConfig.for_model(architecture, **config)` takes; `tensors` by HF parameter name
+    `AutoConfig.for_model(architecture, **config)` takes; `weights` by HF parameter name
     (model.layers.0.self_attn.q_proj.weight). `lm_head.weight` is absent where it is tied to the embedding.
+    The experts of a mixture are matrices of their own, whatever the file makes of them:
+    model.layers.0.mlp.experts.3.gate_proj.weight, up_proj, down_proj.
     """
 
     path: Path
     format: str
     architecture: str
     config: dict[str, Any]
-    tensors: dict[str, Span]
+    weights: dict[str, Weight]
     tokenizer: GgufVocabulary | TokenizerFolder
     generation: Generation
 
     @property
     def nbytes(self) -> int:
         """Bytes of all weights as stored."""
-        return sum(span.nbytes for span in self.tensors.values())
+        return sum(weight.nbytes for weight in self.weights.values())
 
 
 def read_span(span: Span) -> NDArray[np.uint8]:

@@ -7,7 +7,7 @@ padding to `general.alignment`. A string is a uint64 length and UTF-8 bytes. Kno
 """
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,8 +52,9 @@ _uint64 = struct.Struct("<Q").unpack_from
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """One entry of the tensor list; `offset` in bytes from the start of the file, `shape` in torch order."""
+    """One entry of the tensor list; `offset` in bytes from the start of `file`, `shape` in torch order."""
 
+    file: Path
     name: str
     shape: tuple[int, ...]
     storage: str
@@ -144,7 +145,7 @@ class _Parser:
             raise self.bad(
                 f"{name!r} has rows of {shape[-1]} values, no whole blocks of {BLOCKS[storage][0]}"
             )
-        return GgufTensor(name, shape, storage, offset, nbytes)
+        return GgufTensor(self.path, name, shape, storage, offset, nbytes)
 
     def place(self, entries: list[GgufTensor], start: int, alignment: int) -> dict[str, GgufTensor]:
         """Entries by name, offsets made absolute; each aligned, inside the file, overlapping no other."""
@@ -158,9 +159,7 @@ class _Parser:
             if entry.offset < end:
                 raise self.bad(f"tensor {entry.name!r} overlaps another")
             end = entry.offset + entry.nbytes
-            tensors[entry.name] = GgufTensor(
-                entry.name, entry.shape, entry.storage, start + entry.offset, entry.nbytes
-            )
+            tensors[entry.name] = replace(entry, offset=start + entry.offset)
         if tensors and start + end > self.file_nbytes:
             raise truncated(self.path, self.file_nbytes, start + end)
         return tensors

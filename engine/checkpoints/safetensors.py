@@ -11,7 +11,8 @@ import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, truncated
+from engine.checkpoints import grouped, names
+from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
 
@@ -45,18 +46,21 @@ def read(path: Path) -> Checkpoint:
     if path.is_file() and path.suffix != ".safetensors":
         raise _pickled(path)
     config = _config(folder)
-    architecture = config.pop("model_type")
     tensors = _tensors(path, folder)
-    if "lm_head.weight" not in tensors and "tie_word_embeddings" not in config:
+    if config["model_type"] in names.WRAPPERS:
+        config, tensors = names.text_config(config), names.text_tensors(tensors)
+    weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
+    architecture = config.pop("model_type")
+    if "lm_head.weight" not in weights and "tie_word_embeddings" not in config:
         config["tie_word_embeddings"] = True
     if config.get("tie_word_embeddings") is True:  # a copy some checkpoints carry
-        tensors.pop("lm_head.weight", None)
+        weights.pop("lm_head.weight", None)
     return Checkpoint(
         path=path,
         format="safetensors",
         architecture=architecture,
         config=config,
-        tensors={name: span for name, span in tensors.items() if not HARMLESS.fullmatch(name)},
+        weights={name: weight for name, weight in weights.items() if not HARMLESS.fullmatch(name)},
         tokenizer=TokenizerFolder(folder),
         generation=_generation(folder, config),
     )
@@ -113,12 +117,6 @@ def _config(folder: Path) -> dict[str, Any]:
             f"A {architecture} model needs Python code shipped with the checkpoint, which is never run here.",
             "Choose a model of an architecture that transformers has built in.",
         )
-    if (quantization := config.get("quantization_config")) is not None:
-        method = quantization.get("quant_method", "unknown") if isinstance(quantization, dict) else "unknown"
-        raise UnsupportedModel(
-            f"{folder.name} is quantized ({method}); such checkpoints are not read yet.",
-            "Choose the original weights, or a GGUF file of this model.",
-        )
     return config
 
 
@@ -148,6 +146,25 @@ def _real(value: Any) -> float | None:
 
 
 # -- the tensors ---------------------------------------------------------------------------------------------
+
+
+def _weights(folder: Path, said: Any, tensors: dict[str, Span]) -> dict[str, Weight]:
+    """`said`: the quantization_config of config.json, or None."""
+    if said is None and not grouped.is_packed(tensors):
+        return {name: Weight.of(span) for name, span in tensors.items()}
+    settings = {"config.json": said} if said is not None else {}
+    settings |= {name: read_json(folder / name) for name in grouped.FILES if (folder / name).is_file()}
+    if not settings or not all(isinstance(found, dict) for found in settings.values()):
+        raise BadCheckpoint(
+            f"{folder.name} does not say how its weights are quantized.",
+            f"Download the model again, with config.json and {' or '.join(grouped.FILES)}.",
+        )
+    packing = grouped.packing(settings)
+    if not grouped.is_packed(tensors):
+        raise BadCheckpoint(
+            f"{folder.name} says {packing.method}, but none of its weights are quantized.", DAMAGED
+        )
+    return grouped.weights(tensors, packing)
 
 
 def _tensors(path: Path, folder: Path) -> dict[str, Span]:

@@ -11,6 +11,10 @@ from engine.tokenizer.pre_tokenizers import pre_tokenizer
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # llama.cpp's token types (enum llama_token_type)
 DAMAGED = "The file is damaged; download it again or choose another file of this model."
 SPACE = "\u2581"  # how SentencePiece spells a space
+# Phi-3's special tokens swallow the white space behind them, but for these. No key of a GGUF file says so;
+# llama.cpp goes by the model's name, here it is a token no other vocabulary has.
+PHI3_MARK = "<|placeholder1|>"
+PHI3_PLAIN = ("<unk>", "<s>", "<|endoftext|>")
 
 
 def from_vocabulary(vocabulary: GgufVocabulary) -> Parts:
@@ -62,21 +66,17 @@ def _add_special(backend: Tokenizer, vocabulary: GgufVocabulary) -> None:
     """Control tokens become special; user-defined ones (<think>) are kept whole in text, but are text."""
     if vocabulary.types is None:
         return
-    wanted = [
-        (token, kind)
-        for token, kind in zip(vocabulary.tokens, vocabulary.types.tolist(), strict=True)
-        if token
-    ]
-    backend.add_special_tokens(
-        [
-            AddedToken(token, normalized=False, special=True)
-            for token, kind in wanted
-            if kind in (CONTROL, UNKNOWN)
-        ]
-    )
-    backend.add_tokens(
-        [AddedToken(token, normalized=False) for token, kind in wanted if kind == USER_DEFINED]
-    )
+    phi3 = vocabulary.model == "llama" and PHI3_MARK in vocabulary.tokens
+    special: list[AddedToken] = []
+    user_defined: list[AddedToken] = []
+    for token, kind in zip(vocabulary.tokens, vocabulary.types.tolist(), strict=True):
+        strips = phi3 and token not in PHI3_PLAIN
+        if token and kind in (CONTROL, UNKNOWN):
+            special.append(AddedToken(token, normalized=False, special=True, rstrip=strips))
+        elif token and kind == USER_DEFINED:
+            user_defined.append(AddedToken(token, normalized=False, rstrip=strips))
+    backend.add_special_tokens(special)
+    backend.add_tokens(user_defined)
 
 
 def _byte_level(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:

@@ -30,6 +30,12 @@ TEKKEN = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
     r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# GPT-4o (openai/tiktoken, o200k_base): as Mistral Nemo, but contractions stay with their word.
+_CONTRACTION = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTION}|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTION}"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +94,7 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "megrez": _QWEN2,
     "stablelm2": _QWEN2,
     "hunyuan": _QWEN2,
+    "gpt-4o": PreTokenizer((O200K,)),  # Phi-4-mini
     "tekken": PreTokenizer((TEKKEN,), ignore_merges=True, add_bos=True),
 }
 

@@ -3,10 +3,12 @@
 Knows chat templates and special tokens; knows nothing of weights or decoding.
 """
 
+import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 
 from engine.checkpoints import Checkpoint, GgufVocabulary
 from engine.tokenizer.alphabet import spelled_bytes
@@ -119,6 +121,21 @@ class Tokenizer:
         """The text of `ids`; special tokens are no text. Bytes that are no character are shown as U+FFFD."""
         text: str = self.backend.decode(list(ids), skip_special_tokens=True)
         return text
+
+    # -- to a folder -----------------------------------------------------------------------------------------
+
+    def save(self, folder: Path) -> None:
+        """Write tokenizer.json and tokenizer_config.json, as `load_tokenizer` and transformers read them."""
+        self.backend.save(str(folder / "tokenizer.json"))
+        config: dict[str, object] = {
+            "tokenizer_class": "PreTrainedTokenizerFast",
+            "add_bos_token": self._add_bos,
+            **self._template_tokens,
+        }
+        if self.chat_template is not None:
+            config["chat_template"] = self.chat_template
+        text = json.dumps(config, ensure_ascii=False, indent=2)
+        (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
     def stream(self) -> TextStream:
         """A decoder for ids that arrive one by one; its pieces together are `decode` of all ids."""

@@ -20,6 +20,7 @@ from engine.checkpoints import Checkpoint, Generation, GgufVocabulary, Tokenizer
 from engine.errors import BadCheckpoint, BadOption, UnsupportedModel, VocabularyMismatch
 from engine.tokenizer import Tokenizer, check_same_vocabulary, load_tokenizer, vocabulary_of
 from engine.tokenizer.alphabet import BYTE_OF
+from engine.tokenizer.pre_tokenizers import pre_tokenizer
 from tests.engine.checkpoints.files import real_file
 
 REAL = ["smollm2", "coder-draft"]
@@ -148,6 +149,50 @@ def test_what_no_token_spells_becomes_bytes_and_comes_back() -> None:
     assert ours.encode("日")[1:] == [3 + byte for byte in "日".encode()]
     bare = tokenizer(sentence_piece(add_space_prefix=False))
     assert bare.encode("he") == [bare.backend.token_to_id("he")]
+
+
+def test_spaces_and_line_ends_that_are_tokens_of_gemma_stay_whole() -> None:
+    # As convert_hf_to_gguf.py writes Gemma's: user-defined tokens with real spaces, no space put in front.
+    tokens = ["<pad>", "<eos>", "<bos>", "<unk>", "<start_of_turn>", "\n", "\n\n", "  ", "   "]
+    kinds = [3, 3, 3, 3, 3, 4, 4, 4, 4] + [1] * len(WORDS)
+    gemma = sentence_piece(
+        tokens=[*tokens, *WORDS],
+        types=np.array(kinds, np.int32),
+        scores=np.arange(0, -len(kinds), -1, dtype=np.float32),
+        bos_id=2,
+        eos_id=1,
+        unknown_id=3,
+        add_space_prefix=False,
+    )
+    ours = tokenizer(gemma)
+    text = "<start_of_turn>he\n\n\nh   e  h"
+    spelled = [ours.backend.id_to_token(token) for token in ours.encode(text)]
+    assert spelled == ["<start_of_turn>", "he", "\n\n", "\n", "h", "   ", "e", "  ", "h"]
+    assert ours.decode(ours.encode(text)) == text.removeprefix("<start_of_turn>")
+
+
+def test_special_tokens_of_phi3_swallow_the_white_space_behind_them() -> None:
+    added = ["<|endoftext|>", "<|placeholder1|>", "<|user|>", "<|end|>"]
+    usual = sentence_piece()
+    assert usual.scores is not None
+    assert usual.types is not None
+    changes: dict[str, Any] = dict(
+        scores=np.append(usual.scores, [-1000.0] * 4).astype(np.float32),
+        types=np.append(usual.types, [3] * 4).astype(np.int32),
+    )
+    text = "<|user|>\n he<|end|>\n<|endoftext|> he"
+    phi3 = tokenizer(replace(usual, tokens=[*usual.tokens, *added], **changes))
+    spelled = [phi3.backend.id_to_token(token) for token in phi3.encode(text)]
+    space = "\u2581"  # one is put in front of every text
+    assert spelled == ["<|user|>", space, "he", "<|end|>", "<|endoftext|>", space, space, "he"]
+    other = tokenizer(replace(usual, tokens=[*usual.tokens, "<|x|>", "<|y|>", *added[2:]], **changes))
+    assert "<0x0A>" in [other.backend.id_to_token(token) for token in other.encode(text)]
+
+
+def test_gpt4o_cuts_words_where_o200k_does() -> None:
+    text = "HelloWorld's 12345 ÉCOLE-dès\n\n don't"
+    pieces = [text[start:end] for _, (start, end) in pre_tokenizer("gpt-4o").build().pre_tokenize_str(text)]
+    assert pieces == ["Hello", "World's", " ", "123", "45", " ÉCOLE", "-dès", "\n\n", " don't"]
 
 
 def test_composed_and_decomposed_letters_are_the_same_to_qwen() -> None:

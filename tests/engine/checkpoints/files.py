@@ -1,6 +1,7 @@
 """Model files for the tests: real ones where they are on this machine, tiny ones written on the spot."""
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from engine import catalog
+from engine.checkpoints import Weight, read_span
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
@@ -114,6 +117,131 @@ def write_gguf(
     writer.write_tensors_to_file()
     writer.close()
     return path
+
+
+def convert(
+    module: PreTrainedModel,
+    path: Path,
+    stacked: bool = True,
+    metadata: dict[str, Any] | None = None,
+    tensors: dict[str, NDArray[np.float32] | None] | None = None,
+    tensors_per_part: int = 0,
+) -> Path:
+    """`module` as a GGUF file, as llama.cpp's convert_hf_to_gguf.py writes it, in float32.
+
+    Returns the file, or the first of its parts.
+
+    stacked: a mixture's experts as one tensor of each kind, not one each, as converters wrote before April
+    2024. metadata, tensors: as `write_gguf`'s.
+    """
+    config = module.config
+    architecture = {"gemma3_text": "gemma3", "mixtral": "llama"}.get(config.model_type, config.model_type)
+    writer = gguf.GGUFWriter(path, architecture, split_max_tensors=tensors_per_part)
+    _add_metadata(writer, config, architecture)
+    for key, value in (metadata or {}).items():
+        writer.kv_data[0].pop(key, None)
+        add_entry(writer, key, value)
+    for name, array in (dict(_converted(module, architecture, stacked)) | (tensors or {})).items():
+        if array is not None:
+            writer.add_tensor(name, np.ascontiguousarray(array))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return writer.format_shard_names(path)[0]
+
+
+def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architecture: str) -> None:
+    writer.add_block_count(config.num_hidden_layers)
+    writer.add_context_length(config.max_position_embeddings)
+    writer.add_embedding_length(config.hidden_size)
+    writer.add_feed_forward_length(config.intermediate_size)
+    writer.add_head_count(config.num_attention_heads)
+    writer.add_head_count_kv(config.num_key_value_heads)
+    writer.add_layer_norm_rms_eps(config.rms_norm_eps)
+    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    rope = config.rope_parameters
+    if architecture == "phi3":
+        writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
+        writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
+        writer.add_sliding_window(config.sliding_window or 0)
+        if rope["rope_type"] == "longrope":
+            original = config.original_max_position_embeddings
+            scale = config.max_position_embeddings / original
+            factor = math.sqrt(1 + math.log(scale) / math.log(original)) if scale > 1 else 1.0
+            writer.add_rope_scaling_attn_factors(factor)
+    else:
+        writer.add_key_length(head)
+        writer.add_value_length(head)
+    if architecture == "gemma2":
+        writer.add_attn_logit_softcapping(config.attn_logit_softcapping)
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+        writer.add_sliding_window(config.sliding_window)
+    else:
+        rope = rope.get("full_attention", rope)
+        writer.add_rope_freq_base(rope["rope_theta"])
+        if rope["rope_type"] == "linear":
+            writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
+            writer.add_rope_scaling_factor(rope["factor"])
+    if architecture == "gemma3":
+        writer.add_sliding_window(config.sliding_window)
+    if architecture == "llama":
+        writer.add_rope_dimension_count(head)
+    if config.model_type == "mixtral":
+        writer.add_expert_count(config.num_local_experts)
+        writer.add_expert_used_count(config.num_experts_per_tok)
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
+    writer.add_token_scores([0.0] * config.vocab_size)
+    writer.add_bos_token_id(config.bos_token_id)
+    writer.add_eos_token_id(config.eos_token_id)
+    writer.add_pad_token_id(config.pad_token_id)
+
+
+def _converted(
+    module: PreTrainedModel, architecture: str, stacked: bool
+) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    config = module.config
+    number = next(number for number, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture)
+    names = gguf.get_tensor_name_map(number, config.num_hidden_layers)
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    for hf_name, tensor in module.state_dict().items():
+        array = tensor.numpy()
+        if hf_name == "lm_head.weight" and config.tie_word_embeddings:
+            continue
+        if ".experts." in hf_name:
+            block = hf_name.removeprefix("model.layers.").partition(".")[0]
+            halves = np.split(array, 2, axis=1) if "gate_up" in hf_name else [array]
+            for kind, half in zip(("gate", "up") if "gate_up" in hf_name else ("down",), halves, strict=True):
+                if stacked:
+                    yield f"blk.{block}.ffn_{kind}_exps.weight", half
+                else:
+                    for expert, matrix in enumerate(half):
+                        yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
+            continue
+        layer = hf_name.split(".")[-2]
+        if architecture == "llama" and layer in heads:
+            array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
+            array = array.swapaxes(1, 2).reshape(tensor.shape)
+        if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
+            array = array + 1
+        yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
+    if config.rope_parameters.get("rope_type") == "longrope":
+        for length in ("long", "short"):
+            factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
+            yield f"rope_factors_{length}.weight", factors
+
+
+def values(weight: Weight) -> NDArray[np.float32]:
+    """The numbers of `weight` as HF has them: unpacked, rows of Q and K put back to the half-split order."""
+    (span,) = weight.spans
+    kind = gguf.GGMLQuantizationType[weight.format]
+    rows = read_span(span).reshape(-1, span.nbytes // int(np.prod(span.shape[:-1], dtype=int)))
+    array = gguf.dequantize(rows, kind).reshape(weight.shape)
+    if weight.rope_heads:
+        size = weight.shape[0] // weight.rope_heads
+        array = array.reshape(weight.rope_heads, size // 2, 2, -1).swapaxes(1, 2).reshape(weight.shape)
+    return array + np.float32(weight.plus)
 
 
 def add_entry(writer: gguf.GGUFWriter, key: str, value: Any) -> None:

@@ -10,26 +10,24 @@ import torch
 from numpy.typing import NDArray
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from engine.checkpoints import Checkpoint, Span, open_checkpoint, read_span
+from engine.checkpoints import Checkpoint, open_checkpoint, read_span
 from engine.errors import BadCheckpoint, ModelNotFound, UnsupportedModel
-from tests.engine.checkpoints.files import HEADS, HIDDEN, KV_HEADS, TOKENS, real_file, weights, write_gguf
+from tests.engine.checkpoints.files import (
+    HEADS,
+    HIDDEN,
+    KV_HEADS,
+    TOKENS,
+    real_file,
+    values,
+    weights,
+    write_gguf,
+)
 
 YARN = {
     "llama.rope.scaling.type": "yarn",
     "llama.rope.scaling.factor": 4.0,
     "llama.rope.scaling.original_context_length": 64,
 }
-
-
-def values(span: Span) -> NDArray[np.float32]:
-    """The tensor of `span` as HF has it: unpacked, rows of Q and K put back to the half-split order."""
-    kind = gguf.GGMLQuantizationType[span.storage]
-    rows = read_span(span).reshape(-1, span.nbytes // int(np.prod(span.shape[:-1], dtype=int)))
-    array = gguf.dequantize(rows, kind).reshape(span.shape)
-    if span.rope_heads:
-        size = span.shape[0] // span.rope_heads
-        array = array.reshape(span.rope_heads, size // 2, 2, -1).swapaxes(1, 2).reshape(span.shape)
-    return array
 
 
 def _parameters(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
@@ -50,15 +48,15 @@ def test_weights_equal_those_transformers_loads_from_the_same_file() -> None:
     reference = AutoModelForCausalLM.from_pretrained(
         file.parent, gguf_file=file.name, dtype=torch.float32, local_files_only=True
     ).state_dict()
-    assert {*checkpoint.tensors, "lm_head.weight"} == {*reference}
+    assert {*checkpoint.weights, "lm_head.weight"} == {*reference}
     chosen = [
         name
-        for name in checkpoint.tensors
+        for name in checkpoint.weights
         if name.startswith(("model.layers.0.", "model.layers.29.", "model.norm"))
     ]
     assert len(chosen) == 19
     for name in [*chosen, "model.embed_tokens.weight"]:
-        np.testing.assert_array_equal(values(checkpoint.tensors[name]), reference[name].numpy(), name)
+        np.testing.assert_array_equal(values(checkpoint.weights[name]), reference[name].numpy(), name)
 
 
 @pytest.mark.parametrize("architecture", ["smollm2", "qwen2", "qwen3"])
@@ -94,7 +92,7 @@ def test_configuration_equals_the_one_transformers_reads(tmp_path: Path, archite
 
 def test_spans_equal_the_tensors_the_gguf_package_finds() -> None:
     file = real_file("smollm2")
-    spans = {span.offset: span for span in open_checkpoint(file).tensors.values()}
+    spans = {weight.spans[0].offset: weight.spans[0] for weight in open_checkpoint(file).weights.values()}
     found = {tensor.data_offset: tensor for tensor in gguf.GGUFReader(file).tensors}
     assert spans.keys() == found.keys()
     for offset, span in spans.items():
@@ -106,8 +104,8 @@ def test_spans_equal_the_tensors_the_gguf_package_finds() -> None:
 @pytest.mark.parametrize("model", ["coder", "coder-draft"])
 def test_a_real_qwen_file_has_every_parameter_of_its_model(model: str) -> None:
     checkpoint = open_checkpoint(real_file(model))
-    assert _parameters(checkpoint) == {name: span.shape for name, span in checkpoint.tensors.items()}
-    assert {"Q6_K", "F32"} < {span.storage for span in checkpoint.tensors.values()}
+    assert _parameters(checkpoint) == {name: weight.shape for name, weight in checkpoint.weights.items()}
+    assert {"Q6_K", "F32"} < {weight.format for weight in checkpoint.weights.values()}
 
 
 # -- tiny files ----------------------------------------------------------------------------------------------
@@ -119,20 +117,20 @@ def test_every_parameter_of_the_transformers_model_has_its_span(
     tmp_path: Path, architecture: str, tied: bool
 ) -> None:
     checkpoint = open_checkpoint(write_gguf(tmp_path / "model.gguf", architecture, tied))
-    assert {name: span.shape for name, span in checkpoint.tensors.items()} == _parameters(checkpoint)
+    assert {name: weight.shape for name, weight in checkpoint.weights.items()} == _parameters(checkpoint)
     assert checkpoint.config["tie_word_embeddings"] is tied
     assert checkpoint.nbytes == sum(array.nbytes for _, array in weights(architecture, tied))
 
 
 def test_only_queries_and_keys_of_llama_are_interleaved(tmp_path: Path) -> None:
     for architecture, expected in (("llama", {HEADS, KV_HEADS, 0}), ("qwen2", {0}), ("qwen3", {0})):
-        tensors = open_checkpoint(write_gguf(tmp_path / f"{architecture}.gguf", architecture)).tensors
-        assert {span.rope_heads for span in tensors.values()} == expected
+        found = open_checkpoint(write_gguf(tmp_path / f"{architecture}.gguf", architecture)).weights
+        assert {weight.rope_heads for weight in found.values()} == expected
         queries = (
-            tensors["model.layers.1.self_attn.q_proj.weight"],
-            tensors["model.layers.1.self_attn.k_proj.weight"],
+            found["model.layers.1.self_attn.q_proj.weight"],
+            found["model.layers.1.self_attn.k_proj.weight"],
         )
-        assert [span.rope_heads for span in queries] == (
+        assert [weight.rope_heads for weight in queries] == (
             [HEADS, KV_HEADS] if architecture == "llama" else [0, 0]
         )
 
@@ -140,7 +138,7 @@ def test_only_queries_and_keys_of_llama_are_interleaved(tmp_path: Path) -> None:
 def test_read_span_gives_the_stored_bytes(tmp_path: Path) -> None:
     checkpoint = open_checkpoint(write_gguf(tmp_path / "model.gguf", "qwen2"))
     arrays = dict(weights("qwen2"))
-    data = read_span(checkpoint.tensors["model.layers.0.mlp.down_proj.weight"])
+    data = read_span(checkpoint.weights["model.layers.0.mlp.down_proj.weight"].spans[0])
     assert data.dtype == np.uint8
     assert data.flags.writeable
     assert data.tobytes() == arrays["blk.0.ffn_down.weight"].tobytes()
@@ -148,7 +146,8 @@ def test_read_span_gives_the_stored_bytes(tmp_path: Path) -> None:
 
 def test_a_file_cut_after_it_was_opened_is_refused_when_read(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "model.gguf")
-    last = max(open_checkpoint(path).tensors.values(), key=lambda span: span.offset)
+    spans = [weight.spans[0] for weight in open_checkpoint(path).weights.values()]
+    last = max(spans, key=lambda span: span.offset)
     with path.open("r+b") as file:
         file.truncate(last.offset + last.nbytes - 1)
     with pytest.raises(BadCheckpoint, match="not complete"):
@@ -234,7 +233,7 @@ def test_position_scaling_is_taken_over(
 @pytest.mark.parametrize(
     ("metadata", "reason"),
     [
-        ({"llama.expert_count": 8}, "expert_count"),
+        ({"llama.expert_weights_scale": 2.5}, "expert_weights_scale"),
         ({"llama.attention.sliding_window": 32}, "sliding_window"),
         ({"llama.residual_scale": 0.5}, "residual_scale"),
         ({"llama.rope.dimension_count": 8}, "part of each head"),
@@ -242,7 +241,6 @@ def test_position_scaling_is_taken_over(
         (YARN | {"llama.rope.scaling.yarn_log_multiplier": 0.1}, "yarn_log_multiplier"),
         (YARN | {"llama.rope.scaling.yarn_ext_factor": 0.5}, "yarn_ext_factor"),
         ({"llama.attention.head_count": [4, 2]}, "different sizes"),
-        ({"split.count": 3}, "several files"),
     ],
 )
 def test_what_computes_differently_is_refused(tmp_path: Path, metadata: dict[str, Any], reason: str) -> None:
@@ -310,7 +308,7 @@ def test_an_unknown_tensor_is_refused_and_a_harmless_one_ignored(tmp_path: Path)
     checkpoint = open_checkpoint(
         write_gguf(tmp_path / "harmless.gguf", tensors={"blk.0.attn_rot_embd.weight": extra})
     )
-    assert len(checkpoint.tensors) == 2 + 9 * 2
+    assert len(checkpoint.weights) == 2 + 9 * 2
     with pytest.raises(UnsupportedModel, match="ffn_gate_inp"):
         open_checkpoint(write_gguf(tmp_path / "unknown.gguf", tensors={"blk.0.ffn_gate_inp.weight": extra}))
 

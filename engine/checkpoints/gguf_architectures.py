@@ -1,0 +1,263 @@
+"""What each `general.architecture` of a GGUF file is in Hugging Face's words, and its configuration.
+
+A new architecture is one entry in `ARCHITECTURES`. Sources: convert_hf_to_gguf.py, llama-model.cpp and
+gguf-py's constants of ggml-org/llama.cpp.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from engine.checkpoints.checkpoint import GgufVocabulary
+from engine.checkpoints.gguf_header import DAMAGED
+from engine.checkpoints.gguf_keys import Keys
+from engine.checkpoints.gguf_rope import rope_parameters
+from engine.errors import BadCheckpoint, UnsupportedModel
+
+Config = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Architecture:
+    """How one architecture maps: HF's names, and what its layers have beside the common weights.
+
+    Attributes: `settings`: the entries of the configuration that are the architecture's own; `maths`:
+    metadata among `DIFFERENT_MATHS` that they take into account; `interleaved`: rows of Q and K were permuted
+    for llama.cpp's rotary layout; `fused`: Q, K and V are one matrix, gate and up another; `outer_norms`:
+    attention and MLP are normalized behind, too; `norm_plus`: what is added to norms as stored.
+    """
+
+    model_type: str
+    class_name: str
+    settings: Callable[[Keys, Config], Config]
+    maths: tuple[str, ...] = ()
+    interleaved: bool = False
+    qkv_bias: bool = False
+    qk_norm: bool = False
+    fused: bool = False
+    outer_norms: bool = False
+    norm_plus: float = 0.0
+
+
+# Metadata that change the computation. Written by converters for relatives of the architectures (Granite,
+# MiniCPM, ...) under the same name.
+DIFFERENT_MATHS = (
+    "expert_count",
+    "expert_weights_scale",
+    "attention.sliding_window",
+    "attention.clamp_kqv",
+    "attention.max_alibi_bias",
+    "attention.scale",
+    "attention.temperature_scale",
+    "logit_scale",
+    "residual_scale",
+    "embedding_scale",
+    "final_logit_softcapping",
+    "attn_logit_softcapping",
+    "use_parallel_residual",
+)
+
+
+def architecture_of(keys: Keys) -> Architecture:
+    """The architecture the file names. Raises `UnsupportedModel`; sets `keys.prefix`."""
+    name = keys.text("general.architecture")
+    if name not in ARCHITECTURES:
+        raise UnsupportedModel(
+            f"{keys.path.name} holds a model of architecture {name[:40]!r}, which is not supported.",
+            f"Supported in GGUF files: {', '.join(sorted(ARCHITECTURES))}.",
+        )
+    keys.prefix = name
+    if name == "llama" and keys.number("{arch}.expert_count", 0):
+        return MIXTRAL
+    return ARCHITECTURES[name]
+
+
+def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabulary) -> Config:
+    """What `AutoConfig.for_model` takes. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    _refuse_different_maths(keys, architecture)
+    tensors = keys.header.tensors
+    hidden = keys.number("{arch}.embedding_length", least=1)
+    heads = keys.number("{arch}.attention.head_count", least=1)
+    kv_heads = keys.number("{arch}.attention.head_count_kv", heads, least=1)
+    head_dim = keys.number("{arch}.attention.key_length", hidden // heads, least=2)
+    if heads % kv_heads or head_dim % 2:
+        raise BadCheckpoint(
+            f"{keys.path.name} is not valid: {heads} heads, {kv_heads} key-value heads of size {head_dim}.",
+            DAMAGED,
+        )
+    if keys.number("{arch}.attention.value_length", head_dim) != head_dim:
+        raise UnsupportedModel(
+            f"{keys.path.name} has keys and values of different lengths.", "Choose another model."
+        )
+    rows = tensors["token_embd.weight"].shape[0] if "token_embd.weight" in tensors else len(vocabulary.tokens)
+    if len(vocabulary.tokens) > rows:
+        raise BadCheckpoint(
+            f"{keys.path.name} is not valid: {len(vocabulary.tokens)} tokens, but an embedding of {rows}.",
+            DAMAGED,
+        )
+    config: Config = {
+        "architectures": [architecture.class_name],
+        "vocab_size": rows,
+        "hidden_size": hidden,
+        "intermediate_size": keys.number("{arch}.feed_forward_length", least=1),
+        "num_hidden_layers": keys.number("{arch}.block_count", least=1, most=4096),
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "head_dim": head_dim,
+        "max_position_embeddings": keys.number("{arch}.context_length", least=1),
+        "rms_norm_eps": keys.real("{arch}.attention.layer_norm_rms_epsilon"),
+        "tie_word_embeddings": "output.weight" not in tensors,
+        "bos_token_id": vocabulary.bos_id,
+        "eos_token_id": vocabulary.eos_id,
+        "pad_token_id": keys.token_id("tokenizer.ggml.padding_token_id", len(vocabulary.tokens)),
+    }
+    return config | architecture.settings(keys, config)
+
+
+def _refuse_different_maths(keys: Keys, architecture: Architecture) -> None:
+    for key in DIFFERENT_MATHS:
+        value = keys.get("{arch}." + key)
+        if key in architecture.maths or value is None or (isinstance(value, (int, float)) and not value):
+            continue
+        wide_window = isinstance(value, int) and value >= keys.number("{arch}.context_length")
+        if key == "attention.sliding_window" and wide_window:
+            continue
+        raise UnsupportedModel(
+            f"{keys.path.name} computes differently ({keys.prefix}.{key}), in a way not supported here.",
+            "Choose another model.",
+        )
+
+
+# -- settings of each ----------------------------------------------------------------------------------------
+
+
+def _whole_head(keys: Keys, config: Config, theta: float = 10000.0) -> Config:
+    """Rotary positions of models that rotate whole heads."""
+    if keys.number("{arch}.rope.dimension_count", config["head_dim"]) != config["head_dim"]:
+        raise UnsupportedModel(f"{keys.path.name} rotates only part of each head.", "Choose another model.")
+    return rope_parameters(keys, config["head_dim"], theta)
+
+
+def _swish(keys: Keys, config: Config) -> Config:
+    return {"hidden_act": "silu", "rope_parameters": _whole_head(keys, config)}
+
+
+def _llama(keys: Keys, config: Config) -> Config:
+    biases = [name for name in keys.header.tensors if name.startswith("blk.0.") and name.endswith(".bias")]
+    return _swish(keys, config) | {
+        "attention_bias": any(name.startswith("blk.0.attn_") for name in biases),
+        "mlp_bias": any(name.startswith("blk.0.ffn_") for name in biases),
+    }
+
+
+def _mistral(keys: Keys, config: Config) -> Config:
+    return _swish(keys, config) | {"sliding_window": None}
+
+
+def _mixtral(keys: Keys, config: Config) -> Config:
+    experts = keys.number("{arch}.expert_count", least=1, most=1024)
+    return _mistral(keys, config) | {
+        "num_local_experts": experts,
+        "num_experts_per_tok": keys.number("{arch}.expert_used_count", least=1, most=experts),
+    }
+
+
+def _qwen(keys: Keys, config: Config) -> Config:
+    return _swish(keys, config) | {"use_sliding_window": False}
+
+
+def _phi3(keys: Keys, config: Config) -> Config:
+    head_dim = config["head_dim"]
+    rotated = keys.number("{arch}.rope.dimension_count", head_dim, least=2, most=head_dim)
+    part = rotated / head_dim
+    if rotated % 2 or int(head_dim * part) != rotated:  # as transformers counts them
+        raise keys.bad("{arch}.rope.dimension_count", rotated)
+    return {
+        "hidden_act": "silu",
+        "rope_parameters": rope_parameters(keys, rotated) | {"partial_rotary_factor": part},
+        # transformers takes this one, and not that of rope_parameters
+        "original_max_position_embeddings": keys.number(
+            "{arch}.rope.scaling.original_context_length", config["max_position_embeddings"], least=1
+        ),
+        # llama.cpp ignores the window; the models were trained with it
+        "sliding_window": keys.number("{arch}.attention.sliding_window", 0) or None,
+    }
+
+
+def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:
+    """What Gemma 2 and 3 share. The scale of queries is in no metadata: llama.cpp, too, knows the 27B models,
+    where it is not that of the head's length, by their number of layers."""
+    of_27b = config["num_hidden_layers"] == layers_of_27b
+    return {
+        "hidden_activation": "gelu_pytorch_tanh",
+        "attention_bias": False,
+        "query_pre_attn_scalar": (
+            config["hidden_size"] // config["num_attention_heads"] if of_27b else config["head_dim"]
+        ),
+    }
+
+
+def _gemma2(keys: Keys, config: Config) -> Config:
+    return _gemma(keys, config, layers_of_27b=46) | {
+        "rope_parameters": _whole_head(keys, config),
+        "sliding_window": keys.number("{arch}.attention.sliding_window", 4096, least=1),
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=2),
+        "attn_logit_softcapping": keys.real("{arch}.attn_logit_softcapping", 50.0),
+        "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping", 30.0),
+    }
+
+
+def _gemma3(keys: Keys, config: Config) -> Config:
+    window = keys.number("{arch}.attention.sliding_window", 0) or None
+    capped = keys.get("{arch}.final_logit_softcapping") is not None
+    return _gemma(keys, config, layers_of_27b=62) | {
+        "rope_parameters": {
+            "full_attention": _whole_head(keys, config, theta=1000000.0),
+            "sliding_attention": {
+                "rope_type": "default",
+                "rope_theta": keys.real("{arch}.rope.freq_base_swa", 10000.0),
+            },
+        },
+        "sliding_window": window,
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=6 if window else 1),
+        "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping") if capped else None,
+    }
+
+
+def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
+    """HF's `layer_types`: every `period`-th layer sees everything, where the file says nothing else."""
+    key = "{arch}.attention.sliding_window_pattern"
+    said = keys.get(key)
+    if isinstance(said, np.ndarray):
+        if len(said) != layers:
+            raise keys.bad(key, said)
+        sliding = said.astype(bool).tolist()
+    else:
+        period = keys.number(key, period, least=1)
+        sliding = [(layer + 1) % period != 0 for layer in range(layers)]
+    return ["sliding_attention" if slides else "full_attention" for slides in sliding]
+
+
+WINDOW, CAP, LAST_CAP = "attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping"
+MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", _mixtral, ("expert_count",), interleaved=True)
+ARCHITECTURES = {
+    "llama": Architecture("llama", "LlamaForCausalLM", _llama, interleaved=True),
+    "mistral": Architecture("mistral", "MistralForCausalLM", _mistral, interleaved=True),
+    "qwen2": Architecture("qwen2", "Qwen2ForCausalLM", _qwen, qkv_bias=True),
+    "qwen3": Architecture("qwen3", "Qwen3ForCausalLM", _qwen, qk_norm=True),
+    "phi3": Architecture("phi3", "Phi3ForCausalLM", _phi3, (WINDOW,), fused=True),
+    "gemma2": Architecture(
+        "gemma2", "Gemma2ForCausalLM", _gemma2, (WINDOW, CAP, LAST_CAP), outer_norms=True, norm_plus=-1.0
+    ),
+    "gemma3": Architecture(
+        "gemma3_text",
+        "Gemma3ForCausalLM",
+        _gemma3,
+        (WINDOW, LAST_CAP),
+        qk_norm=True,
+        outer_norms=True,
+        norm_plus=-1.0,
+    ),
+}

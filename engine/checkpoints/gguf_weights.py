@@ -1,0 +1,161 @@
+"""The tensors of a GGUF file under Hugging Face's names: all that the model has, and no others."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from engine.checkpoints.checkpoint import Span, Weight
+from engine.checkpoints.gguf_architectures import Architecture
+from engine.checkpoints.gguf_header import DAMAGED, GgufTensor
+from engine.checkpoints.gguf_keys import Keys
+from engine.errors import BadCheckpoint, UnsupportedModel
+
+# Rotary frequencies: divisors, which `gguf_rope` reads, and some that old converters wrote, which follow from
+# the metadata.
+ROTARY = re.compile(
+    r"rope_freqs\.weight|rope_factors_(long|short)\.weight"
+    r"|blk\.\d+\.(attn_rot_embd|rope_freqs|attn\.rotary_emb\.inv_freq)(\.weight)?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a tensor of the file belongs.
+
+    Attributes: `name`, HF's; with {} for the expert's number where `shape` (as stored) is [experts, rows,
+    columns]; `rope_heads` and `plus` as `Weight`'s.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    rope_heads: int = 0
+    plus: float = 0.0
+
+
+def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
+    """HF name: weight. Raises `BadCheckpoint` and `UnsupportedModel`."""
+    tensors = keys.header.tensors
+    stacked = "blk.0.ffn_gate_exps.weight" in tensors
+    unknown = set(tensors)
+    weights: dict[str, Weight] = {}
+    for name, place in _places(architecture, config, stacked):
+        tensor = tensors.get(name)
+        if tensor is None:
+            raise BadCheckpoint(f"{keys.path.name} is not complete: tensor {name} is missing.", DAMAGED)
+        if tensor.shape != place.shape:
+            raise BadCheckpoint(
+                f"{keys.path.name} is not valid: {name} has the shape {tensor.shape}, not {place.shape}.",
+                DAMAGED,
+            )
+        unknown.remove(name)
+        weights |= _weights(tensor, place)
+    for name in unknown:
+        if not ROTARY.fullmatch(name):
+            raise UnsupportedModel(
+                f"{keys.path.name} has a tensor {name} that a {architecture.model_type} model does not have.",
+                "This model is a relative that is not supported; choose another.",
+            )
+    return weights
+
+
+def _weights(tensor: GgufTensor, place: Place) -> Iterator[tuple[str, Weight]]:
+    """The tensor as one weight; of experts stacked in it, one behind the other, one each."""
+    stacked = len(tensor.shape) == 3
+    count, shape = (tensor.shape[0], tensor.shape[1:]) if stacked else (1, tensor.shape)
+    nbytes = tensor.nbytes // count
+    for index in range(count):
+        span = Span(tensor.file, tensor.offset + index * nbytes, nbytes, shape, tensor.storage)
+        yield place.name.format(index), Weight.of(span, place.rope_heads, place.plus)
+
+
+def _places(architecture: Architecture, config: dict[str, Any], stacked: bool) -> Iterator[tuple[str, Place]]:
+    """(GGUF name, place) of every tensor the model needs; `stacked`: as `_experts`'."""
+    hidden, vocabulary = config["hidden_size"], config["vocab_size"]
+    of_layer = _norms(architecture, config) | _attention(architecture, config)
+    if "num_local_experts" in config:
+        of_layer |= _experts(config, stacked)
+    else:
+        of_layer |= _mlp(architecture, config)
+    yield "token_embd.weight", Place("model.embed_tokens.weight", (vocabulary, hidden))
+    for layer in range(config["num_hidden_layers"]):
+        for name, place in of_layer.items():
+            yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
+    yield "output_norm.weight", Place("model.norm.weight", (hidden,), plus=architecture.norm_plus)
+    if not config["tie_word_embeddings"]:
+        yield "output.weight", Place("lm_head.weight", (vocabulary, hidden))
+
+
+def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+    hidden, head_dim = config["hidden_size"], config["head_dim"]
+    norms = {"attn_norm": ("input_layernorm", hidden)}
+    if architecture.outer_norms:
+        norms["post_attention_norm"] = ("post_attention_layernorm", hidden)
+        norms["ffn_norm"] = ("pre_feedforward_layernorm", hidden)
+        norms["post_ffw_norm"] = ("post_feedforward_layernorm", hidden)
+    else:
+        norms["ffn_norm"] = ("post_attention_layernorm", hidden)
+    if architecture.qk_norm:
+        norms["attn_q_norm"] = ("self_attn.q_norm", head_dim)
+        norms["attn_k_norm"] = ("self_attn.k_norm", head_dim)
+    return {
+        f"{name}.weight": Place(f"{hf_name}.weight", (size,), plus=architecture.norm_plus)
+        for name, (hf_name, size) in norms.items()
+    }
+
+
+def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+    hidden, heads, kv_heads = (
+        config["hidden_size"],
+        config["num_attention_heads"],
+        config["num_key_value_heads"],
+    )
+    q_rows, kv_rows = heads * config["head_dim"], kv_heads * config["head_dim"]
+    q_heads, k_heads = (heads, kv_heads) if architecture.interleaved else (0, 0)
+    o_bias = config.get("attention_bias", False)
+    bias = o_bias or architecture.qkv_bias
+    output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
+    if architecture.fused:
+        return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
+    return (
+        _linear("attn_q", "self_attn.q_proj", q_rows, hidden, bias, q_heads)
+        | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
+        | _linear("attn_v", "self_attn.v_proj", kv_rows, hidden, bias)
+        | output
+    )
+
+
+def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+    hidden, wide, bias = config["hidden_size"], config["intermediate_size"], config.get("mlp_bias", False)
+    down = _linear("ffn_down", "mlp.down_proj", hidden, wide, bias)
+    if architecture.fused:
+        return _linear("ffn_up", "mlp.gate_up_proj", 2 * wide, hidden, bias) | down
+    return (
+        _linear("ffn_gate", "mlp.gate_proj", wide, hidden, bias)
+        | _linear("ffn_up", "mlp.up_proj", wide, hidden, bias)
+        | down
+    )
+
+
+def _linear(
+    name: str, hf_name: str, rows: int, columns: int, bias: bool, rope_heads: int = 0
+) -> dict[str, Place]:
+    places = {f"{name}.weight": Place(f"{hf_name}.weight", (rows, columns), rope_heads)}
+    if bias:
+        places[f"{name}.bias"] = Place(f"{hf_name}.bias", (rows,), rope_heads)
+    return places
+
+
+def _experts(config: dict[str, Any], stacked: bool) -> dict[str, Place]:
+    """The router and the experts; `stacked`: all in one tensor, as converters write since April 2024."""
+    hidden, wide, count = config["hidden_size"], config["intermediate_size"], config["num_local_experts"]
+    places = {"ffn_gate_inp.weight": Place("mlp.gate.weight", (count, hidden))}
+    for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
+        if stacked:
+            places[f"ffn_{kind}_exps.weight"] = Place(f"mlp.experts.{{}}.{kind}_proj.weight", (count, *shape))
+        else:
+            for expert in range(count):
+                places[f"ffn_{kind}.{expert}.weight"] = Place(
+                    f"mlp.experts.{expert}.{kind}_proj.weight", shape
+                )
+    return places

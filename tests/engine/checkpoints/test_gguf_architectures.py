@@ -1,0 +1,177 @@
+"""Tiny random models, written as llama.cpp's converter would, are read back as the same models."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+
+from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.errors import BadCheckpoint, UnsupportedModel
+from tests.engine.checkpoints.files import convert, values, write_gguf
+from tests.engine.models import reference
+
+# What GGUF files cannot say, or say otherwise than the tiny configurations do.
+CHANGES: dict[str, dict[str, Any]] = {
+    "llama": {},
+    "llama_bias": {},
+    "mixtral": {},
+    "qwen2": {},
+    "qwen3": {},
+    "gemma2": dict(query_pre_attn_scalar=16),
+    "gemma3_text": dict(query_pre_attn_scalar=16, num_hidden_layers=7, layer_types=None),
+    "phi3": {},
+    "phi3_short": {},
+    "phi3_long": dict(tie_word_embeddings=True),
+}
+GEMMA3_ROPE = dict(
+    sliding_attention=dict(rope_type="default", rope_theta=10000.0),
+    full_attention=dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+)
+
+
+def tiny(kind: str, **changes: Any) -> PreTrainedModel:
+    if kind == "gemma3_text":
+        changes["rope_parameters"] = GEMMA3_ROPE
+    return reference(kind, **CHANGES[kind] | changes)
+
+
+def rebuilt(checkpoint: Checkpoint) -> PreTrainedModel:
+    """transformers' model of the checkpoint's configuration, with its weights and no others."""
+    config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+    module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
+    found = {name: torch.from_numpy(values(weight)) for name, weight in checkpoint.weights.items()}
+    for name, parameter in module.named_parameters():
+        if ".experts." in name:
+            path, _, kinds = name.rpartition(".")
+            names = [
+                [f"{path}.{expert}.{kind}_proj.weight" for kind in kinds.removesuffix("_proj").split("_")]
+                for expert in range(len(parameter))
+            ]
+            found[name] = torch.stack([torch.cat([found.pop(one) for one in each]) for each in names])
+    if config.tie_word_embeddings:
+        found["lm_head.weight"] = found["model.embed_tokens.weight"]
+    module.load_state_dict(found, strict=True)
+    return module.eval()
+
+
+def logits(module: PreTrainedModel) -> torch.Tensor:
+    with torch.inference_mode():
+        return module(torch.arange(1, 50)[None]).logits
+
+
+@pytest.mark.parametrize(("kind", "stacked"), [*((kind, True) for kind in CHANGES), ("mixtral", False)])
+def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: str, stacked: bool) -> None:
+    module = tiny(kind)
+    found = rebuilt(open_checkpoint(convert(module, tmp_path / "model.gguf", stacked)))
+    expected = {name: tensor for name, tensor in module.state_dict().items() if "norm" not in name}
+    torch.testing.assert_close(
+        {name: found.state_dict()[name] for name in expected}, expected, rtol=0, atol=0
+    )
+    torch.testing.assert_close(logits(found), logits(module), rtol=1e-5, atol=1e-5)
+    ours, theirs = found.config.to_dict(), module.config.to_dict()
+    for key in theirs.keys() & {
+        *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
+        *("num_key_value_heads", "head_dim", "max_position_embeddings", "rms_norm_eps", "layer_types"),
+        *("hidden_act", "hidden_activation", "query_pre_attn_scalar", "attn_logit_softcapping", "model_type"),
+        *("final_logit_softcapping", "original_max_position_embeddings", "tie_word_embeddings"),
+        *("num_local_experts", "num_experts_per_tok", "attention_bias", "mlp_bias", "sliding_window"),
+        *("bos_token_id", "eos_token_id", "pad_token_id"),
+    }:
+        assert ours[key] == theirs[key], key
+    rope = found.config.rope_parameters
+    assert rope.pop("attention_factor", None) == pytest.approx(
+        {"phi3_short": 1.0606602, "phi3_long": 1.7320508}.get(kind)
+    )
+    assert rope == module.config.rope_parameters
+
+
+@pytest.mark.parametrize(("kind", "layers"), [("gemma2", 46), ("gemma3_text", 62)])
+def test_queries_of_the_largest_gemma_are_scaled_by_width_and_heads(
+    tmp_path: Path, kind: str, layers: int
+) -> None:
+    module = tiny(kind, num_hidden_layers=layers)
+    config = open_checkpoint(convert(module, tmp_path / "model.gguf")).config
+    assert config["query_pre_attn_scalar"] == 32 // 4
+    assert config["head_dim"] == 16
+
+
+@pytest.mark.parametrize(
+    ("said", "sliding"),
+    [(None, [0, 1, 2, 3, 4, 6]), (3, [0, 1, 3, 4, 6]), ([True, False, False, True] + [False] * 3, [0, 3])],
+)
+def test_a_pattern_of_sliding_layers_is_taken_over(tmp_path: Path, said: Any, sliding: list[int]) -> None:
+    config = _gemma3(tmp_path, {"gemma3.attention.sliding_window_pattern": said}).config
+    assert [i for i, kind in enumerate(config["layer_types"]) if kind == "sliding_attention"] == sliding
+
+
+def test_what_a_gemma_file_leaves_out_is_as_in_llama_cpp(tmp_path: Path) -> None:
+    said = {"gemma3.rope.freq_base": None, "gemma3.rope.freq_base_swa": 500.0}
+    rope = _gemma3(tmp_path, said).config["rope_parameters"]
+    assert (rope["full_attention"]["rope_theta"], rope["sliding_attention"]["rope_theta"]) == (1e6, 500.0)
+    keys = ("attn_logit_softcapping", "final_logit_softcapping", "attention.sliding_window")
+    bare = convert(tiny("gemma2"), tmp_path / "gemma2.gguf", metadata={f"gemma2.{key}": None for key in keys})
+    config = open_checkpoint(bare).config
+    assert [config[key.removeprefix("attention.")] for key in keys] == [50.0, 30.0, 4096]
+
+
+def test_a_gemma_without_a_window_sees_everything(tmp_path: Path) -> None:
+    config = _gemma3(tmp_path, {"gemma3.attention.sliding_window": None}).config
+    assert set(config["layer_types"]) == {"full_attention"}
+
+
+def test_a_pattern_of_another_number_of_layers_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCheckpoint, match="sliding_window_pattern"):
+        _gemma3(tmp_path, {"gemma3.attention.sliding_window_pattern": [True, False]})
+
+
+def _gemma3(folder: Path, metadata: dict[str, Any]) -> Checkpoint:
+    return open_checkpoint(convert(tiny("gemma3_text"), folder / "model.gguf", metadata=metadata))
+
+
+@pytest.mark.parametrize(
+    ("kind", "tensors", "reason"),
+    [
+        ("phi3_long", {"rope_factors_short.weight": None}, "rope_factors_short.weight is missing"),
+        ("phi3_long", {"rope_factors_long.weight": np.ones(3, np.float32)}, r"shape \(3,\), not \(2,\)"),
+        ("phi3_long", {"rope_factors_long.weight": np.array([1, np.nan], np.float32)}, "absurd"),
+        ("phi3", {"blk.1.attn_qkv.weight": None}, "blk.1.attn_qkv.weight is missing"),
+        ("mixtral", {"blk.1.ffn_up_exps.weight": None}, "blk.1.ffn_up_exps.weight is missing"),
+        ("mixtral", {"blk.1.ffn_up_exps.weight": np.ones((4, 48, 32), np.float32)}, r"not \(5, 48, 32\)"),
+        ("mixtral", {"blk.0.ffn_gate_inp.weight": None}, "ffn_gate_inp.weight is missing"),
+    ],
+)
+def test_missing_and_misshapen_tensors_are_refused_by_name(
+    tmp_path: Path, kind: str, tensors: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(BadCheckpoint, match=reason):
+        open_checkpoint(convert(tiny(kind), tmp_path / "model.gguf", tensors=tensors))
+
+
+@pytest.mark.parametrize(
+    ("kind", "metadata", "reason"),
+    [
+        ("mixtral", {"llama.expert_used_count": 6}, "expert_used_count is '6'"),
+        ("mixtral", {"llama.expert_count": 2000}, "expert_count is '2000'"),
+        ("phi3", {"phi3.rope.dimension_count": 3}, "dimension_count is '3'"),
+        ("phi3", {"phi3.rope.dimension_count": 10}, "dimension_count is '10'"),
+        ("gemma2", {"gemma2.attn_logit_softcapping": -1.0}, "softcapping"),
+    ],
+)
+def test_contradictory_metadata_is_refused_by_name(
+    tmp_path: Path, kind: str, metadata: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(BadCheckpoint, match=reason):
+        open_checkpoint(convert(tiny(kind), tmp_path / "model.gguf", metadata=metadata))
+
+
+@pytest.mark.parametrize(
+    ("architecture", "key"), [("qwen2", "expert_count"), ("qwen3", "final_logit_softcapping")]
+)
+def test_what_another_architecture_computes_is_refused(tmp_path: Path, architecture: str, key: str) -> None:
+    with pytest.raises(UnsupportedModel, match=key):
+        open_checkpoint(
+            write_gguf(tmp_path / "model.gguf", architecture, metadata={f"{architecture}.{key}": 8})
+        )

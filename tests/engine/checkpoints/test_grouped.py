@@ -1,0 +1,341 @@
+"""GPTQ and AWQ folders are read as their settings and headers say; what does not fit is refused by name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.torch
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save_file
+
+from engine.checkpoints import Groups, open_checkpoint, read_span
+from engine.checkpoints.grouped import without_zero_biases
+from engine.errors import BadCheckpoint, UnsupportedModel
+from tests.engine.checkpoints.files import named_errors_only, write_folder
+
+MODULE = "model.layers.0.self_attn.q_proj"
+ROWS, COLUMNS = 64, 96
+Arrays = dict[str, NDArray[Any]]
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 32, "desc_act": False, "sym": True}
+AWQ = {"quant_method": "awq", "bits": 4, "group_size": 32, "zero_point": True, "version": "gemm"}
+
+
+def gptq_parts(bits: int = 4, size: int = 32, columns: int = COLUMNS) -> Arrays:
+    groups = -(-columns // size)
+    return {
+        "qweight": np.ones((columns * bits // 32, ROWS), np.int32),
+        "qzeros": np.ones((groups, ROWS * bits // 32), np.int32),
+        "scales": np.ones((groups, ROWS), np.float16),
+        "g_idx": (np.arange(columns) // size).astype(np.int32),
+    }
+
+
+def awq_parts(size: int = 32) -> Arrays:
+    return {
+        "qweight": np.ones((COLUMNS, ROWS // 8), np.int32),
+        "qzeros": np.ones((COLUMNS // size, ROWS // 8), np.int32),
+        "scales": np.ones((COLUMNS // size, ROWS), np.float16),
+    }
+
+
+def write(
+    folder: Path,
+    parts: Arrays,
+    said: Any,
+    others: Arrays | None = None,
+    files: dict[str, Any] | None = None,
+    module: str = MODULE,
+) -> Path:
+    """A folder with one packed matrix; said: quantization_config; files: settings in files of their own."""
+    write_folder(folder, {"quantization_config": said} if said is not None else None)
+    plain = load_file(folder / "model.safetensors")
+    tensors = plain | {f"{module}.{part}": array for part, array in parts.items()} | (others or {})
+    save_file(tensors, folder / "model.safetensors")
+    for name, text in (files or {}).items():
+        (folder / name).write_text(json.dumps(text))
+    return folder
+
+
+# -- sound folders -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 8])
+@pytest.mark.parametrize("size", [32, 64, -1])  # 64: the last group is short
+@pytest.mark.parametrize(("layout", "offset"), [(None, 1), ("gptq", 1), ("gptq_v2", 0)])
+def test_a_gptq_matrix_is_a_weight(tmp_path: Path, bits: int, size: int, layout: str, offset: int) -> None:
+    parts = gptq_parts(bits, COLUMNS if size == -1 else size)
+    said = GPTQ | {"bits": bits, "group_size": size, "checkpoint_format": layout}
+    checkpoint = open_checkpoint(write(tmp_path, parts, said))
+    weight = checkpoint.weights[f"{MODULE}.weight"]
+    assert (weight.shape, weight.format) == ((ROWS, COLUMNS), "GPTQ")
+    assert weight.groups == Groups(bits, COLUMNS if size == -1 else size, offset)
+    assert [read_span(span).tobytes() for span in weight.spans] == [part.tobytes() for part in parts.values()]
+    assert not any(name.endswith(("qweight", "qzeros", "scales", "g_idx")) for name in checkpoint.weights)
+    assert checkpoint.weights["model.norm.weight"].format == "F32"
+    assert "quantization_config" not in checkpoint.config
+
+
+@pytest.mark.parametrize("size", [32, -1])
+def test_an_awq_matrix_is_a_weight(tmp_path: Path, size: int) -> None:
+    parts = awq_parts(COLUMNS if size == -1 else size)
+    said = AWQ | {"group_size": size, "version": "GEMM"}
+    weight = open_checkpoint(write(tmp_path, parts, said)).weights[f"{MODULE}.weight"]
+    assert (weight.shape, weight.format) == ((ROWS, COLUMNS), "AWQ")
+    assert weight.groups == Groups(4, COLUMNS if size == -1 else size, 0)
+    assert [read_span(span).tobytes() for span in weight.spans] == [part.tobytes() for part in parts.values()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending"), [(torch.float32, "_F32"), (torch.float16, ""), (torch.bfloat16, "_BF16")]
+)
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+def test_the_format_names_the_type_of_the_scales(
+    tmp_path: Path, kind: torch.dtype, ending: str, method: str
+) -> None:
+    folder = write(tmp_path, *((gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)))
+    tensors = safetensors.torch.load_file(folder / "model.safetensors")
+    tensors[f"{MODULE}.scales"] = tensors[f"{MODULE}.scales"].to(kind)
+    safetensors.torch.save_file(tensors, folder / "model.safetensors")
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == method.upper() + ending
+
+
+def test_settings_of_older_folders_stand_in_files_of_their_own(tmp_path: Path) -> None:
+    said = {"bits": 4, "group_size": 32, "desc_act": False}
+    folder = write(tmp_path / "a", gptq_parts(), None, files={"quantize_config.json": said})
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "GPTQ"
+    said = {"w_bit": 4, "q_group_size": 32, "zero_point": True, "version": "GEMM"}
+    folder = write(tmp_path / "b", awq_parts(), None, files={"quant_config.json": said})
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "AWQ"
+
+
+def test_settings_of_a_folder_that_is_not_quantized_are_left_alone(tmp_path: Path) -> None:
+    folder = write(tmp_path, {}, None, files={"quantize_config.json": {"bits": 5}})
+    assert {weight.format for weight in open_checkpoint(folder).weights.values()} == {"F32"}
+
+
+def test_both_places_of_settings_complete_each_other(tmp_path: Path) -> None:
+    folder = write(
+        tmp_path, gptq_parts(), GPTQ, files={"quantize_config.json": GPTQ | {"checkpoint_format": "gptq_v2"}}
+    )
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].groups == Groups(4, 32, 0)
+
+
+def test_a_file_of_settings_need_not_repeat_the_method(tmp_path: Path) -> None:
+    files = {"quantize_config.json": {"w_bit": 4, "q_group_size": 32}}
+    folder = write(tmp_path, awq_parts(), AWQ, files=files)
+    assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "AWQ"
+
+
+def test_single_matrices_may_have_settings_of_their_own(tmp_path: Path) -> None:
+    other = "model.layers.1.mlp.up_proj"
+    others = {f"{other}.{part}": array for part, array in gptq_parts(8, 16).items()}
+    said = GPTQ | {"dynamic": {"+:.*up_proj.*": {"bits": 8, "group_size": 16}, "-:.*lm_head.*": {}}}
+    weights = open_checkpoint(write(tmp_path, gptq_parts(), said, others)).weights
+    assert weights[f"{MODULE}.weight"].groups == Groups(4, 32, 1)
+    assert weights[f"{other}.weight"].groups == Groups(8, 16, 1)
+
+
+def test_a_quantized_head_is_read(tmp_path: Path) -> None:
+    folder = write(tmp_path, gptq_parts(), GPTQ, module="lm_head")
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["lm_head.weight"]
+    save_file(tensors, folder / "model.safetensors")
+    checkpoint = open_checkpoint(folder)
+    assert checkpoint.weights["lm_head.weight"].format == "GPTQ"
+    assert "tie_word_embeddings" not in checkpoint.config
+
+
+@pytest.mark.parametrize("act_order", [False, True])
+def test_an_index_of_groups_may_be_missing_where_columns_are_in_order(
+    tmp_path: Path, act_order: bool
+) -> None:
+    parts = gptq_parts()
+    del parts["g_idx"]
+    folder = write(tmp_path, parts, GPTQ | {"desc_act": act_order})
+    if act_order:
+        with pytest.raises(BadCheckpoint, match="g_idx is missing"):
+            open_checkpoint(folder)
+    else:
+        assert len(open_checkpoint(folder).weights[f"{MODULE}.weight"].spans) == 3
+
+
+def test_biases_of_zeros_are_left_out_where_the_model_has_none(tmp_path: Path) -> None:
+    zeros, ones = np.zeros(ROWS, np.float16), np.ones(ROWS, np.float16)
+    other = "model.layers.1.self_attn.q_proj"
+    others: Arrays = {f"{other}.{part}": array for part, array in gptq_parts().items()}
+    others |= {f"{MODULE}.bias": zeros, f"{other}.bias": ones, "model.norm.bias": zeros}
+    weights = dict(open_checkpoint(write(tmp_path, gptq_parts(), GPTQ, others)).weights)
+    kept = without_zero_biases(weights, ())
+    assert weights.keys() - kept.keys() == {f"{MODULE}.bias"}
+    assert without_zero_biases(weights, {f"{MODULE}.bias"}) == weights
+
+
+# -- what is refused -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
+        ({"quant_method": "fp8"}, "fp8"),
+        ({"quant_method": "compressed-tensors"}, "compressed-tensors"),
+        ({"bits": 4}, "unknown"),
+        (GPTQ | {"bits": 5}, "5 bits"),
+        (AWQ | {"bits": 8}, "8 bits"),
+        (GPTQ | {"checkpoint_format": "marlin"}, "marlin"),
+        (GPTQ | {"is_marlin_format": True}, "marlin"),
+        (GPTQ | {"checkpoint_format": "gptq_p"}, "gptq_p"),
+        (GPTQ | {"format": "bitblas"}, "bitblas"),
+        (AWQ | {"version": "gemv"}, "gemv"),
+        (AWQ | {"version": "GEMV_FAST"}, "gemv_fast"),
+        (AWQ | {"version": "exllama"}, "exllama"),
+        (AWQ | {"backend": "llm-awq"}, "llm-awq"),
+        (GPTQ | {"pack_dtype": "int16"}, "int16"),
+        (GPTQ | {"dynamic": {"+:.*down.*": {"bits": 6}}}, "6 bits"),
+    ],
+)
+def test_other_methods_and_layouts_are_refused_by_name(tmp_path: Path, said: Any, named: str) -> None:
+    parts = awq_parts() if said.get("quant_method") == "awq" else gptq_parts()
+    with pytest.raises(UnsupportedModel, match=named) as caught:
+        open_checkpoint(write(tmp_path, parts, said))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        GPTQ | {"bits": "4"},
+        GPTQ | {"bits": True},
+        GPTQ | {"group_size": 0},
+        GPTQ | {"group_size": None},
+        GPTQ | {"group_size": 32.0},
+        GPTQ | {"dynamic": ["x"]},
+        GPTQ | {"dynamic": {"x": {"bits": [4]}}},
+        GPTQ | {"checkpoint_format": "gptq", "format": "gptq_v2"},
+        ["gptq"],
+        "gptq",
+    ],
+)
+def test_senseless_settings_are_refused(tmp_path: Path, said: Any) -> None:
+    with pytest.raises(BadCheckpoint) as caught:
+        open_checkpoint(write(tmp_path, gptq_parts(), said))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("change", [{"bits": 8}, {"group_size": 64}, {"checkpoint_format": "gptq_v2"}])
+def test_settings_that_contradict_each_other_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    said = GPTQ | {"checkpoint_format": "gptq"}
+    folder = write(tmp_path, gptq_parts(), said, files={"quantize_config.json": said | change})
+    with pytest.raises(BadCheckpoint, match="contradict"):
+        open_checkpoint(folder)
+
+
+def test_packed_weights_without_settings_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCheckpoint, match="does not say how"):
+        open_checkpoint(write(tmp_path, gptq_parts(), None))
+
+
+def test_settings_without_packed_weights_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadCheckpoint, match="none of its weights"):
+        open_checkpoint(write(tmp_path, {}, GPTQ))
+
+
+@pytest.mark.parametrize("missing", ["qweight", "qzeros", "scales"])
+@pytest.mark.parametrize("method", ["gptq", "awq"])
+def test_missing_parts_are_refused(tmp_path: Path, missing: str, method: str) -> None:
+    parts, said = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
+    others = {f"model.layers.1.mlp.up_proj.{part}": array for part, array in parts.items()}
+    del parts[missing]
+    with pytest.raises(BadCheckpoint, match=f"{MODULE}.*{missing} (is|are) missing"):
+        open_checkpoint(write(tmp_path, parts, said, others))
+
+
+WRONG: list[tuple[str, str, Any]] = [
+    ("gptq", "qweight", np.ones((12, ROWS + 8), np.int32)),
+    ("gptq", "qweight", np.ones((24, ROWS), np.int32)),
+    ("gptq", "qweight", np.ones((12 * ROWS,), np.int32)),
+    ("gptq", "qweight", np.ones((0, ROWS), np.int32)),
+    ("gptq", "qzeros", np.ones((3, 16), np.int32)),
+    ("gptq", "qzeros", np.ones((4, 8), np.int32)),
+    ("gptq", "scales", np.ones((2, ROWS), np.float16)),
+    ("gptq", "scales", np.ones((3, ROWS - 8), np.float16)),
+    ("gptq", "scales", np.ones((3, 0), np.float16)),
+    ("gptq", "g_idx", np.ones((COLUMNS - 1,), np.int32)),
+    ("gptq", "g_idx", np.ones((1, COLUMNS), np.int32)),
+    ("gptq", "weight", np.ones((ROWS, COLUMNS), np.float32)),
+    ("awq", "qweight", np.ones((COLUMNS, 16), np.int32)),
+    ("awq", "qweight", np.ones((COLUMNS + 32, 8), np.int32)),
+    ("awq", "qzeros", np.ones((3, 4), np.int32)),
+    ("awq", "scales", np.ones((6, ROWS), np.float16)),
+    ("awq", "g_idx", np.zeros((COLUMNS,), np.int32)),
+]
+
+
+@pytest.mark.parametrize(("method", "part", "array"), WRONG)
+def test_parts_that_do_not_fit_are_refused(tmp_path: Path, method: str, part: str, array: Any) -> None:
+    parts, said = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
+    parts[part] = array
+    with pytest.raises(BadCheckpoint, match=MODULE) as caught:
+        open_checkpoint(write(tmp_path, parts, said))
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("part", "kind"),
+    [
+        ("qweight", np.int64),
+        ("qweight", np.int16),
+        ("qzeros", np.float16),
+        ("scales", np.float64),
+        ("g_idx", np.int64),
+    ],
+)
+def test_parts_of_other_types_are_refused_by_name(tmp_path: Path, part: str, kind: Any) -> None:
+    parts = gptq_parts()
+    parts[part] = parts[part].astype(kind)
+    with pytest.raises(UnsupportedModel, match=f"{part} of {MODULE}"):
+        open_checkpoint(write(tmp_path, parts, GPTQ))
+
+
+def test_a_quantized_embedding_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path, gptq_parts(), GPTQ, module="model.embed_tokens")
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["model.embed_tokens.weight"]
+    save_file(tensors, folder / "model.safetensors")
+    with pytest.raises(UnsupportedModel, match="embed_tokens"):
+        open_checkpoint(folder)
+
+
+def test_two_group_sizes_that_both_fit_are_refused(tmp_path: Path) -> None:
+    parts = gptq_parts(size=64)
+    del parts["g_idx"]  # with it the size of a group is not asked
+    said = GPTQ | {"group_size": 64, "dynamic": {"+:.*up_proj.*": {"group_size": 48}}}
+    with pytest.raises(BadCheckpoint, match="more than one"):
+        open_checkpoint(write(tmp_path, parts, said))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 65) | st.floats() | st.sampled_from(["gptq", "awq", "int32"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(
+    ["bits", "group_size", "format", "version", "pack_dtype", "dynamic", "desc_act", "backend"]
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(said=JSON | st.dictionaries(KEYS, JSON), method=st.sampled_from([GPTQ, AWQ, {}]), other=JSON)
+def test_any_settings_give_named_errors_only(tmp_path: Path, said: Any, method: Any, other: Any) -> None:
+    if not (tmp_path / "model.safetensors").exists():
+        write(tmp_path, gptq_parts(), GPTQ)
+    merged = {**method, **said} if isinstance(said, dict) else said
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "quantization_config": merged}))
+    (tmp_path / "quantize_config.json").write_text(json.dumps(other))
+    with named_errors_only():
+        open_checkpoint(tmp_path)
