@@ -1,40 +1,63 @@
-"""From stored bytes to numbers. Knows the layout of each weight format, not where the bytes came from."""
+"""From stored bytes to numbers. Knows the layout of each weight format, not where the bytes came from.
 
-import numpy as np
-import torch
-from gguf import GGMLQuantizationType
-from gguf.quants import dequantize
-from numpy.typing import NDArray
-from torch import Tensor
+A new format is one file with a `FORMAT` and its line in `FORMATS`.
+"""
 
 from engine.errors import UnsupportedModel
+from engine.quantization import (
+    awq,
+    gptq,
+    iq4_nl,
+    iq4_xs,
+    plain,
+    q2_k,
+    q3_k,
+    q4_0,
+    q4_1,
+    q4_k,
+    q5_0,
+    q5_1,
+    q5_k,
+    q6_k,
+    q8_0,
+)
+from engine.quantization.format import Format, Parts
+from engine.quantization.modules import Experts, PackedEmbedding, PackedLinear, Table, half_split, packed_in
+from engine.quantization.packed import Mover, Packed, Workspace
 
-_PLAIN = {
-    "F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
-}  # fmt: skip
-# Weights unpacked at a time: the intermediate float32 stays in the processor's cache.
-_PIECE = 1 << 18
+__all__ = [
+    "FORMATS",
+    "Experts",
+    "Format",
+    "Mover",
+    "Packed",
+    "PackedEmbedding",
+    "PackedLinear",
+    "Parts",
+    "Table",
+    "Workspace",
+    "format_named",
+    "half_split",
+    "packed_in",
+]
+
+FORMATS: dict[str, Format] = {
+    each.name: each
+    for each in (
+        *(plain.F64, plain.F32, plain.F16, plain.BF16),
+        *(q4_0.FORMAT, q4_1.FORMAT, q5_0.FORMAT, q5_1.FORMAT, q8_0.FORMAT),
+        *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
+        *(iq4_nl.FORMAT, iq4_xs.FORMAT),
+        *(*gptq.FORMATS, *awq.FORMATS),
+    )
+}
 
 
-def unpack(data: NDArray[np.uint8], shape: tuple[int, ...], storage: str, dtype: torch.dtype) -> Tensor:
-    """The tensor of `shape` that `data` (its stored bytes) holds, on the CPU, rounded to `dtype`.
-
-    Raises UnsupportedModel for a storage format without an unpacker.
-    """
-    if storage in _PLAIN:
-        return torch.from_numpy(data).view(_PLAIN[storage]).view(shape).to(dtype)
-    output = torch.empty(shape, dtype=dtype)
-    rows = output.view(-1, shape[-1])
-    stored = data.reshape(len(rows), -1)
-    step = max(1, _PIECE // shape[-1])
-    try:
-        kind = GGMLQuantizationType[storage]
-        for start in range(0, len(rows), step):
-            piece = dequantize(stored[start : start + step], kind)  # float32 [rows, columns]
-            rows[start : start + step] = torch.from_numpy(piece)
-    except (KeyError, NotImplementedError):
+def format_named(name: str) -> Format:
+    """Raises UnsupportedModel for a format that is not among `FORMATS`."""
+    if name not in FORMATS:
         raise UnsupportedModel(
-            f"Weights stored as {storage} cannot be unpacked.",
-            "Take a file in another format, such as Q4_K_M.",
-        ) from None
-    return output
+            f"Weights stored as {name} cannot be unpacked.",
+            f"Take a file in another format, such as Q4_K_M. Supported: {', '.join(FORMATS)}.",
+        )
+    return FORMATS[name]

@@ -1,0 +1,56 @@
+"""AWQ as AutoAWQ's GEMM version stores it: 4 bits.
+
+quants int32 [columns, rows / 8], zero points int32 [groups, rows / 8]: a word holds the numbers of 8 rows,
+from the lowest bits on those of rows 0, 2, 4, 6, 1, 3, 5, 7. Source: `dequantize_gemm` of AutoAWQ
+(awq/utils/packing_utils.py).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.quantization.grouped import Grouped, fields
+from engine.quantization.jit import kernel, store
+
+_PLACES = (0, 4, 1, 5, 2, 6, 3, 7)  # where in its word the number of each row is
+_SHIFTS = np.array([4 * place for place in _PLACES], np.uint32)
+
+
+@kernel
+def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
+    # x86 and ARM read words at any address.
+    words = data.view(np.uint32)
+    count = scales.shape[1]
+    values = np.empty(count, np.float32)
+    for i in range(len(group)):
+        s, z = scales[group[i]], zeros[group[i]]
+        at = ((start + i) * rows + first) // 8
+        row = words[at : at + count // 8]
+        for n in range(len(row)):
+            word = row[n]
+            for k in range(8):
+                quant = np.uint32(np.uint32(word >> _SHIFTS[k]) & np.uint32(15))
+                values[8 * n + k] = s[8 * n + k] * (np.float32(quant) - z[8 * n + k])
+        store(values, out, i * count)
+
+
+def ordered(words: Tensor) -> Tensor:
+    """int32 [words, n] -> int32 [words * 8, n], in the order of the rows."""
+    return fields(words, 4).reshape(-1, 8, words.shape[1])[:, list(_PLACES)].flatten(0, 1)
+
+
+class Awq(Grouped):
+    def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
+        words = words.view(shape[1], -1)[:, first // 8 : (first + count) // 8]
+        return ordered(words.t()).t()
+
+    def zeros(self, words: Tensor, groups: Groups) -> Tensor:
+        return ordered(words)
+
+
+FORMATS = (
+    Awq("AWQ", torch.float16, unpack),
+    Awq("AWQ_BF16", torch.bfloat16, unpack),  # named by the type of the scales
+    Awq("AWQ_F32", torch.float32, unpack),
+)

@@ -1,0 +1,65 @@
+"""GPTQ as AutoGPTQ and its heirs store it: 2, 3, 4 or 8 bits.
+
+quants int32 [columns * bits / 32, rows]: column after column, the numbers of one row are a stream of bits,
+lowest first. Zero points int32 [groups, rows * bits / 32], streams along the rows; version 1 stores them less
+one. Source: `TorchLinear.dequantize_weight` and `convert_gptq_v1_to_v2_format_module` of GPTQModel.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.quantization.grouped import Grouped, fields
+from engine.quantization.jit import kernel, store
+
+_ONES = {2: 0x55555555, 4: 0x11111111, 8: 0x01010101}  # bits: a one in each number of a word
+
+
+@kernel
+def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
+    # x86 and ARM read words at any address.
+    words = data.view(np.uint32)
+    count = scales.shape[1]
+    mask = np.uint32((1 << bits) - 1)
+    # So few rows at a time that their words stay in the cache until all numbers in them are read.
+    for left in range(0, count, 1024):
+        width = min(1024, count - left)
+        values = np.empty(width, np.float32)
+        for i in range(len(group)):
+            s = scales[group[i], left : left + width]
+            z = zeros[group[i], left : left + width]
+            begin = (start + i) * bits
+            shift = np.uint32(begin % 32)
+            at = begin // 32 * rows + first + left
+            low = words[at : at + width]
+            if begin % 32 + bits <= 32:
+                for n in range(width):
+                    values[n] = s[n] * (np.float32(np.uint32(np.uint32(low[n] >> shift) & mask)) - z[n])
+            else:
+                high = words[at + rows : at + rows + width]
+                rest = np.uint32(32 - shift)
+                for n in range(width):
+                    both = np.uint32(np.uint32(low[n] >> shift) | np.uint32(high[n] << rest))
+                    values[n] = s[n] * (np.float32(np.uint32(both & mask)) - z[n])
+            store(values, out, i * count + left)
+
+
+class Gptq(Grouped):
+    def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
+        return fields(words.view(-1, shape[0])[:, first : first + count], bits)
+
+    def zeros(self, words: Tensor, groups: Groups) -> Tensor:
+        if not groups.zero_offset:
+            return fields(words, groups.bits)
+        # GPTQModel takes the one off whole words, where a number may borrow from the next; so it is put back.
+        if groups.bits in _ONES:
+            return fields(words + _ONES[groups.bits], groups.bits)
+        return fields(words, groups.bits) + 1 & (1 << groups.bits) - 1
+
+
+FORMATS = (
+    Gptq("GPTQ", torch.float16, unpack),
+    Gptq("GPTQ_BF16", torch.bfloat16, unpack),  # named by the type of the scales
+    Gptq("GPTQ_F32", torch.float32, unpack),
+)

@@ -1,0 +1,40 @@
+"""IQ4_NL: 32 numbers in 18 bytes, 4.5 bits each.
+
+float16 scale, 16 bytes of 4-bit quants as in Q4_0.
+number = scale * LEVELS[quant]. Source: block_iq4_nl, kvalues_iq4nl and dequantize_row_iq4_nl of ggml
+(ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+
+LEVELS = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32)
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(32, np.float32)
+    for block in range(len(data) // 18):
+        p = block * 18
+        d, q = half(data, p), p + 2
+        for i in range(16):
+            values[i] = d * LEVELS[data[q + i] & 15]
+            values[16 + i] = d * LEVELS[data[q + i] >> 4]
+        store(values, out, block * 32)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    quants = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1)
+    return halves(blocks[:, :2]) * levels(quants)
+
+
+def levels(quants: Tensor) -> Tensor:
+    """uint8 [...] -> float32 [...]"""
+    return torch.from_numpy(LEVELS).to(quants.device)[quants.int()]
+
+
+FORMAT = Blocks("IQ4_NL", (0,), unpack, numbers)

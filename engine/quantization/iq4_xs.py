@@ -1,0 +1,44 @@
+"""IQ4_XS: 256 numbers in 136 bytes, 4.25 bits each.
+
+float16 scale of scales; eight 6-bit scales of 32 numbers each: their high two bits in 2 bytes (scale j's at
+bits 2j and 2j+1 of the little-endian word), their low four in 4 bytes, low half first; 128 bytes of 4-bit
+quants, 16 for each 32 numbers as in IQ4_NL.
+number = scale * LEVELS[quant], where scale counts from -32. Source: block_iq4_xs and dequantize_row_iq4_xs of
+ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.iq4_nl import LEVELS, levels
+from engine.quantization.jit import half, kernel, store
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 136):
+        p = block * 136
+        d = half(data, p)
+        for j in range(8):
+            low, high = data[p + 4 + j // 2] >> 4 * (j & 1) & 15, data[p + 2 + j // 4] >> 2 * (j & 3) & 3
+            s, q = d * np.float32((low | high << 4) - 32), p + 8 + 16 * j
+            for i in range(16):
+                values[32 * j + i] = s * LEVELS[data[q + i] & 15]
+                values[32 * j + 16 + i] = s * LEVELS[data[q + i] >> 4]
+        store(values, out, block * 256)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    low, high = blocks[:, 4:8, None], blocks[:, 2:4, None]
+    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 8)
+    high = torch.cat([high >> shift & 3 for shift in (0, 2, 4, 6)], dim=2).view(-1, 8)
+    s = halves(blocks[:, :2]) * ((low | high << 4).float() - 32)
+    quants = blocks[:, 8:].view(-1, 8, 16)
+    quants = torch.cat([quants & 15, quants >> 4], dim=2)
+    return (s[:, :, None] * levels(quants)).view(-1, 256)
+
+
+FORMAT = Blocks("IQ4_XS", (0,), unpack, numbers)

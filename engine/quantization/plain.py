@@ -1,0 +1,47 @@
+"""Numbers stored as they are: float32, float16, bfloat16, float64. Nothing to unpack where the type fits."""
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.quantization.format import Format, Parts
+
+
+class Plain(Format):
+    """Little-endian numbers of one type, row after row."""
+
+    def __init__(self, name: str, dtype: torch.dtype) -> None:
+        self.name = name
+        self.dtype = dtype
+
+    def sound(self, parts: Parts) -> bool:
+        numbers = self._numbers(parts[0])
+        if not len(numbers):
+            return True
+        return bool(torch.isfinite(torch.stack(torch.aminmax(numbers))).all())  # a NaN is both
+
+    def unpack(
+        self,
+        parts: Parts,
+        shape: tuple[int, int],
+        first: int,
+        count: int,
+        out: Tensor,
+        groups: Groups | None = None,
+    ) -> Tensor:
+        numbers = self._numbers(parts[0]).view(shape)[first : first + count]
+        if numbers.dtype == out.dtype:
+            return numbers
+        return out.view(-1)[: count * shape[1]].view(count, shape[1]).copy_(numbers)
+
+    def _numbers(self, data: Tensor) -> Tensor:
+        # Files align tensors to nothing: one that begins at an odd address is copied.
+        if data.data_ptr() % self.dtype.itemsize or data.storage_offset() % self.dtype.itemsize:
+            data = data.clone()
+        return data.view(self.dtype)
+
+
+F64 = Plain("F64", torch.float64)
+F32 = Plain("F32", torch.float32)
+F16 = Plain("F16", torch.float16)
+BF16 = Plain("BF16", torch.bfloat16)

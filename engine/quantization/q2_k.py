@@ -1,0 +1,46 @@
+"""Q2_K: 256 numbers in 84 bytes, 2.625 bits each.
+
+16 bytes for the sub-blocks of 16 numbers, 4-bit scale in the low half and 4-bit minimum in the high half;
+64 bytes of 2-bit quants: each 32 bytes hold half of the numbers, 32j..32j+31 of these at bits 2j and 2j+1;
+float16 scale of scales, float16 scale of minima.
+number = scale * quant - minimum. Source: block_q2_K and dequantize_row_q2_K of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 84):
+        p = block * 84
+        d, dmin = half(data, p + 80), half(data, p + 82)
+        for h in range(2):
+            for j in range(8):
+                scale, minimum = data[p + 8 * h + j] & 15, data[p + 8 * h + j] >> 4
+                s, m = d * np.float32(scale), dmin * np.float32(minimum)
+                q, shift = p + 16 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+                for i in range(16):
+                    values[128 * h + 16 * j + i] = s * np.float32(data[q + i] >> shift & 3) - m
+        store(values, out, block * 256)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    d, dmin = halves(blocks[:, 80:82]), halves(blocks[:, 82:])
+    s, m = d * (blocks[:, :16] & 15), dmin * (blocks[:, :16] >> 4)
+    quants = quarters(blocks[:, 16:80]).view(-1, 16, 16)
+    return (s[:, :, None] * quants - m[:, :, None]).view(-1, 256)
+
+
+def quarters(data: Tensor) -> Tensor:
+    """2-bit numbers, uint8 [blocks, 64] -> uint8 [blocks, 256]"""
+    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=data.device)
+    return (data.view(-1, 2, 1, 32) >> shifts[:, None] & 3).view(-1, 256)
+
+
+FORMAT = Blocks("Q2_K", (80, 82), unpack, numbers)

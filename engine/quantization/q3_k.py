@@ -1,0 +1,49 @@
+"""Q3_K: 256 numbers in 110 bytes, 3.4375 bits each.
+
+32 bytes of the quants' third bits (number 32j+i's is bit j of byte i); 64 bytes of their low two as in Q2_K;
+12 bytes of 6-bit scales of 16 numbers each: the low four bits of scales 0..7 in the low halves of bytes 0..7,
+of 8..15 in the high halves, the high two of scales 4k..4k+3 at bits 2k and 2k+1 of bytes 8..11; float16 scale
+of scales.
+number = scale * (quant - 4), where scale counts from -32. Source: block_q3_K and dequantize_row_q3_K of ggml
+(ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q2_k import quarters
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 110):
+        p = block * 110
+        d = half(data, p + 108)
+        for h in range(2):
+            for j in range(8):
+                low = data[p + 96 + j] >> 4 * h & 15
+                high = data[p + 104 + (j & 3)] >> 4 * h + 2 * (j // 4) & 3
+                s = d * np.float32((low | high << 4) - 32)
+                q, shift = p + 32 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+                third, bit = p + 16 * (j & 1), 4 * h + j // 2
+                for i in range(16):
+                    quant = data[q + i] >> shift & 3 | (data[third + i] >> bit & 1) << 2
+                    values[128 * h + 16 * j + i] = s * np.float32(quant - 4)
+        store(values, out, block * 256)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    low, high = blocks[:, 96:104], blocks[:, 104:108]
+    low = torch.cat([low & 15, low >> 4], dim=1)
+    high = torch.cat([high >> shift & 3 for shift in (0, 2, 4, 6)], dim=1)
+    s = halves(blocks[:, 108:]) * ((low | high << 4).float() - 32)
+    third = torch.cat([blocks[:, :32] >> bit & 1 for bit in range(8)], dim=1)
+    quants = (quarters(blocks[:, 32:96]) | third << 2).float() - 4
+    return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
+
+
+FORMAT = Blocks("Q3_K", (108,), unpack, numbers)

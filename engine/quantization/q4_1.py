@@ -1,0 +1,33 @@
+"""Q4_1: 32 numbers in 20 bytes, 5 bits each.
+
+float16 scale, float16 minimum, 16 bytes of 4-bit quants as in Q4_0.
+number = scale * quant + minimum. Source: block_q4_1 and dequantize_row_q4_1 of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(32, np.float32)
+    for block in range(len(data) // 20):
+        p = block * 20
+        d, m, q = half(data, p), half(data, p + 2), p + 4
+        for i in range(16):
+            values[i] = d * np.float32(data[q + i] & 15) + m
+            values[16 + i] = d * np.float32(data[q + i] >> 4) + m
+        store(values, out, block * 32)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    d, m = halves(blocks[:, :2]), halves(blocks[:, 2:4])
+    quants = torch.cat([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], dim=1)
+    return d * quants + m
+
+
+FORMAT = Blocks("Q4_1", (0, 2), unpack, numbers)

@@ -1,0 +1,56 @@
+"""Q4_K: 256 numbers in 144 bytes, 4.5 bits each.
+
+float16 scale of scales, float16 scale of minima, 12 bytes of eight 6-bit scales and eight 6-bit minima,
+128 bytes of 4-bit quants: bytes 32j..32j+31 hold sub-block 2j in their low halves, 2j+1 in their high halves.
+number = scale * quant - minimum. Source: block_q4_K and dequantize_row_q4_K of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, helper, kernel, store
+
+
+@helper
+def scale_and_minimum(data, at, j):  # type: ignore[no-untyped-def]
+    """Those of sub-block j among the 12 bytes that begin at data[at]."""
+    if j < 4:
+        return data[at + j] & 63, data[at + 4 + j] & 63
+    low = data[at + 4 + j]
+    return low & 15 | data[at + j - 4] >> 6 << 4, low >> 4 | data[at + j] >> 6 << 4
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 144):
+        p = block * 144
+        d, dmin = half(data, p), half(data, p + 2)
+        for j in range(8):
+            scale, minimum = scale_and_minimum(data, p + 4, j)
+            s, m = d * np.float32(scale), dmin * np.float32(minimum)
+            q, shift = p + 16 + 32 * (j // 2), 4 * (j & 1)
+            for i in range(32):
+                values[32 * j + i] = s * np.float32(data[q + i] >> shift & 15) - m
+        store(values, out, block * 256)
+
+
+def scales_and_minima(head: Tensor) -> tuple[Tensor, Tensor]:
+    """The 16 bytes before the quants, uint8 [blocks, 16], as float32 [blocks, 8, 1] each."""
+    d, dmin = halves(head[:, :2]), halves(head[:, 2:4])
+    low, high, rest = head[:, 4:8], head[:, 8:12], head[:, 12:]
+    scales = torch.cat([low & 63, rest & 15 | low >> 6 << 4], dim=1)
+    minima = torch.cat([high & 63, rest >> 4 | high >> 6 << 4], dim=1)
+    return (d * scales)[:, :, None], (dmin * minima)[:, :, None]
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    s, m = scales_and_minima(blocks[:, :16])
+    quants = blocks[:, 16:].view(-1, 4, 1, 32)
+    quants = torch.cat([quants & 15, quants >> 4], dim=2).view(-1, 8, 32)
+    return (s * quants - m).view(-1, 256)
+
+
+FORMAT = Blocks("Q4_K", (0, 2), unpack, numbers)

@@ -1,0 +1,32 @@
+"""Q5_1: 32 numbers in 24 bytes, 6 bits each.
+
+float16 scale, float16 minimum, 20 bytes of 5-bit quants as in Q5_0.
+number = scale * quant + minimum. Source: block_q5_1 and dequantize_row_q5_1 of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store, word
+from engine.quantization.q5_0 import quants
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(32, np.float32)
+    for block in range(len(data) // 24):
+        p = block * 24
+        d, m, fifth, q = half(data, p), half(data, p + 2), word(data, p + 4), p + 8
+        for i in range(16):
+            values[i] = d * np.float32(data[q + i] & 15 | (fifth >> i & 1) << 4) + m
+            values[16 + i] = d * np.float32(data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4) + m
+        store(values, out, block * 32)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    d, m = halves(blocks[:, :2]), halves(blocks[:, 2:4])
+    return d * quants(blocks[:, 4:8], blocks[:, 8:]) + m
+
+
+FORMAT = Blocks("Q5_1", (0, 2), unpack, numbers)

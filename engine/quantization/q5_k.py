@@ -1,0 +1,41 @@
+"""Q5_K: 256 numbers in 176 bytes, 5.5 bits each.
+
+As Q4_K, but 32 bytes before the 4-bit quants hold their fifth bits: bit j of byte i is that of number i in
+sub-block j.
+number = scale * quant - minimum. Source: block_q5_K and dequantize_row_q5_K of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q4_k import scale_and_minimum, scales_and_minima
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 176):
+        p = block * 176
+        d, dmin = half(data, p), half(data, p + 2)
+        for j in range(8):
+            scale, minimum = scale_and_minimum(data, p + 4, j)
+            s, m = d * np.float32(scale), dmin * np.float32(minimum)
+            fifth, q, shift = p + 16, p + 48 + 32 * (j // 2), 4 * (j & 1)
+            for i in range(32):
+                quant = data[q + i] >> shift & 15 | (data[fifth + i] >> j & 1) << 4
+                values[32 * j + i] = s * np.float32(quant) - m
+        store(values, out, block * 256)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    s, m = scales_and_minima(blocks[:, :16])
+    low = blocks[:, 48:].view(-1, 4, 1, 32)
+    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 8, 32)
+    fifth = torch.stack([blocks[:, 16:48] >> bit & 1 for bit in range(8)], dim=1)
+    return (s * (low | fifth << 4) - m).view(-1, 256)
+
+
+FORMAT = Blocks("Q5_K", (0, 2), unpack, numbers)

@@ -1,0 +1,43 @@
+"""Q6_K: 256 numbers in 210 bytes, 6.5625 bits each.
+
+128 bytes of the quants' low four bits: each 64 bytes hold half of the numbers, 0..63 of these in their low
+halves, 64..127 in their high halves; 64 bytes of their high two bits, laid out as Q2_K's quants; 16 int8
+scales of 16 numbers each; float16 scale of scales.
+number = scale * (quant - 32). Source: block_q6_K and dequantize_row_q6_K of ggml (ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q2_k import quarters
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(256, np.float32)
+    for block in range(len(data) // 210):
+        p = block * 210
+        d = half(data, p + 208)
+        for h in range(2):
+            for j in range(8):
+                s = d * np.float32(np.int8(data[p + 192 + 8 * h + j]))
+                low, low_shift = p + 64 * h + 16 * (j & 3), 4 * (j // 4)
+                high, high_shift = p + 128 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+                for i in range(16):
+                    quant = data[low + i] >> low_shift & 15 | (data[high + i] >> high_shift & 3) << 4
+                    values[128 * h + 16 * j + i] = s * np.float32(quant - 32)
+        store(values, out, block * 256)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    s = halves(blocks[:, 208:]) * blocks[:, 192:208].view(torch.int8)
+    low = blocks[:, :128].view(-1, 2, 64)
+    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 256)
+    quants = (low | quarters(blocks[:, 128:192]) << 4).float() - 32
+    return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
+
+
+FORMAT = Blocks("Q6_K", (208,), unpack, numbers)

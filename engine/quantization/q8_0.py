@@ -1,0 +1,30 @@
+"""Q8_0: 32 numbers in 34 bytes, 8.5 bits each.
+
+float16 scale, 32 int8 quants. number = scale * quant. Source: block_q8_0 and dequantize_row_q8_0 of ggml
+(ggml-quants.c).
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.quantization.blocks import Blocks, halves
+from engine.quantization.jit import half, kernel, store
+
+
+@kernel
+def unpack(data, out):  # type: ignore[no-untyped-def]
+    values = np.empty(32, np.float32)
+    for block in range(len(data) // 34):
+        p = block * 34
+        d, q = half(data, p), p + 2
+        for i in range(32):
+            values[i] = d * np.float32(np.int8(data[q + i]))
+        store(values, out, block * 32)
+
+
+def numbers(blocks: Tensor) -> Tensor:
+    return halves(blocks[:, :2]) * blocks[:, 2:].view(torch.int8)
+
+
+FORMAT = Blocks("Q8_0", (0,), unpack, numbers)

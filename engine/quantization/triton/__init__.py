@@ -1,0 +1,107 @@
+"""Packed weights on a GPU, by kernels written in Triton: they unpack in one pass over memory where plain
+torch takes a dozen, and multiply by few rows without unpacking to memory.
+
+Triton comes with torch's CUDA build on Linux; it is imported only where it is used. Sums are taken in a fixed
+order and no kernel is chosen by timing it, so equal inputs give equal bits.
+"""
+
+import logging
+import os
+import subprocess
+from functools import cache
+from importlib.util import find_spec
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.quantization.format import Parts
+
+_log = logging.getLogger(__name__)
+
+# Most rows of x that products are compiled for. With more, the product outweighs unpacking: cuBLAS is best.
+_ROWS = (1, 16, 64)
+
+
+def available(device: torch.device) -> bool:
+    """Whether the functions below work on `device`: a GPU that Triton compiles for, or the CPU where Triton
+    interprets (TRITON_INTERPRET=1)."""
+    if device.type == "cuda":
+        return compiles(device)
+    return os.environ.get("TRITON_INTERPRET") == "1" and find_spec("triton") is not None
+
+
+@cache
+def compiles(device: torch.device) -> bool:
+    """Whether Triton is here and runs: it needs a C compiler and Python's headers, and must know the card."""
+    if find_spec("triton") is None:
+        return False
+    from triton.errors import TritonError
+
+    out = torch.empty(32, device=device)
+    try:
+        unpack_blocks("Q8_0", torch.zeros(34, dtype=torch.uint8, device=device), out)
+        return not out.any()
+    except (TritonError, ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
+        _log.warning("Triton does not run on %s; plain torch unpacks weights, slower: %s", device, error)
+        return False
+
+
+def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:
+    """uint8 [blocks * bytes], at any address, in ggml's format `name` -> out [blocks * values], contiguous
+    (float32, bfloat16 or float16)."""
+    from engine.quantization.triton import ggml
+
+    with torch.cuda.device_of(out):
+        ggml.unpack(name, data, out)
+
+
+def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | None:
+    """x [n, columns] times the transpose of the matrix of `rows` rows that `data` holds: [n, rows]; None
+    where unpacking first is the better way."""
+    from engine.quantization.triton import ggml
+
+    if (most := _compiled_rows(x)) is None:
+        return None
+    out = x.new_empty(len(x), rows)
+    with torch.cuda.device_of(out):
+        ggml.product(name, data, x.contiguous(), out, most)
+    return out
+
+
+def unpack_grouped(
+    name: str, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
+) -> None:
+    """Rows first..first + count of a matrix of `shape` (rows, columns) in format `name` (GPTQ..., AWQ...)
+    -> out [columns, count], contiguous.
+
+    parts: int32 quants, int32 zero points, scales, perhaps the int32 group of each column; each 1-D.
+    """
+    from engine.quantization.triton import grouped
+
+    with torch.cuda.device_of(out):
+        grouped.unpack(_is_awq(name), parts, shape, first, count, groups, out)
+
+
+def multiply_grouped(name: str, parts: Parts, groups: Groups, x: Tensor, rows: int) -> Tensor | None:
+    """As `multiply_blocks`, with `parts` as for `unpack_grouped`."""
+    from engine.quantization.triton import grouped
+
+    if (most := _compiled_rows(x)) is None:
+        return None
+    out = x.new_empty(len(x), rows)
+    with torch.cuda.device_of(out):
+        grouped.product(_is_awq(name), parts, groups, x.contiguous(), out, most)
+    return out
+
+
+def _is_awq(name: str) -> bool:
+    return name.startswith("AWQ")
+
+
+def _compiled_rows(x: Tensor) -> int | None:
+    most = next((rows for rows in _ROWS if 0 < len(x) <= rows), None)
+    # Before Ampere Triton has no tensor cores to multiply with, and 64 rows do not fit the registers.
+    if most == _ROWS[-1] and x.is_cuda and torch.cuda.get_device_capability(x.device) < (8, 0):
+        return None
+    return most

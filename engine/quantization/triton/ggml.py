@@ -1,0 +1,255 @@
+"""ggml's block formats on a GPU, by one kernel that unpacks and one that multiplies.
+
+number = scale * quant + offset. A format is two formulas about sub-block j of the block at p (a pointer to
+bytes, of any alignment): `scales(p, j)` gives scale and offset, `quant(p, j, i)` the quant of its number i.
+Arguments are broadcast against one another. The layouts are told in the formats' own files, one folder up.
+Source: dequantize_row_* of ggml (ggml-quants.c).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from engine.checkpoints.storage import BLOCKS
+from engine.quantization.iq4_nl import LEVELS
+
+# The table of IQ4_NL and IQ4_XS as two numbers of eight int8 each.
+_LOW, _HIGH = (tl.constexpr(int(half)) for half in LEVELS.astype(np.int8).view(np.int64))
+
+
+@triton.jit
+def byte(p):
+    return tl.load(p).to(tl.int32)
+
+
+@triton.jit
+def half(p):
+    """The float16 at p."""
+    return (byte(p) | byte(p + 1) << 8).to(tl.uint16).to(tl.float16, bitcast=True).to(tl.float32)
+
+
+@triton.jit
+def level(q):
+    return (tl.where(q < 8, _LOW, _HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
+
+
+@triton.jit
+def one_scale(p, j):
+    scale = half(p)
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def scale_and_minimum(p, j):
+    return half(p), half(p + 2)
+
+
+@triton.jit
+def q4_0_quant(p, j, i):
+    return ((byte(p + 2 + i) >> 4 * j & 15) - 8).to(tl.float32)
+
+
+@triton.jit
+def q4_1_quant(p, j, i):
+    return (byte(p + 4 + i) >> 4 * j & 15).to(tl.float32)
+
+
+@triton.jit
+def q5_0_quant(p, j, i):
+    high = byte(p + 2 + 2 * j + i // 8) >> i % 8 & 1
+    return ((byte(p + 6 + i) >> 4 * j & 15 | high << 4) - 16).to(tl.float32)
+
+
+@triton.jit
+def q5_1_quant(p, j, i):
+    high = byte(p + 4 + 2 * j + i // 8) >> i % 8 & 1
+    return (byte(p + 8 + i) >> 4 * j & 15 | high << 4).to(tl.float32)
+
+
+@triton.jit
+def q8_0_quant(p, j, i):
+    return tl.load(p + 2 + i).to(tl.int8, bitcast=True).to(tl.float32)
+
+
+@triton.jit
+def iq4_nl_quant(p, j, i):
+    return level(byte(p + 2 + i) >> 4 * j & 15)
+
+
+@triton.jit
+def q2_k_scales(p, j):
+    both = byte(p + j)
+    return half(p + 80) * (both & 15).to(tl.float32), -half(p + 82) * (both >> 4).to(tl.float32)
+
+
+@triton.jit
+def q2_k_quant(p, j, i):
+    return (byte(p + 16 + j // 8 * 32 + j % 2 * 16 + i) >> j // 2 % 4 * 2 & 3).to(tl.float32)
+
+
+@triton.jit
+def q3_k_scales(p, j):
+    low, high = byte(p + 96 + j % 8) >> j // 8 * 4 & 15, byte(p + 104 + j % 4) >> j // 4 * 2 & 3
+    scale = half(p + 108) * ((low | high << 4) - 32).to(tl.float32)
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def q3_k_quant(p, j, i):
+    low = byte(p + 32 + j // 8 * 32 + j % 2 * 16 + i) >> j // 2 % 4 * 2 & 3
+    high = byte(p + j % 2 * 16 + i) >> j // 2 & 1
+    return ((low | high << 2) - 4).to(tl.float32)
+
+
+@triton.jit
+def q4_k_scales(p, j):
+    first, second, third = byte(p + 4 + j % 4), byte(p + 8 + j % 4), byte(p + 12 + j % 4)
+    scale = tl.where(j < 4, first & 63, third & 15 | first >> 6 << 4)
+    minimum = tl.where(j < 4, second & 63, third >> 4 | second >> 6 << 4)
+    return half(p) * scale.to(tl.float32), -half(p + 2) * minimum.to(tl.float32)
+
+
+@triton.jit
+def q4_k_quant(p, j, i):
+    return (byte(p + 16 + j // 2 * 32 + i) >> j % 2 * 4 & 15).to(tl.float32)
+
+
+@triton.jit
+def q5_k_quant(p, j, i):
+    low, high = byte(p + 48 + j // 2 * 32 + i) >> j % 2 * 4 & 15, byte(p + 16 + i) >> j & 1
+    return (low | high << 4).to(tl.float32)
+
+
+@triton.jit
+def q6_k_scales(p, j):
+    scale = half(p + 208) * tl.load(p + 192 + j).to(tl.int8, bitcast=True).to(tl.float32)
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def q6_k_quant(p, j, i):
+    low = byte(p + j // 8 * 64 + j % 4 * 16 + i) >> j // 4 % 2 * 4 & 15
+    high = byte(p + 128 + j // 8 * 32 + j % 2 * 16 + i) >> j // 2 % 4 * 2 & 3
+    return ((low | high << 4) - 32).to(tl.float32)
+
+
+@triton.jit
+def iq4_xs_scales(p, j):
+    block = j // 2
+    low, high = byte(p + 4 + block // 2) >> block % 2 * 4 & 15, byte(p + 2 + block // 4) >> block % 4 * 2 & 3
+    scale = half(p) * ((low | high << 4) - 32).to(tl.float32)
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def iq4_xs_quant(p, j, i):
+    return level(byte(p + 8 + j // 2 * 16 + i) >> j % 2 * 4 & 15)
+
+
+class Formulas(NamedTuple):
+    """size: numbers in a sub-block."""
+
+    scales: Any
+    quant: Any
+    size: int
+
+
+FORMULAS = {
+    "Q4_0": Formulas(one_scale, q4_0_quant, 16),
+    "Q4_1": Formulas(scale_and_minimum, q4_1_quant, 16),
+    "Q5_0": Formulas(one_scale, q5_0_quant, 16),
+    "Q5_1": Formulas(scale_and_minimum, q5_1_quant, 16),
+    "Q8_0": Formulas(one_scale, q8_0_quant, 32),
+    "Q2_K": Formulas(q2_k_scales, q2_k_quant, 16),
+    "Q3_K": Formulas(q3_k_scales, q3_k_quant, 16),
+    "Q4_K": Formulas(q4_k_scales, q4_k_quant, 32),
+    "Q5_K": Formulas(q4_k_scales, q5_k_quant, 32),
+    "Q6_K": Formulas(q6_k_scales, q6_k_quant, 16),
+    "IQ4_NL": Formulas(one_scale, iq4_nl_quant, 16),
+    "IQ4_XS": Formulas(iq4_xs_scales, iq4_xs_quant, 16),
+}
+
+
+# Most rows of x: (rows, columns) of the matrix that one step of a product takes. Chosen by the registers and
+# the shared memory that the compiler reports, not by times.
+TILES = {1: (8, 256), 16: (32, 128), 64: (32, 128)}
+
+
+@triton.jit
+def numbers(p, j, SCALES: tl.constexpr, QUANT: tl.constexpr, SIZE: tl.constexpr):
+    """All numbers of sub-blocks j of the blocks at p: float32 [..., SIZE]."""
+    # Before there is a last dimension: a thread would load a scale for each number that it holds.
+    scale, offset = SCALES(p, j)
+    quant = QUANT(tl.expand_dims(p, -1), tl.expand_dims(j, -1), tl.arange(0, SIZE))
+    return tl.expand_dims(scale, -1) * quant + tl.expand_dims(offset, -1)
+
+
+@triton.jit
+def unpack_kernel(
+    data, out, subs,
+    SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
+    TILE: tl.constexpr,
+):  # fmt: skip
+    """TILE of `subs` sub-blocks of SIZE numbers; SUBS of them are a block of NBYTES bytes."""
+    sub = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
+    inside = tl.minimum(sub, subs - 1)
+    values = numbers(data + inside // SUBS * NBYTES, (inside % SUBS).to(tl.int32), SCALES, QUANT, SIZE)
+    tl.store(out + sub[:, None] * SIZE + tl.arange(0, SIZE), values, mask=(sub < subs)[:, None])
+
+
+@triton.jit(do_not_specialize=["n"])
+def product_kernel(
+    data, x, out, rows, columns, n,
+    SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
+    ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
+):  # fmt: skip
+    """out [n, rows] = x [n, columns] times ROWS rows of the matrix, STEP columns at a time; n <= N."""
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    begin = data + tl.minimum(row, rows - 1).to(tl.int64)[:, None] * (columns // (SUBS * SIZE) * NBYTES)
+    k, m = tl.arange(0, STEP), tl.arange(0, N)
+    total = tl.zeros([ROWS, STEP if N == 1 else N], tl.float32)
+    for at in range(0, columns, STEP):
+        sub = tl.minimum(at // SIZE + tl.arange(0, STEP // SIZE), columns // SIZE - 1)[None, :]
+        weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, SCALES, QUANT, SIZE)
+        weights = tl.reshape(weights, [ROWS, STEP])
+        weights = weights.to(x.dtype.element_ty)  # as rounded as they would be in memory
+        inside = at + k < columns
+        if N == 1:
+            some = tl.load(x + at + k, mask=inside, other=0.0)
+            total += weights.to(tl.float32) * some.to(tl.float32)[None, :]
+        else:
+            mask = inside[:, None] & (m < n)[None, :]
+            some = tl.load(x + m[None, :] * columns + (at + k)[:, None], mask=mask, other=0.0)
+            total = tl.dot(weights, some, total, input_precision="ieee")
+    if N == 1:
+        tl.store(out + row, tl.sum(total, 1), mask=row < rows)
+    else:
+        mask = (row < rows)[:, None] & (m < n)[None, :]
+        tl.store(out + m[None, :] * rows + row[:, None], total, mask=mask)
+
+
+def constants(name: str) -> tuple[Any, ...]:
+    """SCALES, QUANT, NBYTES, SUBS, SIZE of the kernels."""
+    scales, quant, size = FORMULAS[name]
+    values, nbytes = BLOCKS[name]
+    return scales, quant, nbytes, values // size, size
+
+
+def unpack(name: str, data: Tensor, out: Tensor) -> None:
+    size = FORMULAS[name].size
+    subs, tile = out.numel() // size, 2048 // size
+    grid = (triton.cdiv(subs, tile),)
+    # Products and sums are rounded one by one, so that the numbers are the reference's to the last bit.
+    unpack_kernel[grid](data, out, subs, *constants(name), tile, enable_fp_fusion=False)
+
+
+def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
+    rows, columns = out.shape[1], x.shape[1]
+    tile, step = TILES[most]
+    grid = (triton.cdiv(rows, tile),)
+    product_kernel[grid](
+        data, x, out, rows, columns, len(x), *constants(name), tile, step, most, enable_fp_fusion=False
+    )

@@ -1,0 +1,124 @@
+"""GPTQ and AWQ on a GPU, by one kernel that unpacks and one that multiplies.
+
+number = scale * (quant - zero point). Matrices are stored transposed, [columns, rows]; the layouts are told
+in `gptq` and `awq`, one folder up.
+"""
+
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.quantization.format import Parts
+
+# Most rows of x: (rows, columns) of the matrix that one step of a product takes. Chosen by the registers and
+# the shared memory that the compiler reports, not by times.
+TILES = {1: (32, 64), 16: (32, 64), 64: (32, 64)}
+
+
+@triton.jit
+def field(words, at, shift, stride, BITS: tl.constexpr, PLUS: tl.constexpr):
+    """BITS bits of words[at] + PLUS from bit `shift` on; what reaches beyond is in words[at + stride]."""
+    low = tl.load(words + at).to(tl.uint32, bitcast=True) + PLUS >> shift.to(tl.uint32)
+    if BITS == 3:
+        rest = tl.load(words + at + stride, mask=shift > 29, other=0).to(tl.uint32, bitcast=True)
+        low |= rest << (32 - shift & 31).to(tl.uint32)
+    return (low & (1 << BITS) - 1).to(tl.int32)
+
+
+@triton.jit
+def numbers(
+    quants, zeros, scales, index, k, row, rows, zero_words, groups,
+    AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
+):  # fmt: skip
+    """Numbers (row, column k), float32. index: the group of each column; None: SIZE columns are a group."""
+    mask: tl.constexpr = (1 << BITS) - 1
+    group = k // SIZE if index is None else tl.load(index + k)
+    group = tl.minimum(tl.maximum(group, 0), groups - 1)  # a damaged index must not read other memory
+    if AWQ:
+        shift = row % 2 * 16 + row % 8 // 2 * 4
+        quant = field(quants, k * (rows // 8) + row // 8, shift, 0, BITS, 0)
+        zero = field(zeros, group * zero_words + row // 8, shift, 0, BITS, 0)
+    else:
+        quant = field(quants, k * BITS // 32 * rows + row, k * BITS % 32, rows, BITS, 0)
+        at, shift = group * zero_words + row * BITS // 32, row * BITS % 32
+        if BITS == 3:
+            zero = field(zeros, at, shift, 1, BITS, 0) + PLUS & mask
+        else:  # added to whole words, as it was taken off
+            zero = field(zeros, at, shift, 1, BITS, PLUS * (0xFFFFFFFF // mask))
+    return tl.load(scales + group * rows + row).to(tl.float32) * (quant - zero).to(tl.float32)
+
+
+@triton.jit(do_not_specialize=["zero_words", "groups", "first"])
+def unpack_kernel(
+    quants, zeros, scales, index, out, rows, columns, zero_words, groups, first, count,
+    AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
+    ROWS: tl.constexpr, STEP: tl.constexpr,
+):  # fmt: skip
+    """A tile of rows first..first + count: out [columns, count]."""
+    k = (tl.program_id(0) * STEP + tl.arange(0, STEP))[:, None]
+    row = (tl.program_id(1) * ROWS + tl.arange(0, ROWS))[None, :]
+    inside_k, inside_row = tl.minimum(k, columns - 1), first + tl.minimum(row, count - 1)
+    values = numbers(
+        quants, zeros, scales, index, inside_k, inside_row, rows, zero_words, groups,
+        AWQ, BITS, SIZE, PLUS,
+    )  # fmt: skip
+    tl.store(out + k.to(tl.int64) * count + row, values, mask=(k < columns) & (row < count))
+
+
+@triton.jit(do_not_specialize=["zero_words", "groups", "n"])
+def product_kernel(
+    quants, zeros, scales, index, x, out, rows, columns, zero_words, groups, n,
+    AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
+    ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
+):  # fmt: skip
+    """out [n, rows] = x [n, columns] times ROWS rows of the matrix, STEP columns at a time; n <= N."""
+    row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[None, :]
+    inside_row = tl.minimum(row, rows - 1)
+    m = tl.arange(0, N)[:, None]
+    total = tl.zeros([STEP if N == 1 else N, ROWS], tl.float32)
+    for at in range(0, columns, STEP):
+        k = at + tl.arange(0, STEP)
+        inside_k = tl.minimum(k, columns - 1)[:, None]
+        weights = numbers(
+            quants, zeros, scales, index, inside_k, inside_row, rows, zero_words, groups,
+            AWQ, BITS, SIZE, PLUS,
+        )  # fmt: skip
+        weights = weights.to(x.dtype.element_ty)  # as rounded as they would be in memory
+        if N == 1:
+            some = tl.load(x + k, mask=k < columns, other=0.0)
+            total += weights.to(tl.float32) * some.to(tl.float32)[:, None]
+        else:
+            some = tl.load(x + m * columns + k[None, :], mask=(m < n) & (k < columns)[None, :], other=0.0)
+            total = tl.dot(some, weights, total, input_precision="ieee")
+    if N == 1:
+        total = tl.sum(total, 0)[None, :]
+    tl.store(out + m * rows + row, total, mask=(m < n) & (row < rows))
+
+
+def unpack(
+    awq: bool, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
+) -> None:
+    rows, columns = shape
+    grid = (triton.cdiv(columns, 32), triton.cdiv(count, 64))
+    pointers, zero_words, of_groups = _split(parts, rows)
+    unpack_kernel[grid](
+        *pointers, out, rows, columns, zero_words, of_groups, first, count,
+        awq, groups.bits, groups.size, groups.zero_offset, 64, 32, enable_fp_fusion=False,
+    )  # fmt: skip
+
+
+def product(awq: bool, parts: Parts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
+    rows, columns = out.shape[1], x.shape[1]
+    pointers, zero_words, of_groups = _split(parts, rows)
+    tile, step = TILES[most]
+    product_kernel[(triton.cdiv(rows, tile),)](
+        *pointers, x, out, rows, columns, zero_words, of_groups, len(x),
+        awq, groups.bits, groups.size, groups.zero_offset, tile, step, most, enable_fp_fusion=False,
+    )  # fmt: skip
+
+
+def _split(parts: Parts, rows: int) -> tuple[list[Tensor | None], int, int]:
+    """(quants, zero points, scales, group of each column or None), words of zero points in a group, groups"""
+    groups = len(parts[2]) // rows
+    return [*parts, None][:4], len(parts[1]) // groups, groups

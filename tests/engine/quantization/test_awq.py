@@ -1,0 +1,66 @@
+"""AWQ unpacks to exactly scale * (quant - zero point)."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from engine.checkpoints import Groups
+from engine.quantization import format_named
+from tests.engine.quantization.grouped_reference import Matrix, stored
+from tests.engine.quantization.test_gptq import unpacked
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.mark.parametrize("size", [32, 64, 192])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
+def test_every_packing_gives_the_numbers_packed(size, symmetric, dtype):
+    matrix = Matrix(4, size, 104, 192, symmetric=symmetric)
+    found = unpacked(stored(matrix.awq()), (104, 192), Groups(4, size, 0), dtype, "AWQ")
+    assert torch.equal(found, matrix.numbers().to(dtype))
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 64), (64, 128), (192, 8), (64, 136)])
+@pytest.mark.parametrize("odd", [False, True])
+def test_any_rows_at_any_address(first, count, odd):
+    matrix = Matrix(4, 64, 200, 128)
+    found = unpacked(
+        stored(matrix.awq(), odd), (200, 128), Groups(4, 64, 0), name="AWQ", first=first, count=count
+    )
+    assert torch.equal(found, matrix.numbers()[first : first + count])
+
+
+@pytest.mark.parametrize(
+    ("name", "scales"), [("AWQ", torch.float16), ("AWQ_BF16", torch.bfloat16), ("AWQ_F32", torch.float32)]
+)
+def test_scales_of_every_type(name, scales):
+    matrix = Matrix(4, 32, 64, 64, scales=scales)
+    assert torch.equal(
+        unpacked(stored(matrix.awq()), (64, 64), Groups(4, 32, 0), name=name), matrix.numbers()
+    )
+
+
+def test_the_other_devices_path_gives_the_same():
+    matrix = Matrix(4, 64, 128, 192)
+    found = format_named("AWQ").numbers(stored(matrix.awq()), (128, 192), 64, 64, Groups(4, 64, 0))
+    assert torch.equal(found.t(), matrix.numbers()[64:])
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_scales_that_are_no_numbers_are_noticed(value):
+    matrix = Matrix(4, 32, 64, 64)
+    assert format_named("AWQ").sound(stored(matrix.awq()))
+    matrix.scales[1, 7] = value
+    assert not format_named("AWQ").sound(stored(matrix.awq()))
+
+
+def test_agrees_with_gptqmodels_own_unpacking():
+    """Packed and unpacked by GPTQModel (see data/make.py)."""
+    tensors = load_file(DATA / "awq_32.safetensors")
+    expected = tensors.pop("expected")  # float16 [columns, rows]
+    parts = stored({name: tensors[name] for name in ("qweight", "qzeros", "scales")})
+    found = unpacked(parts, tuple(expected.t().shape), Groups(4, 32, 0), torch.float16, "AWQ")
+    assert torch.equal(found, expected.t())

@@ -1,0 +1,117 @@
+"""The Triton kernels where there is no card: interpreted on the CPU, compiled for four generations of cards,
+and done without."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.quantization import FORMATS
+from engine.quantization import triton as kernels
+from engine.quantization.blocks import Blocks
+
+NAMES = [name for name, each in FORMATS.items() if isinstance(each, Blocks)]
+CARDS = {"Turing": 75, "Ampere": 80, "Hopper": 90, "Blackwell": 120}
+# Bytes that the threads of one program may share (99 KiB on the smallest of Ampere).
+SHARED = {"Turing": 64 << 10, "Ampere": 99 << 10, "Hopper": 227 << 10, "Blackwell": 99 << 10}
+
+
+def test_kernels_compute_the_same_when_interpreted():
+    pytest.importorskip("triton", reason="needs Triton")
+    # A process of its own: Triton decides at its first import whether it interprets.
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu/test_triton.py"],
+        cwd=Path(__file__).parents[3],
+        env=os.environ | {"TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+    assert "skipped" not in done.stdout
+
+
+@pytest.fixture
+def compiled(monkeypatch, tmp_path):
+    """Compiles a kernel for a card: compiled(kernel, pointers: argument -> type, constants, card)."""
+    pytest.importorskip("triton", reason="needs Triton")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
+    from triton import compile
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    def compile_for(kernel, pointers, constants, card):
+        names = kernel.arg_names
+        signature = {name: "constexpr" if name in constants else pointers.get(name, "i32") for name in names}
+        values = {(names.index(name),): value for name, value in constants.items()}
+        target = GPUTarget("cuda", CARDS[card], 32)
+        return compile(ASTSource(kernel, signature, values), target, {"enable_fp_fusion": False})
+
+    return compile_for
+
+
+def compiles(module, pointers, constants, unpack, n, card, compiled):
+    compiled(module.unpack_kernel, pointers, constants | unpack, card)
+    rows, step = module.TILES[n]
+    tile = {"ROWS": rows, "STEP": step, "N": n}
+    return compiled(module.product_kernel, pointers, constants | tile, card).metadata.shared <= SHARED[card]
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "card", "dtype"),
+    [
+        *((name, 16, "Ampere", "*bf16") for name in NAMES),
+        ("Q6_K", 1, "Ampere", "*bf16"),
+        ("Q4_0", 16, "Turing", "*fp16"),
+        ("Q4_K", 64, "Hopper", "*bf16"),
+        ("Q6_K", 64, "Blackwell", "*fp32"),
+    ],
+)
+def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
+    from engine.quantization.triton import ggml
+
+    pointers = {"data": "*u8", "x": dtype, "out": dtype}
+    constants = dict(zip(("SCALES", "QUANT", "NBYTES", "SUBS", "SIZE"), ggml.constants(name), strict=True))
+    assert compiles(ggml, pointers, constants, {"TILE": 2048 // constants["SIZE"]}, n, card, compiled)
+
+
+@pytest.mark.parametrize(
+    ("awq", "bits", "n", "card", "dtype"),
+    [
+        (False, 3, 64, "Ampere", "*bf16"),
+        (False, 4, 16, "Turing", "*fp16"),
+        (True, 4, 1, "Hopper", "*bf16"),
+        (True, 4, 64, "Hopper", "*bf16"),
+    ],
+)
+def test_kernels_of_groups_compile(awq, bits, n, card, dtype, compiled):
+    from engine.quantization.triton import grouped
+
+    pointers = {"quants": "*i32", "zeros": "*i32", "index": "*i32", "scales": "*fp16", "x": dtype}
+    pointers["out"] = dtype
+    constants = {"AWQ": awq, "BITS": bits, "SIZE": 128, "PLUS": 1} | ({"index": None} if awq else {})
+    assert compiles(grouped, pointers, constants, {"ROWS": 64, "STEP": 32}, n, card, compiled)
+
+
+def test_the_engine_runs_without_triton():
+    program = (
+        "import sys, torch; sys.modules['triton'] = None\n"
+        "from engine.quantization import triton\n"
+        "assert not triton.available(torch.device('cuda'))"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
+
+
+def test_a_card_that_triton_cannot_compile_for_is_left_to_plain_torch(monkeypatch, caplog):
+    pytest.importorskip("triton", reason="needs Triton")
+
+    def no_compiler(*args):
+        raise RuntimeError("Failed to find C compiler.")
+
+    monkeypatch.setattr(kernels, "unpack_blocks", no_compiler)
+    assert not kernels.compiles(torch.device("cpu"))
+    assert "Failed to find C compiler" in caplog.text

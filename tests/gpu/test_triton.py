@@ -1,0 +1,175 @@
+"""What the Triton kernels compute: on a CUDA device or, with TRITON_INTERPRET=1, in Triton's interpreter on
+the CPU (tests/engine/quantization/test_triton.py runs this file so)."""
+
+import os
+
+import pytest
+import torch
+from gguf import GGMLQuantizationType
+from gguf.quants import dequantize
+
+from engine.bench.quantization import random_packed
+from engine.checkpoints import Groups
+from engine.checkpoints.storage import BLOCKS
+from engine.quantization import FORMATS, format_named
+from engine.quantization import triton as kernels
+from engine.quantization.blocks import Blocks
+from engine.quantization.grouped import aligned
+from tests.engine.quantization.grouped_reference import Matrix, stored
+
+pytest.importorskip("triton", reason="needs Triton")
+
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+NAMES = [name for name, each in FORMATS.items() if isinstance(each, Blocks)]
+CPU = torch.device("cpu")
+# Triton 3.7's interpreter rounds bfloat16 wrongly, and multiplies its bits as if they were integers.
+SHORTER = (torch.float16,) if INTERPRETED else (torch.float16, torch.bfloat16)
+
+
+@pytest.fixture(scope="module")
+def device(request):
+    return CPU if INTERPRETED else request.getfixturevalue("cuda")
+
+
+def blocks(name, rows, columns):
+    """Random bytes (with finite scales), uint8 [bytes], and the numbers in them, float32 [rows, columns]."""
+    data = random_packed(name, (rows, columns), CPU, torch.float32).parts[0]
+    numbers = dequantize(data.view(rows, -1).numpy(), GGMLQuantizationType[name])
+    return data, torch.from_numpy(numbers)
+
+
+def at_odd_address(data):
+    return torch.cat([data.new_zeros(1), data])[1:]
+
+
+def unpacked(name, data, shape, dtype, device):
+    out = torch.full((shape[0] * shape[1] + 7,), 9.0, dtype=dtype, device=device)
+    kernels.unpack_blocks(name, data, out[:-7])
+    assert out[-7:].eq(9).all()
+    return out[:-7].view(shape).cpu()
+
+
+def assert_is_product(found, x, weights):
+    """Within the rounding of each term and of each sum of `x @ weights.T`, all of found's type."""
+    assert found.dtype == x.dtype
+    weights = weights.to(x.dtype).double()
+    x = x.double()
+    size = x.abs() @ weights.abs().t()
+    error = torch.finfo(found.dtype).eps * 2 + torch.finfo(torch.float32).eps * x.shape[1]
+    assert ((found.cpu().double() - x @ weights.t()).abs() <= error * size).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("place", [torch.clone, at_odd_address])
+def test_unpacked_blocks_equal_the_reference(name, place, device):
+    shape = (13, 3 * BLOCKS[name][0])
+    data, numbers = blocks(name, *shape)
+    assert torch.equal(unpacked(name, place(data.to(device)), shape, torch.float32, device), numbers)
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "Q6_K"])
+@pytest.mark.parametrize("dtype", SHORTER)
+def test_shorter_types_are_rounded_from_float32(name, dtype, device):
+    shape = (5, 512)
+    data, numbers = blocks(name, *shape)
+    assert torch.equal(unpacked(name, data.to(device), shape, dtype, device), numbers.to(dtype))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("n", [1, 17])
+def test_products_with_blocks_equal_those_with_the_numbers(name, n, device):
+    shape = (37, 3 * BLOCKS[name][0])  # not whole tiles, and for short blocks no whole steps
+    data, numbers = blocks(name, *shape)
+    x = torch.randn(n, shape[1], generator=torch.Generator().manual_seed(n))
+    found = kernels.multiply_blocks(name, at_odd_address(data.to(device)), x.to(device), shape[0])
+    assert_is_product(found, x, numbers)
+
+
+@pytest.mark.parametrize("dtype", SHORTER)
+@pytest.mark.parametrize("n", [1, 3, 64])
+def test_products_in_shorter_types(n, dtype, device):
+    data, numbers = blocks("Q4_K", 40, 512)
+    x = torch.randn(n, 512, generator=torch.Generator().manual_seed(n)).to(dtype)
+    assert_is_product(kernels.multiply_blocks("Q4_K", data.to(device), x.to(device), 40), x, numbers)
+
+
+@pytest.mark.parametrize("n", [0, 65])
+def test_no_rows_and_many_rows_are_left_to_others(n, device):
+    data, _ = blocks("Q8_0", 2, 32)
+    assert kernels.multiply_blocks("Q8_0", data.to(device), torch.zeros(n, 32, device=device), 2) is None
+
+
+MATRICES = {
+    **{
+        f"GPTQ, {bits} bits, v{version}": ("GPTQ", bits, version)
+        for bits in (2, 3, 4, 8)
+        for version in (1, 2)
+    },
+    "AWQ": ("AWQ", 4, 2),
+}
+
+
+def matrix(kind, act_order):
+    """(format's name, Matrix [48 or 64, 96], its bytes, Groups)"""
+    name, bits, version = MATRICES[kind]
+    rows = 64 if bits == 3 else 48  # whole words of zero points; not whole tiles
+    found = Matrix(bits, 64, rows, 96, act_order)  # the last group is short
+    parts = stored(found.gptq(version) if name == "GPTQ" else found.awq(), odd=True)
+    return name, found, parts, Groups(bits, 64, version % 2)
+
+
+def typed(name, parts, device):
+    types = (torch.int32, torch.int32, format_named(name).scales, torch.int32)
+    return [aligned(part.to(device), dtype) for part, dtype in zip(parts, types, strict=False)]
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+@pytest.mark.parametrize("act_order", [False, True])
+def test_unpacked_groups_equal_the_numbers_packed(kind, act_order, device):
+    act_order = act_order and kind != "AWQ"
+    name, reference, parts, groups = matrix(kind, act_order)
+    parts = typed(name, parts if act_order else parts[:3], device)
+    rows = reference.rows
+    for first, count in ((0, rows), (32, rows - 32)):
+        out = torch.full((96 * count + 7,), 9.0, device=device)
+        kernels.unpack_grouped(name, parts, (rows, 96), first, count, groups, out[:-7])
+        assert out[-7:].eq(9).all()
+        assert torch.equal(out[:-7].view(96, count).t().cpu(), reference.numbers()[first : first + count])
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+@pytest.mark.parametrize("n", [1, 17])
+def test_products_with_groups_equal_those_with_the_numbers(kind, n, device):
+    name, reference, parts, groups = matrix(kind, act_order=kind != "AWQ")
+    x = torch.randn(n, 96, generator=torch.Generator().manual_seed(n))
+    found = kernels.multiply_grouped(name, typed(name, parts, device), groups, x.to(device), reference.rows)
+    assert_is_product(found, x, reference.numbers())
+
+
+@pytest.mark.parametrize("name", ["GPTQ", "GPTQ_BF16", "GPTQ_F32", "AWQ", "AWQ_BF16", "AWQ_F32"])
+def test_scales_of_every_type(name, device):
+    packed = random_packed(name, (64, 256), CPU, torch.float32)
+    out = torch.empty(256, 64, device=device)
+    kernels.unpack_grouped(name, typed(name, packed.parts, device), (64, 256), 0, 64, packed.groups, out)
+    assert torch.equal(out.cpu(), packed.format.numbers(packed.parts, (64, 256), 0, 64, packed.groups))
+
+
+@pytest.mark.parametrize("bits", [2, 3, 4, 8])
+def test_zero_points_overflow_as_by_plain_torch(bits, device):
+    name, reference, parts, groups = matrix(f"GPTQ, {bits} bits, v1", act_order=True)
+    parts[1] = torch.full_like(parts[1], 0xFF)
+    shape = (reference.rows, reference.columns)
+    out = torch.empty(shape[::-1], device=device)
+    kernels.unpack_grouped(name, typed(name, parts, device), shape, 0, shape[0], groups, out)
+    assert torch.equal(out.cpu(), format_named(name).numbers(parts, shape, 0, shape[0], groups))
+
+
+def test_a_damaged_index_reads_no_other_memory(device):
+    name, _, parts, groups = matrix("GPTQ, 4 bits, v1", act_order=True)
+    parts = typed(name, parts, device)
+    found = []
+    for group in (1 << 30, 1):  # 1 is the last
+        parts[3] = torch.full_like(parts[3], group)
+        found.append(torch.empty(96, 48, device=device))
+        kernels.unpack_grouped(name, parts, (48, 96), 0, 48, groups, found[-1])
+    assert torch.equal(*found)
