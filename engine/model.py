@@ -15,6 +15,7 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.kv_cache import KVCache
+from engine.quantization import packed_in
 
 # Attention works on this many rows at a time, so that a mask is never larger than this times the context.
 ROWS_PER_PIECE = 256
@@ -110,9 +111,10 @@ def _attend(
     key: Tensor,  # [1, kv_heads, keys, head_dim]
     value: Tensor,
     attention_mask: Visibility,
-    scaling: float | None = None,
+    scaling: float,
     dropout: float = 0.0,
     sliding_window: int | None = None,
+    softcap: float | None = None,
     **others: object,
 ) -> tuple[Tensor, None]:
     """transformers' attention interface. Query heads that share a key head are folded into its rows: keys are
@@ -125,15 +127,27 @@ def _attend(
         stop = min(start + ROWS_PER_PIECE, rows)
         mask = attention_mask.mask(start, stop, sliding_window)
         keys = key.shape[2] if mask is None else mask.shape[1]
-        piece = nn.functional.scaled_dot_product_attention(
-            query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width),
-            key[:, :, :keys],
-            value[:, :, :keys],
-            attn_mask=None if mask is None else mask.repeat(group, 1),
-            scale=scaling,
-        )
+        folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
+        seen = None if mask is None else mask.repeat(group, 1)
+        if softcap is None:
+            piece = nn.functional.scaled_dot_product_attention(
+                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=seen, scale=scaling
+            )
+        else:
+            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], seen, scaling, softcap)
         output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
     return output, None
+
+
+def _capped_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, cap: float
+) -> Tensor:
+    """softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2), which torch's attention
+    does not offer. Shapes as in `scaled_dot_product_attention`, each row the same `mask` in every head."""
+    scores = (query @ key.transpose(2, 3)).mul_(scale / cap).tanh_().mul_(cap)
+    if mask is not None:
+        scores.masked_fill_(~mask, float("-inf"))
+    return scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype) @ value
 
 
 ATTENTION = "specexec"
@@ -144,29 +158,72 @@ class Model:
     """A causal language model on its compute device.
 
     Attributes: `config` (transformers'), `vocabulary` (tokens that get logits), `layers`, `dtype`, `device`,
-    `nbytes`, `parameters`.
+    `packed` (matrices are kept as stored).
     """
 
     def __init__(
-        self, module: PreTrainedModel, config: PretrainedConfig, vocabulary: int | None = None
+        self,
+        module: PreTrainedModel,
+        config: PretrainedConfig,
+        dtype: torch.dtype,
+        device: torch.device,
+        vocabulary: int | None = None,
+        packed: bool = False,
     ) -> None:
-        """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place.
+        """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place,
+        rotary frequencies fixed (`engine.rope`).
 
+        dtype, device: of states, keys and values, and logits.
         vocabulary: tokens there are, where the head is padded to more; what lies behind them stands for
         nothing and gets no logits.
+        packed: whether matrices are kept as stored.
         """
         self.config = config
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither
         self._head: Any = module.lm_head
         self.layers = len(self._body.layers)
-        rows: int = self._head.weight.shape[0]
+        # Gemma 3: local and global layers rotate by frequencies of their own.
+        by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
+        self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
+        self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
+        rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
-        self.dtype: torch.dtype = self._head.weight.dtype
-        self.device: torch.device = self._head.weight.device
+        self.dtype = dtype
+        self.device = device
         weights = list(module.parameters())  # each once, also where the head is tied to the embedding
-        self.nbytes = sum(weight.nbytes for weight in weights)
-        self.parameters = sum(weight.numel() for weight in weights)
+        self._packed = packed_in(module)
+        self._movers = list(
+            {id(matrix.mover): matrix.mover for matrix in self._packed if matrix.mover}.values()
+        )
+        self.packed = packed
+        self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
+
+    @property
+    def nbytes(self) -> int:
+        """Memory the weights take on the device, with the room that packed ones are unpacked into."""
+        workspaces = {id(matrix.workspace): matrix.workspace for matrix in self._packed}
+        return (
+            self._unpacked_nbytes
+            + sum(matrix.nbytes for matrix in self._packed if not matrix.mover)
+            + sum(mover.nbytes for mover in self._movers)
+            + sum(workspace.nbytes for workspace in workspaces.values())
+        )
+
+    @property
+    def moved(self) -> int:
+        """Bytes of weights streamed so far."""
+        return sum(mover.moved for mover in self._movers)
+
+    @property
+    def waited_s(self) -> float:
+        """Seconds that passes have waited for streamed weights so far."""
+        return sum(mover.waited_s for mover in self._movers)
+
+    def close(self) -> None:
+        """End the threads that stream weights. The model cannot be used afterwards."""
+        for mover in self._movers:
+            mover.close()
 
     def new_cache(self, capacity: int) -> KVCache:
         config = self.config
@@ -197,7 +254,7 @@ class Model:
         visibility = Visibility(rows, int(rows.positions.max()), cache.length, tail_positions)
         position_ids = rows.positions[None]
         state = self._body.embed_tokens(rows.tokens[None])
-        rotary = self._body.rotary_emb(state, position_ids)
+        rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
         hidden: dict[int, Tensor] = {}
         for index, layer in enumerate(self._body.layers):
             watch(index, self.layers)
@@ -206,11 +263,13 @@ class Model:
                 attention_mask=visibility,
                 position_ids=position_ids,
                 past_key_values=cache,
-                position_embeddings=rotary,
+                position_embeddings=rotary[self._rotary_kinds[index]],
             )
             if index in hidden_layers:
                 hidden[index] = state[0, logits_for]
         watch(self.layers, self.layers)
         cache.extend_tail(len(rows))
-        logits = self._head(self._body.norm(state[0, logits_for]))
-        return Output(logits[:, : self.vocabulary], hidden)
+        logits: Tensor = self._head(self._body.norm(state[0, logits_for]))[:, : self.vocabulary]
+        if self._logit_cap is not None:
+            logits = (logits / self._logit_cap).tanh() * self._logit_cap
+        return Output(logits, hidden)

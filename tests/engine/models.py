@@ -1,20 +1,32 @@
 """Tiny random models in float32, built by transformers, for tests."""
 
 import copy
+from typing import Any
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from engine.model import ATTENTION, Model
+from engine.rope import fix_rope
 
 VOCABULARY = 61
+CONTEXT = 64  # the length rotary frequencies are fixed for
 _COMMON = dict(
     vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=3, num_attention_heads=4,
     num_key_value_heads=2, max_position_embeddings=512, bos_token_id=1, eos_token_id=2, pad_token_id=0,
 )  # fmt: skip
-CONFIGS = {
+_LONGROPE = dict(
+    rope_type="longrope",
+    rope_theta=10000.0,
+    partial_rotary_factor=0.5,
+    short_factor=[1.0, 1.3],
+    long_factor=[1.5, 6.0],
+)
+CONFIGS: dict[str, dict[str, Any]] = {
     "llama": dict(head_dim=8, tie_word_embeddings=True),
+    "llama_bias": dict(model_type="llama", attention_bias=True, mlp_bias=True),
     "llama3_rope": dict(
+        model_type="llama",
         head_dim=16,
         rope_parameters=dict(
             rope_type="llama3",
@@ -27,16 +39,40 @@ CONFIGS = {
     ),
     "mistral": dict(sliding_window=12),
     "qwen2": dict(),
-    "qwen2_window": dict(use_sliding_window=True, sliding_window=9, max_window_layers=1),
+    "qwen2_window": dict(model_type="qwen2", use_sliding_window=True, sliding_window=9, max_window_layers=1),
     "qwen3": dict(head_dim=16),
+    "mixtral": dict(num_local_experts=5, num_experts_per_tok=2, head_dim=16),
+    "gemma2": dict(
+        head_dim=16,
+        query_pre_attn_scalar=24,
+        sliding_window=9,
+        attn_logit_softcapping=3.0,
+        final_logit_softcapping=20.0,
+    ),
+    "gemma3_text": dict(
+        head_dim=16,
+        query_pre_attn_scalar=24,
+        sliding_window=9,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters=dict(
+            sliding_attention=dict(rope_type="default", rope_theta=100.0),
+            full_attention=dict(rope_type="linear", rope_theta=10000.0, factor=8.0),
+        ),
+    ),
+    "phi3": dict(
+        sliding_window=11,
+        rope_parameters=dict(rope_type="default", rope_theta=10000.0, partial_rotary_factor=0.5),
+    ),
+    "phi3_short": dict(model_type="phi3", original_max_position_embeddings=256, rope_parameters=_LONGROPE),
+    "phi3_long": dict(model_type="phi3", original_max_position_embeddings=8, rope_parameters=_LONGROPE),
 }
 
 
 def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     """transformers' own model. The head is made sharper than at random, so that a draft and a target can
     agree at all."""
-    settings = {**_COMMON, **CONFIGS[kind], **changes}
-    config = AutoConfig.for_model(kind.split("_")[0].replace("llama3", "llama"), **settings)
+    settings = copy.deepcopy({"model_type": kind, **_COMMON, **CONFIGS[kind], **changes})
+    config = AutoConfig.for_model(settings.pop("model_type"), **settings)
     config._attn_implementation = "eager"
     torch.manual_seed(seed)
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
@@ -46,12 +82,13 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     return module
 
 
-def ours(module: PreTrainedModel) -> Model:
-    """The same weights behind `engine.model`."""
+def ours(module: PreTrainedModel, context: int = CONTEXT) -> Model:
+    """The same weights behind `engine.model`, loaded for a context of that many tokens."""
     config = copy.deepcopy(module.config)
     twin = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation=ATTENTION)
     twin.load_state_dict(module.state_dict())
-    return Model(twin, config)
+    fix_rope(twin, config, context)
+    return Model(twin, config, torch.float32, torch.device("cpu"))
 
 
 def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrainedModel:

@@ -46,7 +46,8 @@ def test_each_tree_node_sees_its_path_as_plain_text_would(kind):
 
 @pytest.mark.parametrize("kind", CONFIGS)
 def test_gathered_rows_equal_rows_computed_afresh(kind):
-    model = ours(reference(kind))
+    module = reference(kind)
+    model = ours(module)
     gathered, fresh = Sequence(model, 64), Sequence(model, 64)
     gathered.extend(TEXT)
     visible = torch.eye(4, dtype=torch.bool)
@@ -57,10 +58,14 @@ def test_gathered_rows_equal_rows_computed_afresh(kind):
     assert gathered.ids == fresh.ids
     for layer in range(model.layers):
         torch.testing.assert_close(gathered.cache.rows(layer), fresh.cache.rows(layer), rtol=1e-4, atol=1e-5)
+    logits = gathered.extend([11, 12])
+    expected = expected_logits(module, [*TEXT, 7, 9, 10, 11, 12])[-1]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
 
 
-def test_a_prompt_longer_than_one_piece_equals_transformers_forward():
-    module = reference("mistral", max_position_embeddings=1024)
+@pytest.mark.parametrize("kind", ["mistral", "gemma2", "gemma3_text", "phi3_long"])
+def test_a_prompt_longer_than_one_piece_equals_transformers_forward(kind):
+    module = reference(kind, max_position_embeddings=1024)
     text = torch.randint(
         3, 60, (ROWS_PER_PIECE * 2 + 17,), generator=torch.Generator().manual_seed(3)
     ).tolist()
