@@ -1,0 +1,114 @@
+"""What moves over the link at once: a few matrices that are used one after another.
+
+Plans only: no file is opened and no memory taken here.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.checkpoints import Span
+from engine.quantization import Packed
+from engine.streaming.disk import aligned
+
+# Two spans of a file this close are read as one: the disk reads on faster than it seeks.
+GAP_NBYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """A matrix and where its bytes lie, one span for each of its parts."""
+
+    matrix: Packed
+    spans: tuple[Span, ...]
+
+    @property
+    def nbytes(self) -> int:
+        return sum(span.nbytes for span in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """Whole sectors start..stop of `file`, and `at`, where in a slot they go. `end` is the last byte needed:
+    the file may end before `stop`."""
+
+    file: Path
+    start: int
+    stop: int
+    end: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Attributes: `stored`, its matrices in the order of use; `extents`, what to read; `places`, for each
+    matrix and part (offset in the slot, bytes); `nbytes` of the slot it needs."""
+
+    stored: tuple[Stored, ...]
+    extents: tuple[Extent, ...]
+    places: tuple[tuple[tuple[int, int], ...], ...]
+    nbytes: int
+
+
+def make_chunk(stored: Sequence[Stored]) -> Chunk:
+    """One chunk of these matrices: their spans, joined where they lie close together."""
+    extents: list[Extent] = []
+    at = 0
+    runs = _runs(span for each in stored for span in each.spans)
+    for file, start, stop in runs:
+        first, last = aligned(start, stop)
+        extents.append(Extent(file, first, last, stop, at))
+        at += last - first
+
+    def place(span: Span) -> tuple[int, int]:
+        extent = next(e for e in extents if e.file == span.file and e.start <= span.offset < e.stop)
+        return extent.at + span.offset - extent.start, span.nbytes
+
+    places = tuple(tuple(place(span) for span in each.spans) for each in stored)
+    return Chunk(tuple(stored), tuple(extents), places, at)
+
+
+def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
+    """(file, start, stop) of spans joined across small gaps."""
+    runs: list[tuple[Path, int, int]] = []
+    for span in sorted(spans, key=lambda span: (span.file, span.offset)):
+        stop = span.offset + span.nbytes
+        if runs and runs[-1][0] == span.file and span.offset - runs[-1][2] <= GAP_NBYTES:
+            runs[-1] = (span.file, runs[-1][1], max(stop, runs[-1][2]))
+        else:
+            runs.append((span.file, span.offset, stop))
+    return runs
+
+
+def split(stored: Sequence[Stored], nbytes: int) -> list[Chunk]:
+    """Chunks of about `nbytes`, in the order of use. A matrix larger than that is a chunk of its own."""
+    chunks: list[Chunk] = []
+    waiting: list[Stored] = []
+    for each in stored:
+        if waiting and sum(other.nbytes for other in waiting) + each.nbytes > nbytes:
+            chunks.append(make_chunk(waiting))
+            waiting = []
+        waiting.append(each)
+    if waiting:
+        chunks.append(make_chunk(waiting))
+    return chunks
+
+
+def spread_resident(chunks: Sequence[Chunk], nbytes: int) -> list[bool]:
+    """Which chunks stay in memory when `nbytes` are left for them: evenly between the streamed ones, so that
+    the link works on while they are computed."""
+    total = sum(chunk.nbytes for chunk in chunks)
+    share = min(1.0, nbytes / total) if total else 1.0
+    resident: list[bool] = []
+    seen = kept = 0
+    for chunk in chunks:
+        seen += chunk.nbytes
+        stays = kept + chunk.nbytes <= min(share * seen, nbytes)
+        kept += chunk.nbytes if stays else 0
+        resident.append(stays)
+    # What rounding left over.
+    for index, chunk in enumerate(chunks):
+        if not resident[index] and kept + chunk.nbytes <= nbytes:
+            resident[index] = True
+            kept += chunk.nbytes
+    return resident

@@ -1,0 +1,159 @@
+"""Reading pieces of files past the page cache: the one door to each system's calls.
+
+Direct reads move whole sectors between the disk and page-aligned memory; the page cache neither helps nor
+fills up.
+Knows nothing of weights.
+"""
+
+import contextlib
+import mmap
+import os
+import sys
+from pathlib import Path
+
+from engine.errors import StreamBroken
+
+# Offsets, lengths and addresses of direct reads are multiples of this many bytes on every disk of today.
+SECTOR = 4096
+
+
+def aligned(start: int, stop: int) -> tuple[int, int]:
+    """The whole sectors that hold bytes start..stop."""
+    return start // SECTOR * SECTOR, -(-stop // SECTOR) * SECTOR
+
+
+def page_aligned(nbytes: int) -> mmap.mmap:
+    """Memory of its own that begins at a page."""
+    return mmap.mmap(-1, max(nbytes, 1))
+
+
+if sys.platform == "win32":
+    import ctypes
+    from ctypes import wintypes
+
+    _kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+    _kernel32.CreateFileW.restype = wintypes.HANDLE
+    _kernel32.CreateFileW.argtypes = [
+        wintypes.LPCWSTR, wintypes.DWORD, wintypes.DWORD, ctypes.c_void_p, wintypes.DWORD, wintypes.DWORD,
+        wintypes.HANDLE,
+    ]  # fmt: skip
+    _GENERIC_READ, _SHARE_READ, _OPEN_EXISTING = 0x8000_0000, 0x1, 3
+    _NO_BUFFERING, _SEQUENTIAL_SCAN = 0x2000_0000, 0x0800_0000
+    _END_OF_FILE = 38
+
+    class _Overlapped(ctypes.Structure):
+        _fields_ = [
+            ("Internal", ctypes.c_void_p), ("InternalHigh", ctypes.c_void_p), ("Offset", wintypes.DWORD),
+            ("OffsetHigh", wintypes.DWORD), ("hEvent", wintypes.HANDLE),
+        ]  # fmt: skip
+
+    def _open(path: Path, direct: bool) -> int:
+        handle: int | None = _kernel32.CreateFileW(
+            str(path), _GENERIC_READ, _SHARE_READ, None, _OPEN_EXISTING,
+            _NO_BUFFERING if direct else _SEQUENTIAL_SCAN, None,
+        )  # fmt: skip
+        if handle is None or handle == ctypes.c_void_p(-1).value:
+            raise ctypes.WinError(ctypes.get_last_error())
+        return handle
+
+    def _read(file: int, buffer: memoryview, offset: int) -> int:
+        place = _Overlapped(Offset=offset & 0xFFFF_FFFF, OffsetHigh=offset >> 32)
+        memory = (ctypes.c_char * len(buffer)).from_buffer(buffer)
+        got = wintypes.DWORD()
+        done = _kernel32.ReadFile(
+            wintypes.HANDLE(file), memory, len(buffer), ctypes.byref(got), ctypes.byref(place)
+        )
+        if not done and ctypes.get_last_error() != _END_OF_FILE:
+            raise ctypes.WinError(ctypes.get_last_error())
+        return got.value
+
+    def _close(file: int) -> None:
+        _kernel32.CloseHandle(wintypes.HANDLE(file))
+
+    def _state(file: int, path: Path) -> tuple[int, int]:
+        found = path.stat()  # the share mode keeps others from changing or replacing it
+        return found.st_size, found.st_mtime_ns
+
+    def _forget(file: int) -> None:
+        """Windows frees cached pages by itself."""
+
+else:
+
+    def _open(path: Path, direct: bool) -> int:
+        return os.open(path, os.O_RDONLY | os.O_CLOEXEC | (getattr(os, "O_DIRECT", 0) if direct else 0))
+
+    def _read(file: int, buffer: memoryview, offset: int) -> int:
+        return os.preadv(file, [buffer], offset)
+
+    def _close(file: int) -> None:
+        os.close(file)
+
+    def _state(file: int, path: Path) -> tuple[int, int]:
+        found = os.fstat(file)
+        return found.st_size, found.st_mtime_ns
+
+    def _forget(file: int) -> None:
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class DiskFile:
+    """A file that is read from several threads, directly where the system allows it.
+
+    Attributes: `path`, `direct`.
+    """
+
+    def __init__(self, path: Path, direct: bool = True) -> None:
+        """Raises StreamBroken where the file cannot be opened. A file system that refuses direct reads gets
+        buffered ones."""
+        self.path = path
+        self.direct = direct
+        self._closed = False
+        try:
+            try:
+                self._file = _open(path, direct)
+            except OSError:
+                if not direct:
+                    raise
+                self.direct = False
+                self._file = _open(path, False)
+            self._state = _state(self._file, path)
+        except OSError as error:
+            raise broken(path, error.strerror or str(error)) from error
+
+    def read(self, buffer: memoryview, offset: int, needed: int) -> None:
+        """Fill `buffer` from byte `offset`; the file may end behind its first `needed` bytes.
+
+        For direct reads, address, length and offset are multiples of SECTOR. Raises StreamBroken on a read
+        error, a short read, and where the file has changed since it was opened.
+        """
+        done = 0
+        try:
+            while done < len(buffer) and (got := _read(self._file, buffer[done:], offset + done)):
+                done += got
+                if done % SECTOR:  # the end of the file: the next direct read would begin inside a sector
+                    break
+            if _state(self._file, self.path) != self._state:
+                raise broken(self.path, "it was changed")
+        except OSError as error:
+            raise broken(self.path, error.strerror or str(error)) from error
+        if done < needed:
+            raise broken(self.path, f"it ends after {offset + done:,} bytes")
+
+    def forget(self) -> None:
+        """Give up what the page cache holds of this file."""
+        with contextlib.suppress(OSError):
+            _forget(self._file)
+
+    def close(self) -> None:
+        """Once closed, closing again does nothing: the number may belong to another file by then."""
+        if not self._closed:
+            self._closed = True
+            _close(self._file)
+
+
+def broken(path: Path, reason: str) -> StreamBroken:
+    return StreamBroken(
+        f"{path.name} cannot be read on: {reason}.",
+        "Check the disk and the file, then load the model again.",
+    )

@@ -1,0 +1,162 @@
+"""Slots of memory that reader threads fill with chunks in the order of use, round and round, ahead of whoever
+computes.
+
+Reading goes on across passes: while a draft grows the next tree, the next pass's first chunks arrive.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from engine.errors import StreamBroken
+from engine.streaming.chunks import Chunk, Extent
+from engine.streaming.disk import SECTOR, DiskFile, page_aligned
+
+# One read: long enough for a disk's full speed, short enough that two threads share a chunk.
+PIECE_NBYTES = 4 << 20
+
+
+class Ring:
+    """Used by one consumer thread: `fetch` a chunk, compute with it, `fetch` the next.
+
+    Attributes: `nbytes` of all slots; `waited_s`, how long `fetch` has waited, and `moved`, bytes read, both
+    since the start.
+    """
+
+    def __init__(
+        self, chunks: Sequence[Chunk], slots: int, files: dict[Path, DiskFile], readers: int = 2
+    ) -> None:
+        """chunks: in the order of use. slots: at least two."""
+        self._chunks = chunks
+        self._files = files
+        self._slots = slots
+        self._slot_nbytes = max(chunk.nbytes for chunk in chunks)
+        self._memory = page_aligned(slots * self._slot_nbytes)
+        self._bytes = torch.frombuffer(self._memory, dtype=torch.uint8)
+        self.nbytes = slots * self._slot_nbytes
+        self.waited_s = 0.0
+        self.moved = 0
+        # Steps count chunks across passes: step s is chunk s % len(chunks), in slot s % slots.
+        self._changed = threading.Condition()
+        self._step = -1  # what the consumer holds; earlier slots are free
+        self._bound: int | None = None  # the chunk whose matrices have their bytes
+        self._queue = 0  # the next step to be read
+        self._pieces: list[tuple[int, Extent]] = []  # of steps begun, not yet taken by a reader
+        self._missing: dict[int, int] = {}  # pieces still to arrive, by step
+        self._reading = 0
+        self._error: StreamBroken | None = None
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._read, name=f"stream-{number}", daemon=True)
+            for number in range(readers)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def fetch(self, chunk: int) -> None:
+        """Wait until chunk number `chunk` has arrived, and give its bytes to its matrices. What was fetched
+        before is given up. Raises StreamBroken; then the next fetch begins anew."""
+        with self._changed:
+            count = len(self._chunks)
+            if self._bound == chunk:
+                return
+            self._bound = None
+            if (self._step + 1) % count == chunk and self._error is None:
+                self._missing.pop(self._step, None)
+                self._step += 1
+            else:
+                self._begin_anew(chunk)
+            self._changed.notify_all()
+            started = time.perf_counter()
+            while self._missing.get(self._step) != 0 and self._error is None:
+                self._changed.wait()
+            self.waited_s += time.perf_counter() - started
+            if self._error is not None:
+                raise self._error
+            self.moved += self._chunks[chunk].nbytes
+        self._bind(chunk, self._step % self._slots)
+        self._bound = chunk
+
+    def close(self) -> None:
+        """End the threads; the matrices' bytes are gone."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        for chunk in self._chunks:
+            for stored in chunk.stored:
+                stored.matrix.parts = ()
+
+    def _begin_anew(self, chunk: int) -> None:
+        """A pass ended early, or failed: forget what was read ahead. The lock is held."""
+        self._pieces.clear()
+        self._queue = 1 << 62  # nothing new is begun
+        while self._reading:
+            self._changed.wait()
+        self._error = None
+        self._missing.clear()
+        step = max(self._step, 0)
+        self._step = step + (chunk - step) % len(self._chunks)
+        self._queue = self._step
+
+    def _bind(self, chunk: int, slot: int) -> None:
+        start = slot * self._slot_nbytes
+        for stored, places in zip(self._chunks[chunk].stored, self._chunks[chunk].places, strict=True):
+            stored.matrix.parts = tuple(self._bytes[start + at : start + at + n] for at, n in places)
+
+    # -- reader threads
+    # ------------------------------------------------------------------------------------------
+
+    def _read(self) -> None:
+        while (piece := self._take()) is not None:
+            step, extent = piece
+            start = step % self._slots * self._slot_nbytes + extent.at
+            buffer = memoryview(self._memory)[start : start + extent.stop - extent.start]
+            error = None
+            try:
+                self._files[extent.file].read(buffer, extent.start, extent.end - extent.start)
+            except StreamBroken as broken:
+                error = broken
+            finally:
+                buffer.release()
+            with self._changed:
+                self._reading -= 1
+                self._error = self._error or error
+                if step in self._missing:
+                    self._missing[step] -= 1
+                self._changed.notify_all()
+
+    def _take(self) -> tuple[int, Extent] | None:
+        """The next piece to read; waits for a free slot. None: the ring is closed."""
+        with self._changed:
+            while not self._closed:
+                if self._pieces:
+                    self._reading += 1
+                    return self._pieces.pop(0)
+                if self._error is None and self._queue < max(self._step, 0) + self._slots:
+                    extents = self._chunks[self._queue % len(self._chunks)].extents
+                    self._pieces = [(self._queue, piece) for extent in extents for piece in pieces(extent)]
+                    self._missing[self._queue] = len(self._pieces)
+                    self._queue += 1
+                    continue
+                self._changed.wait()
+        return None
+
+
+def pieces(extent: Extent) -> list[Extent]:
+    """An extent in pieces of PIECE_NBYTES."""
+    assert PIECE_NBYTES % SECTOR == 0
+    return [
+        Extent(
+            extent.file,
+            start,
+            min(start + PIECE_NBYTES, extent.stop),
+            min(start + PIECE_NBYTES, extent.end),
+            extent.at + start - extent.start,
+        )
+        for start in range(extent.start, extent.stop, PIECE_NBYTES)
+    ]

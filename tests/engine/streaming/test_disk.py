@@ -1,0 +1,81 @@
+import os
+import threading
+
+import pytest
+
+from engine.errors import StreamBroken
+from engine.streaming.disk import SECTOR, DiskFile, aligned, page_aligned
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "weights"
+    path.write_bytes(os.urandom(3 * SECTOR + 123))
+    return path
+
+
+def read(file, start, stop):
+    first, last = aligned(start, stop)
+    memory = page_aligned(last - first)
+    file.read(memoryview(memory), first, stop - first)
+    return memory[start - first : stop - first]
+
+
+@pytest.mark.parametrize("direct", [True, False])
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 1), (5, 5000), (SECTOR, 2 * SECTOR), (3 * SECTOR, 3 * SECTOR + 123)]
+)
+def test_bytes_come_as_the_file_has_them(file, direct, start, stop):
+    opened = DiskFile(file, direct)
+    assert read(opened, start, stop) == file.read_bytes()[start:stop]
+    opened.close()
+
+
+def test_many_threads_read_one_file(file):
+    opened, wrong = DiskFile(file), []
+
+    def work(number):
+        for _ in range(50):
+            if read(opened, number, 2 * SECTOR + number) != file.read_bytes()[number : 2 * SECTOR + number]:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    opened.close()
+    assert not wrong
+
+
+def test_a_file_that_ends_too_early_is_a_named_error(file):
+    opened = DiskFile(file)
+    with pytest.raises(StreamBroken, match="it ends after"):
+        read(opened, 3 * SECTOR, 3 * SECTOR + 200)
+    opened.close()
+
+
+def test_a_file_that_changes_while_it_is_open_is_a_named_error(file):
+    opened = DiskFile(file)
+    read(opened, 0, 100)
+    with file.open("r+b") as other:
+        other.write(b"something else")
+    os.utime(file, ns=(1, 1))
+    with pytest.raises(StreamBroken, match="changed"):
+        read(opened, 0, 100)
+    opened.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not let an open file be deleted")
+def test_a_file_deleted_while_it_is_open_is_read_on(file):
+    expected = file.read_bytes()[:100]
+    opened = DiskFile(file)
+    file.unlink()
+    assert read(opened, 0, 100) == expected
+    opened.close()
+
+
+def test_a_file_that_is_not_there_is_a_named_error(tmp_path):
+    with pytest.raises(StreamBroken) as refused:
+        DiskFile(tmp_path / "gone")
+    assert refused.value.hint

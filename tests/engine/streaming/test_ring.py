@@ -1,0 +1,146 @@
+"""Chunks of a made-up file through the ring, in order, out of order, and with faults."""
+
+import os
+import re
+import threading
+
+import pytest
+import torch
+
+from engine.checkpoints import Span
+from engine.errors import BadOption, StreamBroken
+from engine.quantization import Packed, Workspace, format_named
+from engine.streaming.chunks import GAP_NBYTES, Stored, make_chunk, split, spread_resident
+from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.ring import Ring
+from engine.streaming.streamer import Streamer
+
+SIZES = [3000, 9000, 12, 70_000, 4096, 1, 33_333, 5000]
+WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A file with a matrix for each of SIZES, at odd offsets; (stored matrices, file, bytes of each)."""
+    path = tmp_path / "weights"
+    stored, content, blob = [], [], bytearray(b"header!")
+    for size in SIZES:
+        matrix = Packed(format_named("F32"), (1, size // 4), [], WORKSPACE)
+        stored.append(Stored(matrix, (Span(path, len(blob), size, (size,), "U8"),)))
+        content.append(os.urandom(size))
+        blob += content[-1] + b"gap" * (size % 5)
+    path.write_bytes(blob)
+    return stored, path, content
+
+
+@pytest.fixture
+def opened(data):
+    file = DiskFile(data[1])
+    yield {data[1]: file}
+    file.close()
+
+
+def held(chunk):
+    return [bytes(each.matrix.parts[0].numpy()) for each in chunk.stored]
+
+
+def test_every_chunk_arrives_in_pass_after_pass(data, opened):
+    stored, _, content = data
+    chunks = split(stored, 10_000)
+    assert [each for chunk in chunks for each in chunk.stored] == stored
+    for slots in (2, 3, 20):
+        ring = Ring(chunks, slots, opened)
+        for _ in range(20):
+            seen = []
+            for number, chunk in enumerate(chunks):
+                ring.fetch(number)
+                ring.fetch(number)  # its next matrix
+                seen += held(chunk)
+            assert seen == content
+        ring.close()
+    assert ring.moved >= 20 * sum(SIZES)
+
+
+def test_a_pass_that_ends_early_or_skips_still_gets_the_right_bytes(data, opened):
+    stored, _, content = data
+    chunks = [make_chunk([each]) for each in stored]
+    ring = Ring(chunks, 3, opened)
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(300):
+        number = int(torch.randint(len(chunks), (1,), generator=generator))
+        ring.fetch(number)
+        assert held(chunks[number]) == [content[number]]
+    ring.close()
+
+
+def two_passes(ring, chunks):
+    for number in [*range(chunks), *range(chunks)]:
+        ring.fetch(number)
+
+
+def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(data, opened, monkeypatch):
+    stored, _, content = data
+    chunks = [make_chunk([each]) for each in stored]
+    ring = Ring(chunks, 3, opened)
+    whole = DiskFile.read
+    broken = threading.Event()
+
+    def read(self, buffer, offset, needed):
+        if broken.is_set() and offset >= SECTOR:
+            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    broken.set()
+    for _ in range(3):
+        with pytest.raises(StreamBroken):
+            two_passes(ring, len(chunks))
+    broken.clear()
+    for _ in range(3):
+        for number in range(len(chunks)):
+            ring.fetch(number)
+            assert held(chunks[number]) == [content[number]]
+    ring.close()
+
+
+def test_threads_are_gone_after_close_at_any_moment(data, opened):
+    before = threading.active_count()
+    chunks = split(data[0], 10_000)
+    for number in range(50):
+        ring = Ring(chunks, 2 + number % 3, opened)
+        for chunk in range(number % len(chunks)):
+            ring.fetch(chunk)
+        ring.close()
+    assert threading.active_count() == before
+
+
+def test_close_spans_are_read_as_one():
+    path = "x"
+    near = [Span(path, 100, 50, (50,), "U8"), Span(path, 160, 50, (50,), "U8")]
+    far = Span(path, 160 + 50 + GAP_NBYTES + 1, 10, (10,), "U8")
+    stored = [Stored(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,)) for span in (*near, far)]
+    chunk = make_chunk(stored)
+    assert [(extent.start, extent.end) for extent in chunk.extents] == [
+        (0, 210),
+        (far.offset // SECTOR * SECTOR, far.offset + 10),
+    ]
+    assert chunk.places == (((100, 50),), ((160, 50),), ((SECTOR + far.offset % SECTOR, 10),))
+
+
+def test_resident_chunks_are_spread_evenly_and_keep_to_the_limit(data):
+    chunks = [make_chunk([stored]) for stored in data[0]] * 20
+    whole = sum(chunk.nbytes for chunk in chunks)
+    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
+        resident = spread_resident(chunks, int(whole * share))
+        kept = [chunk.nbytes for chunk, stays in zip(chunks, resident, strict=True) if stays]
+        assert whole * share - max(chunk.nbytes for chunk in chunks) <= sum(kept) <= whole * share
+    half = spread_resident([chunks[0]] * 40, 20 * chunks[0].nbytes)
+    assert half == [False, True] * 20
+
+
+def test_a_limit_smaller_than_the_smallest_ring_is_refused_with_the_number(data, opened):
+    with pytest.raises(BadOption, match="GiB") as refused:
+        Streamer(data[0], 100_000, opened)
+    needed = float(re.search(r"[\d.]+", refused.value.hint)[0])
+    streamer = Streamer(data[0], int(needed * 2**30), opened)
+    streamer.close()
