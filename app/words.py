@@ -54,6 +54,7 @@ def load_stage(progress: LoadProgress) -> str:
         "libraries": _tr("Starting the libraries"),
         "reading": _tr("Reading the model's files"),
         "tokenizer": _tr("Reading the tokenizer"),
+        "kernels": _tr("Preparing the weight formats"),
         "draft": _tr("Loading the draft"),
         "target": _tr("Loading the target"),
     }

@@ -97,3 +97,21 @@ class Interrupted(SpecExecError):
     """The user ended it."""
 
     kind = "cancelled"
+
+
+class DiskProblem(SpecExecError):
+    """A disk that is full, or a folder that cannot be written."""
+
+    kind = "disk"
+
+
+class MissingExtra(SpecExecError):
+    """A command that needs packages which are not installed."""
+
+    kind = "missing_extra"
+
+
+class StreamBroken(SpecExecError):
+    """A model file could not be read, or changed, while its weights were streamed."""
+
+    kind = "stream_broken"

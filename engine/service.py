@@ -71,12 +71,21 @@ class Engine:
             raise out_of_memory(error) from error
 
     def unload(self) -> None:
+        if self.session is not None:
+            self.session.close()
         self.session = None
 
     def _load(self, request: protocol.Load, loading: Loading) -> protocol.Loaded:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
-        from engine.loading import choose_device, choose_dtype, load_model, model_config
+        from engine.loading import (
+            choose_device,
+            choose_dtype,
+            fits_unpacked,
+            load_model,
+            model_config,
+            prepare,
+        )
         from engine.sequence import Sequence
         from engine.session import Pair, Session
         from engine.tokenizer import check_same_vocabulary, load_tokenizer
@@ -94,6 +103,7 @@ class Engine:
                 f"The model holds at most {limit:,} tokens of context.",
                 f"Ask for {limit} or fewer.",
             )
+        context = request.context or min(DEFAULT_CONTEXT, limit)
         device = choose_device(request.device)
         dtype = choose_dtype(request.dtype, device)
 
@@ -102,11 +112,21 @@ class Engine:
         if draft_file:
             check_same_vocabulary(tokenizer, load_tokenizer(draft_file))
 
+        loading.report("kernels")
+        for file in filter(None, (target_file, draft_file)):
+            prepare(file, dtype)
+
         def model(stage: protocol.LoadStage, file: "Checkpoint") -> "Model":
             def watch(done: int, total: int) -> None:
                 loading.report(stage, done, total)
 
-            return load_model(file, dtype, device, watch, tokenizer.vocabulary_size)
+            packed = request.weights == "packed" or (
+                request.weights == "auto" and not fits_unpacked(file, dtype, device)
+            )
+            ram_limit = int(request.ram_limit * 2**30) if stage == "target" and request.ram_limit else None
+            return load_model(
+                file, dtype, device, watch, context, tokenizer.vocabulary_size, packed, ram_limit
+            )
 
         draft_model = model("draft", draft_file) if draft_file else None
         target_model = model("target", target_file)
@@ -115,7 +135,6 @@ class Engine:
                 f"The draft has {draft_model.vocabulary:,} tokens, the target {target_model.vocabulary:,}.",
                 "Choose a draft of the target's model family, or run without a draft model.",
             )
-        context = request.context or min(DEFAULT_CONTEXT, limit)
         pair = Pair(
             Sequence(target_model, context),
             Sequence(draft_model, context) if draft_model else None,
@@ -141,8 +160,9 @@ def model_info(name: str, file: "Checkpoint", model: "Model") -> protocol.ModelI
         name=catalog.entries()[name].name if name in catalog.entries() else file.path.stem,
         path=str(file.path),
         architecture=file.architecture,
-        parameters=model.parameters,
+        parameters=sum(weight.numel for weight in file.weights.values()),
         nbytes=model.nbytes,
+        packed=model.packed,
         layers=model.layers,
         vocabulary=model.vocabulary,
     )

@@ -5,9 +5,12 @@ rules that end an answer; knows nothing of processes, windows or command lines.
 """
 
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+
+import psutil
 
 from engine import protocol
 from engine.decoding import Event, Grown, Iterated, Prefilled, decode
@@ -38,12 +41,23 @@ class Pair:
 
     @property
     def memory(self) -> protocol.Memory:
-        """Bytes of weights and KV cache by tier."""
+        """Bytes of weights, workspaces and KV cache by tier."""
         used = {"vram": 0, "ram": 0}
         for sequence in filter(None, (self.target, self.draft)):
             tier = "vram" if sequence.model.device.type == "cuda" else "ram"
             used[tier] += sequence.model.nbytes + sequence.cache.nbytes
-        return protocol.Memory(**used)
+        return protocol.Memory(**used, peak=peak_resident_nbytes())
+
+
+def peak_resident_nbytes() -> int:
+    """The most RAM this process has held at one time, in bytes."""
+    if sys.platform == "win32":
+        peak: int = psutil.Process().memory_info().peak_wset
+        return peak
+    import resource
+
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024
 
 
 class Session:
@@ -53,6 +67,11 @@ class Session:
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
         self._drafters: dict[str, Drafter] = {}
+
+    def close(self) -> None:
+        """End what moves weights; no answer can be asked for afterwards."""
+        for sequence in filter(None, (self.pair.target, self.pair.draft)):
+            sequence.model.close()
 
     @property
     def context(self) -> int:
@@ -170,6 +189,9 @@ class Writer:
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
         self._decoder = pair.tokenizer.stream()
+        self._model = pair.target.model
+        self._waited_s = self._model.waited_s
+        self._moved = self._model.moved
         self._started = self._first = self._last = self._tree_shown = started
         self._read = 0
 
@@ -189,6 +211,7 @@ class Writer:
         match event:
             case Prefilled(token):
                 self._first = self._last = time.perf_counter()
+                self._waited_s = self._model.waited_s
                 self._add([token])
             case Grown(snapshot):
                 if time.perf_counter() - self._tree_shown >= TREE_INTERVAL_S:
@@ -202,9 +225,13 @@ class Writer:
         root = self.tokens[-1]
         self._last = time.perf_counter()
         self.passes += 1
-        self.seconds.draft += event.draft_s
-        self.seconds.target += event.target_s
-        self.seconds.other += event.other_s
+        wait_s = self._model.waited_s - self._waited_s
+        self._waited_s += wait_s
+        seconds = protocol.Seconds(
+            draft=event.draft_s, target=event.target_s - wait_s, stream_wait=wait_s, other=event.other_s
+        )
+        for phase in protocol.Seconds.__struct_fields__:
+            setattr(self.seconds, phase, getattr(self.seconds, phase) + getattr(seconds, phase))
         taken = self._add(event.tokens)
         bonus = event.tokens[-1] if len(event.accepted) < taken else None
         self._emit(
@@ -215,7 +242,7 @@ class Writer:
                 accepted=event.accepted[:taken],
                 bonus_token=bonus,
                 bonus_text="" if bonus is None else self.pair.tokenizer.token_text(bonus),
-                seconds=protocol.Seconds(draft=event.draft_s, target=event.target_s, other=event.other_s),
+                seconds=seconds,
                 tokens=len(self.tokens),
                 target_passes=self.passes,
                 tokens_per_pass=(len(self.tokens) - 1) / self.passes,
@@ -225,6 +252,7 @@ class Writer:
 
     def finish(self) -> protocol.Answer:
         self._give(self._text.finish(self._decoder.flush()))
+        moved = self._model.moved - self._moved
         return protocol.Answer(
             request=self.request,
             text=self._text.text,
@@ -239,8 +267,8 @@ class Writer:
             tokens_per_second=self._tokens_per_second(),
             time_to_first_token_s=self._first - self._started if self.tokens else None,
             seconds=self.seconds,
-            bytes_streamed=0,
-            link_gb_per_s=None,
+            bytes_streamed=moved,
+            link_gb_per_s=moved / 1e9 / (self._last - self._started) if moved and self.tokens else None,
             memory=self.pair.memory,
             drafter=self.drafter.name,
             budget=self.limits.budget,

@@ -18,7 +18,7 @@ __all__ = [
 
 MAX_BUDGET = 4096
 
-LoadStage = Literal["libraries", "reading", "tokenizer", "draft", "target"]
+LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target"]
 StopReason = Literal["end_of_sequence", "stop_string", "max_new_tokens", "context_full", "cancelled"]
 
 
@@ -59,6 +59,12 @@ class Load(Struct, tag=True, kw_only=True):
     device: Literal["auto", "cuda", "cpu"] = "auto"
     context: Annotated[int, Meta(ge=16)] | None = None  # tokens; None: the engine chooses
     drafter: str = "auto"  # refused here where the pair cannot run it
+    weights: Literal["auto", "packed", "unpacked"] = (
+        "auto"  # in memory; auto: unpacked where half of the free memory holds them
+    )
+    ram_limit: Annotated[float, Meta(gt=0)] | None = (
+        None  # GiB the target's weights may take, with what streams the rest; None: all
+    )
 
 
 class Chat(Struct, tag=True, kw_only=True):
@@ -108,6 +114,7 @@ class ModelInfo(Struct, kw_only=True):
     architecture: str
     parameters: int
     nbytes: int  # weights in memory
+    packed: bool  # kept as stored, unpacked at each product
     layers: int
     vocabulary: int
 
@@ -188,10 +195,11 @@ class IterationDone(Struct, tag=True, kw_only=True):
 
 
 class Memory(Struct, kw_only=True):
-    """Bytes of weights and KV cache held in each tier."""
+    """Bytes of weights, workspaces and KV cache held in each tier."""
 
     vram: int
     ram: int
+    peak: int  # the most RAM the engine's process ever held, its program and libraries included
 
 
 class Answer(Struct, tag=True, kw_only=True):

@@ -14,6 +14,7 @@ MODEL = messages.ModelInfo(
     architecture="llama",
     parameters=135_000_000,
     nbytes=98_000_000,
+    packed=False,
     layers=30,
     vocabulary=49_152,
 )
@@ -85,7 +86,7 @@ def answer(
         seconds=messages.Seconds(draft=0.2, target=0.6, stream_wait=0.1, other=0.1),
         bytes_streamed=0,
         link_gb_per_s=None,
-        memory=messages.Memory(vram=0, ram=98_000_000),
+        memory=messages.Memory(vram=0, ram=98_000_000, peak=700_000_000),
         drafter="recycling",
         budget=64,
     )

@@ -7,9 +7,10 @@ import torch
 from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadCheckpoint, SpecExecError, UnsupportedModel
-from engine.loading import half_split, load_model
+from engine.errors import BadCheckpoint, SpecExecError
+from engine.loading import load_model
 from engine.model import no_watch
+from engine.quantization import half_split
 from engine.sequence import Sequence
 from tests.engine.models import VOCABULARY, reference
 
@@ -29,7 +30,8 @@ def folder(tmp_path):
 
 
 def load(folder, **kwargs):
-    return load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), no_watch, **kwargs)
+    cpu = torch.device("cpu")
+    return load_model(open_checkpoint(folder), torch.float32, cpu, no_watch, context=64, **kwargs)
 
 
 def change(folder, **settings):
@@ -70,12 +72,6 @@ def test_a_configuration_that_does_not_fit_is_a_named_error(folder, settings):
     assert refused.value.hint
 
 
-def test_rotary_positions_that_change_with_length_are_refused(folder):
-    change(folder, rope_parameters={"rope_type": "dynamic", "rope_theta": 1e4, "factor": 2.0})
-    with pytest.raises(UnsupportedModel, match="dynamic"):
-        load(folder)
-
-
 def test_an_architecture_outside_the_list_is_refused_with_the_list(folder):
     change(folder, model_type="opt", architectures=["OPTForCausalLM"])
     with pytest.raises(SpecExecError) as refused:
@@ -99,4 +95,4 @@ def test_loading_can_be_ended_between_tensors(folder):
             raise Ended
 
     with pytest.raises(Ended):
-        load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), watch)
+        load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), watch, context=64)

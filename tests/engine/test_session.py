@@ -6,7 +6,6 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from engine import protocol
 from engine.errors import BadNumbers, BadOption, EmptyPrompt, PromptTooLong
 from engine.protocol import IterationDone, Message, Options, PrefillProgress, TextDelta, TreeGrown
 
@@ -203,7 +202,8 @@ def test_trees_are_shown_thirty_times_a_second_at_most(smollm2):
 def test_memory_counts_weights_and_cache(smollm2):
     memory = smollm2.session.pair.memory
     target = smollm2.session.pair.target
-    assert memory == protocol.Memory(vram=0, ram=target.model.nbytes + target.cache.nbytes)
+    assert (memory.vram, memory.ram) == (0, target.model.nbytes + target.cache.nbytes)
+    assert memory.ram < memory.peak < memory.ram + (2 << 30)
 
 
 def test_a_stop_string_in_the_middle_of_an_iteration_counts_as_plain_decoding_does(smollm2):

@@ -1,0 +1,210 @@
+"""Puts the weights of a checkpoint into transformers' modules: as numbers, packed, or streamed."""
+
+import re
+import sys
+from pathlib import Path
+
+import torch
+from accelerate.utils import set_module_tensor_to_device
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from engine.checkpoints import Checkpoint, Weight
+from engine.checkpoints.grouped import without_zero_biases
+from engine.errors import BadCheckpoint
+from engine.quantization import (
+    Experts,
+    Packed,
+    PackedEmbedding,
+    PackedLinear,
+    Table,
+    Workspace,
+    format_named,
+    half_split,
+)
+from engine.streaming import DiskFile, DiskTable, Stored, Streamer, slot_nbytes
+
+
+def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
+    """A vector counts as a matrix of one row."""
+    shape = weight.shape if len(weight.shape) == 2 else (1, weight.numel)
+    return Packed(format_named(weight.format), shape, parts, workspace, weight.groups)
+
+
+def unpacked(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Tensor:
+    """The whole tensor as numbers, in HF's order; `parts`: its bytes."""
+    exact = Workspace(torch.float32, workspace.device)  # so that a sum is rounded once
+    numbers = _matrix(weight, parts, exact if weight.plus else workspace).dense().view(weight.shape)
+    if weight.plus:
+        numbers = (numbers + weight.plus).to(workspace.dtype)
+    return half_split(numbers, weight.rope_heads) if weight.rope_heads else numbers
+
+
+# Names of matrices in the order a layer uses them.
+# fmt: off
+_IN_A_LAYER = (
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj",
+    "lm_head",
+)
+# fmt: on
+
+
+def order_of_use(name: str) -> tuple[int, int, int]:
+    """Sorts names of matrices as a pass uses them."""
+    layer = re.search(r"layers\.(\d+)\.", name)
+    expert = re.search(r"experts\.(\d+)\.", name)
+    kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
+    return int(layer[1]) if layer else sys.maxsize, int(expert[1]) if expert else -1, kind
+
+
+def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
+    """A matrix unpacked once, in the form of a packed one."""
+    name = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}[workspace.dtype]
+    numbers = unpacked(weight, parts, workspace)
+    return Packed(
+        format_named(name), (len(numbers), numbers.shape[1]), [numbers.view(-1).view(torch.uint8)], workspace
+    )
+
+
+class Builder:
+    """Fills a module built on the meta device with the weights of a checkpoint, one at a time.
+
+    Attributes: `unpacked`, the weights that are to be placed as numbers; `resident`, the packed matrices that
+    are to be given their bytes; both by name.
+    """
+
+    def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
+        self.module = module
+        self.resident: dict[str, Stored] = {}
+        self.workspace = workspace
+        self._streamer: Streamer | None = None
+        self._files: dict[Path, DiskFile] = {}
+        missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+        self._experts = self._own_experts(missing)
+        self.weights = without_zero_biases(checkpoint.weights, missing)
+        self.unpacked = dict(self.weights)
+        for name, weight in self.weights.items():
+            if name not in missing:
+                raise BadCheckpoint(
+                    f"The tensor {name} has no place in a {checkpoint.architecture} model.",
+                    "Download it again.",
+                )
+            if missing[name] != weight.shape:
+                raise BadCheckpoint(
+                    f"The tensor {name} has the shape {weight.shape}; the configuration says "
+                    f"{missing[name]}.",
+                    "The file does not belong to its config.json, or is damaged; download it again.",
+                )
+        self._tied = "lm_head.weight" not in self.weights and module.config.tie_word_embeddings
+        absent = missing.keys() - self.weights.keys() - ({"lm_head.weight"} if self._tied else set())
+        if absent:
+            raise BadCheckpoint(
+                f"The tensor {min(absent)} is missing.", "The file is incomplete; download it again."
+            )
+
+    def pack(self, limit: int | None) -> None:
+        """Replace the layers that have matrices by packed ones. limit: as in load_model."""
+        if limit is not None:
+            spans = [span for weight in self.weights.values() for span in weight.spans]
+            self._files = {file: DiskFile(file) for file in {span.file for span in spans}}
+        matrices: dict[str, Stored] = {}
+        for name in sorted(self.weights, key=order_of_use):
+            owner, _, leaf = name.rpartition(".")
+            weight = self.weights[name]
+            if owner in self._experts:
+                experts, kind, expert = self._experts[owner]
+                matrices[name] = self._stored(weight)
+                experts.place(kind, expert, matrices[name].matrix)
+            elif leaf != "weight":
+                continue
+            elif isinstance(layer := self.module.get_submodule(owner), nn.Linear):
+                matrices |= self._pack_linear(name, layer.bias, weight, limit)
+            elif isinstance(layer, nn.Embedding):
+                matrices |= self._pack_embedding(name, layer, weight, limit)
+            else:
+                continue
+            del self.unpacked[name]
+        if limit is not None:
+            self._streamer = Streamer(list(matrices.values()), limit, self._files)
+        self.resident = {name: each for name, each in matrices.items() if not each.matrix.mover}
+
+    def place(self, name: str, parts: list[Tensor]) -> None:
+        """Give the unpacked weight `name`, whose bytes are `parts`, to the layer it belongs to."""
+        weight = self.weights[name]
+        owner = name.rpartition(".")[0]
+        if owner in self._experts:
+            experts, kind, expert = self._experts[owner]
+            experts.place(kind, expert, as_plain(weight, parts, self.workspace))
+        else:
+            set_module_tensor_to_device(
+                self.module,
+                name,
+                self.workspace.device,
+                unpacked(weight, parts, self.workspace),
+                dtype=self.workspace.dtype,
+            )
+
+    def finish(self) -> None:
+        """Tie the head to the embedding where it has no weight of its own."""
+        if self._tied and not isinstance(self.module.lm_head, PackedLinear):
+            self.module.lm_head.weight = self.module.get_input_embeddings().weight
+        self.module.to(self.workspace.device)  # type: ignore[arg-type]  # the rotary frequencies
+
+    def close(self) -> None:
+        """End what `pack` has started."""
+        if self._streamer:
+            self._streamer.close()
+        else:
+            for file in self._files.values():
+                file.close()
+
+    def _stored(self, weight: Weight) -> Stored:
+        return Stored(_matrix(weight, [], self.workspace), weight.spans)
+
+    def _pack_linear(
+        self, name: str, bias: nn.Parameter | None, weight: Weight, limit: int | None
+    ) -> dict[str, Stored]:
+        """`limit`: as in load_model; matrices larger than a slot are cut."""
+        cut = [weight] if limit is None else weight.cut(slot_nbytes(limit))
+        pieces = [self._stored(piece) for piece in cut]
+        linear = PackedLinear([piece.matrix for piece in pieces], bias, weight.rope_heads)
+        self.module.set_submodule(name.rpartition(".")[0], linear)
+        return {f"{name}[{number}]" if number else name: piece for number, piece in enumerate(pieces)}
+
+    def _pack_embedding(
+        self, name: str, layer: nn.Embedding, weight: Weight, limit: int | None
+    ) -> dict[str, Stored]:
+        """With a limit, the table stays on disk, and a tied head is streamed as a matrix of its own."""
+        table = self._stored(weight)
+        if limit is None:
+            rows: Table = table.matrix
+            matrices = {name: table}
+            if self._tied:
+                self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
+        else:
+            rows = DiskTable(table, self._files[weight.spans[0].file])
+            matrices = self._pack_linear("lm_head.weight", None, weight, limit) if self._tied else {}
+        embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
+        self.module.set_submodule(name.rpartition(".")[0], embedding)
+        return matrices
+
+    def _own_experts(self, missing: dict[str, tuple[int, ...]]) -> dict[str, tuple[Experts, str, int]]:
+        """Put `Experts` in the place of modules with 3-D parameters, also in `missing`; (module, kind,
+        expert) by the name of each expert's matrix."""
+        places: dict[str, tuple[Experts, str, int]] = {}
+        for path, old in list(self.module.named_modules()):
+            if not hasattr(old, "gate_up_proj") or not hasattr(old, "num_experts"):
+                continue
+            count, twice, width = missing.pop(f"{path}.gate_up_proj")
+            del missing[f"{path}.down_proj"]
+            new = Experts(old.act_fn)
+            self.module.set_submodule(path, new)
+            for expert in range(count):
+                for kind, shape in (
+                    ("gate_proj", (twice // 2, width)),
+                    ("up_proj", (twice // 2, width)),
+                    ("down_proj", (width, twice // 2)),
+                ):
+                    places[f"{path}.{expert}.{kind}"] = (new, kind, expert)
+                    missing[f"{path}.{expert}.{kind}.weight"] = shape
+        return places

@@ -1,0 +1,70 @@
+"""What the commands share: failing, checking options, progress on a terminal, Ctrl-C."""
+
+import argparse
+import contextlib
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+
+from engine.errors import BadOption, SpecExecError
+
+T = TypeVar("T")
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def fail(error: SpecExecError, as_json: bool, **more: Any) -> int:
+    if as_json:
+        print(json.dumps({**more, "error": error.as_dict()}, ensure_ascii=False))
+    print(f"{error.message} {error.hint}".strip(), file=sys.stderr)
+    return 1
+
+
+def validated(kind: type[T], values: dict[str, Any]) -> T:
+    """`values` as a protocol message. Raises BadOption that names what is out of range."""
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        name = str(error).rpartition("$.")[2].rstrip("`").replace("_", "-")
+        reason = str(error).partition(" - ")[0].removeprefix("Expected ").replace("`", "")
+        raise BadOption(
+            f"--{name} is out of range: expected {reason}.", "See specexec chat --help."
+        ) from None
+
+
+@contextlib.contextmanager
+def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
+    """One line on a terminal, rewritten in place and gone at the end; nothing elsewhere. The function takes
+    (done, total)."""
+
+    def show(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            share = f" {100 * done // total} %" if total else ""
+            print(f"\r\x1b[K{what}{share}", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def cancelled_by_ctrl_c() -> Iterator[Callable[[], bool]]:
+    """The first Ctrl-C asks for an end in good order (the function then says True), a second one insists."""
+    asked = False
+
+    def ask(signum: int, frame: object) -> None:
+        nonlocal asked
+        if asked:
+            raise KeyboardInterrupt
+        asked = True
+
+    previous = signal.signal(signal.SIGINT, ask)
+    try:
+        yield lambda: asked
+    finally:
+        signal.signal(signal.SIGINT, previous)

@@ -1,0 +1,55 @@
+"""Bytes of weights from their files, a few tensors ahead of whoever uses them, and checked."""
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Span, read_span
+from engine.errors import BadCheckpoint
+from engine.model import Watch
+from engine.quantization import format_named
+
+# Tensors read ahead of the one in use.
+_READERS = min(4, os.cpu_count() or 1)
+
+
+def read_ahead(
+    wanted: Mapping[str, tuple[str, tuple[Span, ...]]], watch: Watch
+) -> Iterator[tuple[str, list[Tensor]]]:
+    """(name, bytes of its spans) for each of `wanted`, name: (format, spans), in the order of the files.
+
+    Raises BadCheckpoint for a file that ends too early and for what is not sound (`Format.sound`).
+    """
+    total = sum(span.nbytes for _, spans in wanted.values() for span in spans)
+    done = 0
+    order = sorted(
+        wanted, key=lambda name: (wanted[name][1][0].file, wanted[name][1][0].offset), reverse=True
+    )
+    pool = ThreadPoolExecutor(_READERS)
+    try:
+        running: list[tuple[str, Future[list[Tensor]]]] = []
+        while order or running:
+            while order and len(running) <= _READERS:
+                name = order.pop()
+                running.append((name, pool.submit(_read, name, *wanted[name])))
+            name, future = running.pop(0)
+            watch(done, total)
+            parts = future.result()
+            yield name, parts
+            done += sum(part.nbytes for part in parts)
+        watch(total, total)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[Tensor]:
+    parts = [torch.from_numpy(read_span(span)) for span in spans]
+    if not format_named(stored_as).sound(parts):
+        raise BadCheckpoint(
+            f"The tensor {name} of {spans[0].file.name} holds NaN, infinite numbers or wrong indices.",
+            "The file is damaged; download it again.",
+        )
+    return parts

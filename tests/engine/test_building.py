@@ -1,0 +1,140 @@
+"""Every architecture from its files to logits: weights as numbers, packed in memory, and streamed."""
+
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.errors import BadOption, StreamBroken
+from engine.loading import load_model
+from engine.model import no_watch
+from engine.sequence import Sequence
+from engine.streaming.disk import DiskFile
+from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
+from tests.engine.models import CONFIGS, CONTEXT, reference
+
+# Longer than every window of the configurations, shorter than the longest context.
+TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
+# Enough for the ring, and for a part of these models' 100 to 200 KB.
+LIMIT = 160_000
+
+
+def load(path: Path, **kwargs):
+    cpu = torch.device("cpu")
+    return load_model(open_checkpoint(path), torch.float32, cpu, no_watch, context=CONTEXT, **kwargs)
+
+
+def expected(module, text=TEXT):
+    with torch.inference_mode():
+        return module(torch.tensor([text])).logits[0, -1]
+
+
+MODELS = [*(("safetensors", kind) for kind in CONFIGS), *(("gguf", kind) for kind in CHANGES)]
+
+
+@pytest.fixture
+def stored(tmp_path, request):
+    """(a tiny model, its file or folder)"""
+    format_, kind = request.param
+    if format_ == "gguf":
+        module = tiny(kind)
+        return module, convert(module, tmp_path / "model.gguf")
+    module = reference(kind)
+    module.save_pretrained(tmp_path / "model")
+    return module, tmp_path / "model"
+
+
+@pytest.mark.parametrize("stored", MODELS, indirect=True, ids=lambda model: "-".join(model))
+@pytest.mark.parametrize(
+    "how", [{}, {"packed": True}, {"limit": LIMIT}], ids=["numbers", "packed", "streamed"]
+)
+def test_a_model_from_its_files_computes_what_transformers_computes(stored, how):
+    module, path = stored
+    model = load(path, **how)
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        torch.testing.assert_close(logits, expected(module, text), rtol=1e-4, atol=1e-4)
+    assert model.packed == bool(how)
+    model.close()
+
+
+@pytest.fixture
+def path(tmp_path):
+    reference("qwen3").save_pretrained(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("limit", [60_000, 90_000, 1 << 30])
+def test_memory_keeps_to_the_limit(path, limit):
+    model = load(path, limit=limit)
+    Sequence(model, CONTEXT).extend(TEXT)
+    norms = sum(weight.nbytes for weight in model.module.parameters())
+    room = model._packed[0].workspace.nbytes
+    assert model.nbytes - norms - room <= limit
+    assert (model.moved > 0) == (limit < 1 << 30)
+    model.close()
+
+
+def test_a_limit_too_small_says_how_much_is_needed(path):
+    with pytest.raises(BadOption, match="GiB"):
+        load(path, limit=1000)
+
+
+def test_threads_and_files_are_gone_after_fifty_models(path):
+    threads, files = threading.active_count(), open_files()
+    for _ in range(50):
+        model = load(path, limit=60_000)
+        Sequence(model, CONTEXT).extend(TEXT)
+        model.close()
+    assert (threading.active_count(), open_files()) == (threads, files)
+
+
+def test_a_failed_load_leaves_nothing_open(path):
+    threads, files = threading.active_count(), open_files()
+
+    def watch(done, total):
+        raise RuntimeError
+
+    for limit in (1000, 60_000):
+        with pytest.raises((RuntimeError, BadOption)):
+            load_model(
+                open_checkpoint(path), torch.float32, torch.device("cpu"), watch, context=CONTEXT, limit=limit
+            )
+    assert (threading.active_count(), open_files()) == (threads, files)
+
+
+def test_a_read_error_in_the_middle_of_a_pass_ends_it_and_the_next_pass_is_right(path, monkeypatch):
+    model = load(path, limit=60_000)
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT[:4])
+    whole, reads = DiskFile.read, []
+
+    def read(self, buffer, offset, needed):
+        reads.append(offset)
+        if len(reads) == 7:
+            raise StreamBroken("model cannot be read on: Input/output error.", "Check the disk.")
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    with pytest.raises(StreamBroken):
+        passes(sequence, 3)
+    sequence.rewind(4)
+    logits = sequence.extend(TEXT[4:])
+    torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
+def passes(sequence, count):
+    for _ in range(count):
+        sequence.rewind(4)
+        sequence.extend(TEXT[4:])
+
+
+def open_files() -> int:
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0
