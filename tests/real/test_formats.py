@@ -1,0 +1,61 @@
+"""Real weights in every form: what is said in float32 is what transformers says on the same weights unpacked."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from engine import protocol
+from engine.checkpoints import open_checkpoint
+from engine.exporting import export
+from engine.model import no_watch
+from engine.protocol import Message, Options
+from engine.service import Engine
+from engine.tokenizer import load_tokenizer
+from tests.engine.conftest import model_file
+
+PROMPT = "Why is the sky blue?"
+TOKENS = 40
+WAYS = {
+    "numbers": {"weights": "unpacked"},
+    "packed": {"weights": "packed"},
+    "streamed": {"ram_limit": 0.05},
+}
+
+
+def answer(path: Path, **how) -> tuple[Engine, protocol.Answer]:
+    engine = Engine()
+    load = protocol.Load(id=1, target=str(path), draft="none", dtype="float32", device="cpu", context=256, **how)
+    engine.load(load, lambda event: None, lambda: False)
+    said = engine.session.answer(
+        [Message("user", PROMPT)], Options(max_new_tokens=TOKENS), lambda event: None, lambda: False
+    )
+    return engine, said
+
+
+@pytest.fixture(scope="module", params=["smollm2", "coder-draft"])
+def model(request, tmp_path_factory):
+    """(the file as downloaded, the same exported in float32, what transformers says greedily)"""
+    file = model_file(request.param)
+    folder = tmp_path_factory.mktemp("models") / "exported"
+    export(open_checkpoint(file), folder, torch.float32, no_watch)
+    reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
+    prompt = load_tokenizer(open_checkpoint(file)).encode_chat([{"role": "user", "content": PROMPT}])
+    with torch.inference_mode():
+        ids = reference.generate(
+            torch.tensor([prompt]), do_sample=False, max_new_tokens=TOKENS, repetition_penalty=1.0
+        )[0]
+    return file, folder, ids[len(prompt) :].tolist()
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("how", WAYS)
+@pytest.mark.parametrize("form", ["as downloaded", "exported"])
+def test_greedy_answers_equal_transformers_on_the_unpacked_weights(model, form, how):
+    file, folder, expected = model
+    engine, said = answer(file if form == "as downloaded" else folder, **WAYS[how])
+    assert said.token_ids == expected
+    assert said.memory.peak > said.memory.ram
+    assert (said.bytes_streamed > 0) == (how == "streamed")
+    engine.unload()
