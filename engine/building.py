@@ -12,6 +12,7 @@ from transformers import PreTrainedModel
 from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.grouped import without_zero_biases
 from engine.errors import BadCheckpoint
+from engine.model import Watch
 from engine.quantization import (
     Experts,
     Packed,
@@ -22,7 +23,7 @@ from engine.quantization import (
     format_named,
     half_split,
 )
-from engine.streaming import DiskFile, DiskTable, Stored, Streamer, slot_nbytes
+from engine.streaming import DiskFile, DiskTable, Limits, Stored, Streamer, link_to, open_files, slot_nbytes
 
 
 def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
@@ -102,11 +103,11 @@ class Builder:
                 f"The tensor {min(absent)} is missing.", "The file is incomplete; download it again."
             )
 
-    def pack(self, limit: int | None) -> None:
-        """Replace the layers that have matrices by packed ones. limit: as in load_model."""
-        if limit is not None:
-            spans = [span for weight in self.weights.values() for span in weight.spans]
-            self._files = {file: DiskFile(file) for file in {span.file for span in spans}}
+    def pack(self, limits: Limits | None) -> None:
+        """Replace the layers that have matrices by packed ones. limits: as in load_model."""
+        if limits is not None:
+            spans = (span for weight in self.weights.values() for span in weight.spans)
+            self._files = open_files(span.file for span in spans)
         matrices: dict[str, Stored] = {}
         for name in sorted(self.weights, key=order_of_use):
             owner, _, leaf = name.rpartition(".")
@@ -118,14 +119,15 @@ class Builder:
             elif leaf != "weight":
                 continue
             elif isinstance(layer := self.module.get_submodule(owner), nn.Linear):
-                matrices |= self._pack_linear(name, layer.bias, weight, limit)
+                matrices |= self._pack_linear(name, layer.bias, weight, limits)
             elif isinstance(layer, nn.Embedding):
-                matrices |= self._pack_embedding(name, layer, weight, limit)
+                matrices |= self._pack_embedding(name, layer, weight, limits)
             else:
                 continue
             del self.unpacked[name]
-        if limit is not None:
-            self._streamer = Streamer(list(matrices.values()), limit, self._files)
+        if limits is not None:
+            link = link_to(self.workspace.device)
+            self._streamer = Streamer(list(matrices.values()), limits, self._files, link)
         self.resident = {name: each for name, each in matrices.items() if not each.matrix.mover}
 
     def place(self, name: str, parts: list[Tensor]) -> None:
@@ -144,10 +146,13 @@ class Builder:
                 dtype=self.workspace.dtype,
             )
 
-    def finish(self) -> None:
-        """Tie the head to the embedding where it has no weight of its own."""
+    def finish(self, watch: Watch) -> None:
+        """Tie the head to the embedding where it has no weight of its own; begin to stream. watch: told bytes
+        of the RAM tier read of bytes in all."""
         if self._tied and not isinstance(self.module.lm_head, PackedLinear):
             self.module.lm_head.weight = self.module.get_input_embeddings().weight
+        if self._streamer:
+            self._streamer.start(watch)
         self.module.to(self.workspace.device)  # type: ignore[arg-type]  # the rotary frequencies
 
     def close(self) -> None:
@@ -162,28 +167,28 @@ class Builder:
         return Stored(_matrix(weight, [], self.workspace), weight.spans)
 
     def _pack_linear(
-        self, name: str, bias: nn.Parameter | None, weight: Weight, limit: int | None
+        self, name: str, bias: nn.Parameter | None, weight: Weight, limits: Limits | None
     ) -> dict[str, Stored]:
-        """`limit`: as in load_model; matrices larger than a slot are cut."""
-        cut = [weight] if limit is None else weight.cut(slot_nbytes(limit))
+        """`limits`: as in load_model; matrices larger than a slot are cut."""
+        cut = [weight] if limits is None else weight.cut(slot_nbytes(limits.device))
         pieces = [self._stored(piece) for piece in cut]
         linear = PackedLinear([piece.matrix for piece in pieces], bias, weight.rope_heads)
         self.module.set_submodule(name.rpartition(".")[0], linear)
         return {f"{name}[{number}]" if number else name: piece for number, piece in enumerate(pieces)}
 
     def _pack_embedding(
-        self, name: str, layer: nn.Embedding, weight: Weight, limit: int | None
+        self, name: str, layer: nn.Embedding, weight: Weight, limits: Limits | None
     ) -> dict[str, Stored]:
-        """With a limit, the table stays on disk, and a tied head is streamed as a matrix of its own."""
+        """With limits, the table stays on disk, and a tied head is streamed as a matrix of its own."""
         table = self._stored(weight)
-        if limit is None:
+        if limits is None:
             rows: Table = table.matrix
             matrices = {name: table}
             if self._tied:
                 self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
         else:
             rows = DiskTable(table, self._files[weight.spans[0].file])
-            matrices = self._pack_linear("lm_head.weight", None, weight, limit) if self._tied else {}
+            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self._tied else {}
         embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
         self.module.set_submodule(name.rpartition(".")[0], embedding)
         return matrices

@@ -12,11 +12,12 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.building import Builder
 from engine.checkpoints import Checkpoint
-from engine.errors import BadCheckpoint, DeviceUnavailable, UnsupportedModel
+from engine.errors import BadCheckpoint, DeviceUnavailable, SpecExecError, UnsupportedModel
 from engine.model import ATTENTION, Model, Watch
 from engine.quantization import Workspace, format_named
 from engine.reading import read_ahead
 from engine.rope import fix_rope
+from engine.streaming import Limits
 
 ARCHITECTURES = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3")
 
@@ -49,24 +50,25 @@ def load_model(
     context: int,
     vocabulary: int | None = None,
     packed: bool = False,
-    limit: int | None = None,
+    limits: Limits | None = None,
 ) -> Model:
     """Build the model and fill it.
 
     context: most tokens of one text (it fixes LongRoPE's factors). vocabulary: as Model's. packed: keep
-    matrices as they are stored and unpack them at each product, instead of once. limit: bytes of memory the
-    matrices may take, packed; the others are streamed from the files. `watch` is told bytes read of bytes in
-    all, and may end the loading by raising.
+    matrices as they are stored and unpack them at each product, instead of once. limits: bytes the matrices
+    may take, packed; the others are streamed from RAM and from the files. `watch` is told bytes read of bytes
+    in all, and may end the loading by raising.
     Raises UnsupportedModel, BadCheckpoint, BadOption for a limit that is too small, StreamBroken.
     """
     config = model_config(checkpoint)
+    _check_layers(checkpoint, config)
     with built_from(checkpoint), init_empty_weights(include_buffers=False):
         module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
     workspace = Workspace(dtype, device)
     builder = Builder(module, checkpoint, workspace)
     try:
-        if packed or limit is not None:
-            builder.pack(limit)
+        if packed or limits is not None:
+            builder.pack(limits)
         wanted = {name: (weight.format, weight.spans) for name, weight in builder.unpacked.items()}
         wanted |= {name: (each.matrix.format.name, each.spans) for name, each in builder.resident.items()}
         for name, parts in read_ahead(wanted, watch):
@@ -75,12 +77,13 @@ def load_model(
                 builder.resident[name].matrix.parts = on_device
             else:
                 builder.place(name, on_device)
-        builder.finish()
-        fix_rope(module, config, context)
+        builder.finish(watch)
+        with built_from(checkpoint):
+            fix_rope(module, config, context)
     except BaseException:
         builder.close()
         raise
-    return Model(module, config, dtype, device, vocabulary, packed or limit is not None)
+    return Model(module, config, dtype, device, vocabulary, packed or limits is not None)
 
 
 def prepare(checkpoint: Checkpoint, dtype: torch.dtype) -> None:
@@ -102,7 +105,7 @@ def fits_unpacked(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.devi
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     if checkpoint.architecture not in ARCHITECTURES:
         raise UnsupportedModel(
-            f"Models of the architecture “{checkpoint.architecture}” are not supported.",
+            f"Models of the architecture “{checkpoint.architecture[:40]}” are not supported.",
             f"Supported: {', '.join(ARCHITECTURES)}.",
         )
     with built_from(checkpoint):
@@ -110,13 +113,27 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     return config
 
 
+def _check_layers(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
+    """Before anything is built: a layer takes milliseconds, and there may be any number of them."""
+    layers = {name.split(".")[2] for name in checkpoint.weights if name.startswith("model.layers.")}
+    if len(layers) != config.num_hidden_layers:
+        raise BadCheckpoint(
+            f"{checkpoint.path.name} holds {len(layers)} layers; the configuration says "
+            f"{config.num_hidden_layers}.",
+            "The file does not belong to its config.json, or is damaged; download it again.",
+        )
+
+
 @contextmanager
 def built_from(checkpoint: Checkpoint) -> Iterator[None]:
     """transformers refuses a senseless configuration in many ways; here they become one."""
     try:
         yield
+    except SpecExecError:
+        raise
     except Exception as error:
         raise BadCheckpoint(
-            f"The configuration of {checkpoint.path.name} makes no {checkpoint.architecture} model: {error}",
+            f"The configuration of {checkpoint.path.name} makes no {checkpoint.architecture} model: "
+            f"{str(error)[:400]}",
             "Download the model again, or choose another.",
         ) from error

@@ -193,7 +193,7 @@ class Model:
         self.device = device
         weights = list(module.parameters())  # each once, also where the head is tied to the embedding
         self._packed = packed_in(module)
-        self._movers = list(
+        self.movers = list(
             {id(matrix.mover): matrix.mover for matrix in self._packed if matrix.mover}.values()
         )
         self.packed = packed
@@ -206,23 +206,23 @@ class Model:
         return (
             self._unpacked_nbytes
             + sum(matrix.nbytes for matrix in self._packed if not matrix.mover)
-            + sum(mover.nbytes for mover in self._movers)
+            + sum(mover.nbytes for mover in self.movers)
             + sum(workspace.nbytes for workspace in workspaces.values())
         )
 
     @property
     def moved(self) -> int:
         """Bytes of weights streamed so far."""
-        return sum(mover.moved for mover in self._movers)
+        return sum(mover.moved for mover in self.movers)
 
     @property
     def waited_s(self) -> float:
         """Seconds that passes have waited for streamed weights so far."""
-        return sum(mover.waited_s for mover in self._movers)
+        return sum(mover.waited_s for mover in self.movers)
 
     def close(self) -> None:
         """End the threads that stream weights. The model cannot be used afterwards."""
-        for mover in self._movers:
+        for mover in self.movers:
             mover.close()
 
     def new_cache(self, capacity: int) -> KVCache:

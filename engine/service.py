@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from engine.checkpoints import Checkpoint
     from engine.model import Model
     from engine.session import Session
+    from engine.streaming import Limits
 
 Emit = Callable[[protocol.Event], None]
 # How long torch's threads spin before they sleep. By default they spin so long that one busy program beside
@@ -123,10 +124,8 @@ class Engine:
             packed = request.weights == "packed" or (
                 request.weights == "auto" and not fits_unpacked(file, dtype, device)
             )
-            ram_limit = int(request.ram_limit * 2**30) if stage == "target" and request.ram_limit else None
-            return load_model(
-                file, dtype, device, watch, context, tokenizer.vocabulary_size, packed, ram_limit
-            )
+            limits = limits_of(request, device.type) if stage == "target" else None
+            return load_model(file, dtype, device, watch, context, tokenizer.vocabulary_size, packed, limits)
 
         draft_model = model("draft", draft_file) if draft_file else None
         target_model = model("target", target_file)
@@ -153,6 +152,16 @@ class Engine:
             device=device.type,
             context=context,
         )
+
+
+def limits_of(request: protocol.Load, device: str) -> "Limits | None":
+    """None: nothing is streamed."""
+    from engine.streaming import Limits
+
+    vram, ram = (None if gib is None else int(gib * 2**30) for gib in (request.vram_limit, request.ram_limit))
+    if device == "cpu":
+        return None if ram is None else Limits(ram)
+    return None if vram is None else Limits(vram, ram)
 
 
 def model_info(name: str, file: "Checkpoint", model: "Model") -> protocol.ModelInfo:

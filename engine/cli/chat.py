@@ -8,7 +8,15 @@ from typing import Any
 import msgspec
 
 from engine import protocol
-from engine.cli.common import Commands, cancelled_by_ctrl_c, fail, progress_line, validated
+from engine.cli.common import (
+    Commands,
+    add_model_options,
+    cancelled_by_ctrl_c,
+    fail,
+    load_request,
+    progress_line,
+    validated,
+)
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.service import Engine
 
@@ -21,24 +29,7 @@ def add(commands: Commands) -> None:
     chat.add_argument("prompt", nargs="?", metavar="PROMPT")
     chat.add_argument("--json", action="store_true", help="print one JSON object instead of the text")
     chat.add_argument("--system", metavar="TEXT", help="system prompt")
-    models = chat.add_argument_group("models")
-    models.add_argument("--target", metavar="ID|PATH", help="default: the embedded model")
-    models.add_argument("--draft", metavar="ID|PATH|none", default="auto")
-    models.add_argument("--dtype", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
-    models.add_argument("--device", choices=["auto", "cuda", "cpu"], default="auto")
-    models.add_argument(
-        "--weights",
-        choices=["auto", "packed", "unpacked"],
-        default="auto",
-        help="keep them in memory as stored, or unpacked (faster); auto: unpacked where there is room",
-    )
-    models.add_argument(
-        "--ram-limit",
-        type=float,
-        metavar="GiB",
-        help="what the target's weights may take; the rest is streamed from the files",
-    )
-    models.add_argument("--context", type=int, metavar="N", help="most tokens of prompt and answer together")
+    add_model_options(chat)
     drafting = chat.add_argument_group("drafting")
     drafting.add_argument(
         "--drafter", metavar="NAME", default="auto", help="auto, specexec, recycling or none"
@@ -69,11 +60,7 @@ def number_or_auto(text: str) -> int | None:
 def run(parsed: argparse.Namespace) -> int:
     chosen = vars(parsed)
     options = validated(protocol.Options, {key: chosen[key] for key in protocol.Options.__struct_fields__})
-    load = {
-        key: chosen[key]
-        for key in ("target", "draft", "dtype", "device", "context", "drafter", "weights", "ram_limit")
-    }
-    request = validated(protocol.Load, {"type": "Load", "id": 0, **load})
+    request = load_request(parsed)
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
         raise BadOption("--json needs a PROMPT.", "Give the question on the command line.")

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
+from engine import protocol
 from engine.errors import BadOption, SpecExecError
 
 T = TypeVar("T")
@@ -33,6 +34,38 @@ def validated(kind: type[T], values: dict[str, Any]) -> T:
         raise BadOption(
             f"--{name} is out of range: expected {reason}.", "See specexec chat --help."
         ) from None
+
+
+def add_model_options(parser: argparse.ArgumentParser) -> None:
+    """What `load_request` makes a Load of."""
+    models = parser.add_argument_group("models")
+    models.add_argument("--target", metavar="ID|PATH", help="default: the embedded model")
+    models.add_argument("--draft", metavar="ID|PATH|none", default="auto")
+    models.add_argument("--dtype", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
+    models.add_argument("--device", choices=["auto", "cuda", "cpu"], default="auto")
+    models.add_argument(
+        "--weights",
+        choices=["auto", "packed", "unpacked"],
+        default="auto",
+        help="keep them in memory as stored, or unpacked (faster); auto: unpacked where there is room",
+    )
+    models.add_argument(
+        "--vram-limit",
+        type=float,
+        metavar="GiB",
+        help="what the target's weights may take on the graphics card",
+    )
+    models.add_argument(
+        "--ram-limit", type=float, metavar="GiB", help="and in RAM; the rest is streamed from the files"
+    )
+    models.add_argument("--context", type=int, metavar="N", help="most tokens of prompt and answer together")
+
+
+def load_request(parsed: argparse.Namespace) -> protocol.Load:
+    """Raises BadOption."""
+    chosen = vars(parsed)
+    fields = {name: chosen[name] for name in protocol.Load.__struct_fields__ if name in chosen}
+    return validated(protocol.Load, {"type": "Load", "id": 0, **fields})
 
 
 @contextlib.contextmanager

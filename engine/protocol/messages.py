@@ -59,12 +59,11 @@ class Load(Struct, tag=True, kw_only=True):
     device: Literal["auto", "cuda", "cpu"] = "auto"
     context: Annotated[int, Meta(ge=16)] | None = None  # tokens; None: the engine chooses
     drafter: str = "auto"  # refused here where the pair cannot run it
-    weights: Literal["auto", "packed", "unpacked"] = (
-        "auto"  # in memory; auto: unpacked where half of the free memory holds them
-    )
-    ram_limit: Annotated[float, Meta(gt=0)] | None = (
-        None  # GiB the target's weights may take, with what streams the rest; None: all
-    )
+    # in memory as stored, or unpacked once; auto: unpacked where half of the free memory holds them
+    weights: Literal["auto", "packed", "unpacked"] = "auto"
+    # GiB the target's weights may take in each tier, with what streams the rest; None: as much as they take
+    vram_limit: Annotated[float, Meta(gt=0)] | None = None
+    ram_limit: Annotated[float, Meta(gt=0)] | None = None
 
 
 class Chat(Struct, tag=True, kw_only=True):

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch import Tensor
+
 from engine.checkpoints import Span
 from engine.quantization import Packed
 from engine.streaming.disk import aligned
@@ -48,6 +50,16 @@ class Chunk:
     extents: tuple[Extent, ...]
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
+
+    def give(self, slot: Tensor) -> None:
+        """Give the matrices their bytes, which lie in `slot` (uint8 [nbytes])."""
+        for stored, places in zip(self.stored, self.places, strict=True):
+            stored.matrix.parts = tuple(slot[at : at + nbytes] for at, nbytes in places)
+
+    def take(self) -> None:
+        """The matrices' bytes are gone."""
+        for stored in self.stored:
+            stored.matrix.parts = ()
 
 
 def make_chunk(stored: Sequence[Stored]) -> Chunk:
@@ -92,23 +104,3 @@ def split(stored: Sequence[Stored], nbytes: int) -> list[Chunk]:
     if waiting:
         chunks.append(make_chunk(waiting))
     return chunks
-
-
-def spread_resident(chunks: Sequence[Chunk], nbytes: int) -> list[bool]:
-    """Which chunks stay in memory when `nbytes` are left for them: evenly between the streamed ones, so that
-    the link works on while they are computed."""
-    total = sum(chunk.nbytes for chunk in chunks)
-    share = min(1.0, nbytes / total) if total else 1.0
-    resident: list[bool] = []
-    seen = kept = 0
-    for chunk in chunks:
-        seen += chunk.nbytes
-        stays = kept + chunk.nbytes <= min(share * seen, nbytes)
-        kept += chunk.nbytes if stays else 0
-        resident.append(stays)
-    # What rounding left over.
-    for index, chunk in enumerate(chunks):
-        if not resident[index] and kept + chunk.nbytes <= nbytes:
-            resident[index] = True
-            kept += chunk.nbytes
-    return resident

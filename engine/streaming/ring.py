@@ -6,17 +6,19 @@ Reading goes on across passes: while a draft grows the next tree, the next pass'
 
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import torch
+from torch import Tensor
 
 from engine.errors import StreamBroken
 from engine.streaming.chunks import Chunk, Extent
-from engine.streaming.disk import SECTOR, DiskFile, page_aligned
+from engine.streaming.disk import SECTOR, DiskFile, MemoryFile, buffer
 
 # One read: long enough for a disk's full speed, short enough that two threads share a chunk.
 PIECE_NBYTES = 4 << 20
+# Threads that read. One leaves a disk idle between two reads; a third gains nothing.
+READERS = 2
 
 
 class Ring:
@@ -27,22 +29,28 @@ class Ring:
     """
 
     def __init__(
-        self, chunks: Sequence[Chunk], slots: int, files: dict[Path, DiskFile], readers: int = 2
+        self,
+        chunks: Sequence[Chunk],
+        slots: int,
+        files: Mapping[Path, DiskFile | MemoryFile],
+        allocate: Callable[[int], Tensor],
     ) -> None:
-        """chunks: in the order of use. slots: at least two."""
+        """chunks: in the order of use. slots: at least two. files: those their extents name.
+
+        allocate: gives page-aligned memory of so many bytes.
+        """
         self._chunks = chunks
         self._files = files
         self._slots = slots
         self._slot_nbytes = max(chunk.nbytes for chunk in chunks)
-        self._memory = page_aligned(slots * self._slot_nbytes)
-        self._bytes = torch.frombuffer(self._memory, dtype=torch.uint8)
+        self._bytes = allocate(slots * self._slot_nbytes)
+        self._view = buffer(self._bytes)
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
         self.moved = 0
         # Steps count chunks across passes: step s is chunk s % len(chunks), in slot s % slots.
         self._changed = threading.Condition()
         self._step = -1  # what the consumer holds; earlier slots are free
-        self._bound: int | None = None  # the chunk whose matrices have their bytes
         self._queue = 0  # the next step to be read
         self._pieces: list[tuple[int, Extent]] = []  # of steps begun, not yet taken by a reader
         self._missing: dict[int, int] = {}  # pieces still to arrive, by step
@@ -51,20 +59,18 @@ class Ring:
         self._closed = False
         self._threads = [
             threading.Thread(target=self._read, name=f"stream-{number}", daemon=True)
-            for number in range(readers)
+            for number in range(READERS)
         ]
         for thread in self._threads:
             thread.start()
 
-    def fetch(self, chunk: int) -> None:
-        """Wait until chunk number `chunk` has arrived, and give its bytes to its matrices. What was fetched
-        before is given up. Raises StreamBroken; then the next fetch begins anew."""
+    def fetch(self, chunk: int) -> Tensor:
+        """Wait until chunk number `chunk` has arrived: its bytes, uint8. What was fetched before is given up.
+
+        Raises StreamBroken; then the next fetch begins anew.
+        """
         with self._changed:
-            count = len(self._chunks)
-            if self._bound == chunk:
-                return
-            self._bound = None
-            if (self._step + 1) % count == chunk and self._error is None:
+            if (self._step + 1) % len(self._chunks) == chunk and self._error is None:
                 self._missing.pop(self._step, None)
                 self._step += 1
             else:
@@ -77,19 +83,16 @@ class Ring:
             if self._error is not None:
                 raise self._error
             self.moved += self._chunks[chunk].nbytes
-        self._bind(chunk, self._step % self._slots)
-        self._bound = chunk
+            start = self._step % self._slots * self._slot_nbytes
+            return self._bytes[start : start + self._chunks[chunk].nbytes]
 
     def close(self) -> None:
-        """End the threads; the matrices' bytes are gone."""
+        """End the threads."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
-        for chunk in self._chunks:
-            for stored in chunk.stored:
-                stored.matrix.parts = ()
 
     def _begin_anew(self, chunk: int) -> None:
         """A pass ended early, or failed: forget what was read ahead. The lock is held."""
@@ -103,11 +106,6 @@ class Ring:
         self._step = step + (chunk - step) % len(self._chunks)
         self._queue = self._step
 
-    def _bind(self, chunk: int, slot: int) -> None:
-        start = slot * self._slot_nbytes
-        for stored, places in zip(self._chunks[chunk].stored, self._chunks[chunk].places, strict=True):
-            stored.matrix.parts = tuple(self._bytes[start + at : start + at + n] for at, n in places)
-
     # -- reader threads
     # ------------------------------------------------------------------------------------------
 
@@ -115,14 +113,12 @@ class Ring:
         while (piece := self._take()) is not None:
             step, extent = piece
             start = step % self._slots * self._slot_nbytes + extent.at
-            buffer = memoryview(self._memory)[start : start + extent.stop - extent.start]
+            into = self._view[start : start + extent.stop - extent.start]
             error = None
             try:
-                self._files[extent.file].read(buffer, extent.start, extent.end - extent.start)
+                self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except StreamBroken as broken:
                 error = broken
-            finally:
-                buffer.release()
             with self._changed:
                 self._reading -= 1
                 self._error = self._error or error

@@ -1,62 +1,86 @@
-"""A model's matrices between RAM and SSD, for a CPU as compute device.
+"""A model's matrices between the tiers: some stay on the compute device, the others come in each pass."""
 
-Some chunks stay in memory, spread evenly between the others, which pass through a ring of slots in the order
-of use.
-"""
-
-from collections.abc import Sequence
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from engine.errors import BadOption
+from torch import Tensor
+
+from engine.errors import BadCheckpoint
 from engine.quantization import Packed
-from engine.streaming.chunks import Stored, split, spread_resident
-from engine.streaming.disk import SECTOR, DiskFile
-from engine.streaming.ring import Ring
+from engine.streaming.chunks import Chunk, Extent, Stored, split
+from engine.streaming.device_ring import DeviceRing
+from engine.streaming.disk import DiskFile, MemoryFile, buffer, memory
+from engine.streaming.link import Link
+from engine.streaming.placement import place, slot_nbytes
+from engine.streaming.ring import READERS, Ring
 
-# Slots of the ring: one is computed with, one waits, two are being read.
-SLOTS = 4
-# The largest slot: from 16 MB on a disk gains nothing.
-MAX_SLOT_NBYTES = 32 << 20
+_log = logging.getLogger(__name__)
 
 
-def slot_nbytes(limit: int) -> int:
-    """A slot's size under a limit of `limit` bytes: half of them for the ring at most."""
-    return max(SECTOR, min(MAX_SLOT_NBYTES, limit // (2 * SLOTS)))
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bytes that a model's matrices may take. `device`: on the compute device, with the ring; `ram`: in RAM
+    where that is not the compute device's memory, with the staging ring; None: as much as it takes."""
+
+    device: int
+    ram: int | None = None
 
 
 class Streamer:
-    """`quantization.Mover` over files. Attributes as there, and `resident`, the matrices that stay in memory
-    and whose bytes whoever builds the model reads."""
+    """`quantization.Mover`. Attributes as there, and `resident`, the matrices that stay on the device, whose
+    bytes whoever builds the model reads."""
 
-    def __init__(self, stored: Sequence[Stored], limit: int, files: dict[Path, DiskFile]) -> None:
-        """stored: the matrices in the order of use. limit: bytes for resident matrices and the ring together.
+    def __init__(
+        self, stored: Sequence[Stored], limits: Limits, files: dict[Path, DiskFile], link: Link | None
+    ) -> None:
+        """stored: the matrices in the order of use. files: those the matrices lie in, open; closed with the
+        streamer. link: to a device with memory of its own; None: computing happens in RAM.
 
-        files: those the matrices lie in, open; closed with the streamer.
-        Raises BadOption where the limit is smaller than the smallest ring, StreamBroken.
+        Raises BadOption where a limit is too small.
         """
-        self._files = files
-        chunks = split(stored, slot_nbytes(limit))
-        slot = max(chunk.nbytes for chunk in chunks)
-        slots = max(2, min(SLOTS, limit // slot))
-        if sum(chunk.nbytes for chunk in chunks) <= limit:
-            stays = [True] * len(chunks)
-        else:
-            least = 2 * slot
-            if limit < least:
-                raise BadOption(
-                    f"The weights that are being computed with and read take {least / 2**30:.2f} GiB.",
-                    f"Give a limit of {least / 2**30 + 0.005:.2f} GiB or more.",
-                )
-            stays = spread_resident(chunks, limit - slots * slot)
-        self.resident = [
-            each for chunk, here in zip(chunks, stays, strict=True) if here for each in chunk.stored
-        ]
-        streamed = [chunk for chunk, here in zip(chunks, stays, strict=True) if not here]
-        self._ring = Ring(streamed, slots, files) if streamed else None
-        self._number = {id(each.matrix): i for i, chunk in enumerate(streamed) for each in chunk.stored}
-        for chunk in streamed:
+        self._files: dict[Path, DiskFile | MemoryFile] = {**files}
+        chunks = split(stored, slot_nbytes(limits.device))
+        sizes = [chunk.nbytes for chunk in chunks]
+        ram_limit = None if link is None else sum(sizes) if limits.ram is None else limits.ram
+        placement = place(sizes, limits.device, ram_limit)
+        tiers = list(zip(chunks, placement.tiers, strict=True))
+        self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
+        self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
+        self._number = {id(each.matrix): i for i, chunk in enumerate(self._chunks) for each in chunk.stored}
+        self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
+        self._held: int | None = None
+        for chunk in self._chunks:
             for each in chunk.stored:
                 each.matrix.mover = self
+        self._placement = placement
+        self._link = link
+        self._ring: Ring | DeviceRing | None = None
+
+    def start(self, watch: Callable[[int, int], None]) -> None:
+        """Fill the RAM tier and begin to stream. watch: told bytes read of bytes in all, and may end it by
+        raising.
+
+        Raises BadCheckpoint for what is not sound, StreamBroken.
+        """
+        if not self._chunks:
+            return
+        if self._link is None:
+            self._ring = Ring(self._chunks, self._placement.slots, self._files, memory)
+            return
+        slabs = self._fill(self._link, watch)
+        staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
+        slots = max(self._placement.staging, 2)
+        staging = Ring(staged, slots, self._files, self._link.slab) if staged else None
+        sizes = [chunk.nbytes for chunk in self._chunks]
+        self._ring = DeviceRing(sizes, self._placement.slots, self._link, slabs, staging)
+
+    @property
+    def pass_nbytes(self) -> int:
+        """Bytes that come in each pass."""
+        return sum(chunk.nbytes for chunk in self._chunks)
 
     @property
     def nbytes(self) -> int:
@@ -71,11 +95,78 @@ class Streamer:
         return self._ring.waited_s if self._ring else 0.0
 
     def fetch(self, matrix: Packed) -> None:
+        """Raises StreamBroken; then the next fetch begins anew."""
         assert self._ring is not None
-        self._ring.fetch(self._number[id(matrix)])
+        number = self._number[id(matrix)]
+        if number == self._held:
+            return
+        if self._held is not None:
+            self._chunks[self._held].take()
+            self._held = None
+        self._chunks[number].give(self._ring.fetch(number))
+        self._held = number
+
+    def sweep(self) -> None:
+        """Bring every chunk once and compute nothing: what the link can do."""
+        assert self._ring is not None
+        self._held = None
+        for number in range(len(self._chunks)):
+            self._ring.fetch(number)
 
     def close(self) -> None:
         if self._ring:
             self._ring.close()
+        for chunk in self._chunks:
+            chunk.take()
         for file in self._files.values():
             file.close()
+
+    def _fill(self, link: Link, watch: Callable[[int, int], None]) -> dict[int, Tensor]:
+        """Chunks of the RAM tier by number, as the device copies them. Where the system gives no more such
+        memory, the rest is kept in plain memory and staged."""
+        slabs: dict[int, Tensor] = {}
+        total = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
+        done = 0
+        pinned = True
+        with ThreadPoolExecutor(READERS, thread_name_prefix="fill") as pool:
+            for number, chunk in enumerate(self._chunks):
+                if not self._in_ram[number]:
+                    continue
+                watch(done, total)
+                try:
+                    slab = link.slab(chunk.nbytes) if pinned else memory(chunk.nbytes)
+                except RuntimeError as error:
+                    _log.warning("No more memory can be pinned after %.1f GiB: %s", done / 2**30, error)
+                    pinned, slab = False, memory(chunk.nbytes)
+                for reading in [pool.submit(self._read, extent, slab) for extent in chunk.extents]:
+                    reading.result()
+                chunk.give(slab)
+                check(chunk)
+                chunk.take()
+                if pinned:
+                    slabs[number] = slab
+                else:
+                    self._chunks[number] = self._from_memory(chunk, slab)
+                done += chunk.nbytes
+        return slabs
+
+    def _read(self, extent: Extent, slab: Tensor) -> None:
+        into = buffer(slab)[extent.at : extent.at + extent.stop - extent.start]
+        self._files[extent.file].read(into, extent.start, extent.end - extent.start)
+
+    def _from_memory(self, chunk: Chunk, slab: Tensor) -> Chunk:
+        """`chunk`, to be read from `slab` instead of its file."""
+        place = Path(f"memory {len(self._files)}")
+        self._files[place] = MemoryFile(slab)
+        return replace(chunk, extents=(Extent(place, 0, chunk.nbytes, chunk.nbytes, 0),))
+
+
+def check(chunk: Chunk) -> None:
+    """Raises BadCheckpoint where a matrix in RAM is not sound."""
+    for stored in chunk.stored:
+        if not stored.matrix.format.sound(stored.matrix.parts):
+            raise BadCheckpoint(
+                f"{stored.spans[0].file.name} holds NaN, infinite numbers or wrong indices near byte "
+                f"{stored.spans[0].offset:,}.",
+                "The file is damaged; download it again.",
+            )

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from engine.quantization import Packed
 from engine.streaming.chunks import Stored
-from engine.streaming.disk import SECTOR, DiskFile, aligned, page_aligned
+from engine.streaming.disk import SECTOR, DiskFile, aligned, buffer, memory
 
 
 class DiskTable:
@@ -19,8 +19,8 @@ class DiskTable:
         self._file = file
         self._start = stored.spans[0].offset
         self._row_nbytes = stored.spans[0].nbytes // self.shape[0]
-        self._memory = page_aligned(aligned(0, self._row_nbytes)[1] + SECTOR)
-        self._bytes = torch.frombuffer(self._memory, dtype=torch.uint8)
+        self._bytes = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
+        self._view = buffer(self._bytes)
 
     def rows(self, which: Tensor) -> Tensor:
         """Rows `which` (int64 [n]) unpacked, [n, columns]. Raises StreamBroken."""
@@ -29,8 +29,7 @@ class DiskTable:
         for place, row in enumerate(different.tolist()):
             begin = self._start + row * self._row_nbytes
             first, last = aligned(begin, begin + self._row_nbytes)
-            buffer = memoryview(self._memory)[: last - first]
-            self._file.read(buffer, first, begin + self._row_nbytes - first)
+            self._file.read(self._view[: last - first], first, begin + self._row_nbytes - first)
             stored[place] = self._bytes[begin - first : begin - first + self._row_nbytes]
         matrix = self.matrix
         parts = [stored.view(-1).to(matrix.workspace.device)]

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine import building
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
 from engine.loading import load_model
 from engine.model import no_watch
 from engine.sequence import Sequence
-from engine.streaming.disk import DiskFile
+from engine.streaming import Limits
+from engine.streaming.disk import DiskFile, memory
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
 from tests.engine.models import CONFIGS, CONTEXT, reference
@@ -49,7 +51,7 @@ def stored(tmp_path, request):
 
 @pytest.mark.parametrize("stored", MODELS, indirect=True, ids=lambda model: "-".join(model))
 @pytest.mark.parametrize(
-    "how", [{}, {"packed": True}, {"limit": LIMIT}], ids=["numbers", "packed", "streamed"]
+    "how", [{}, {"packed": True}, {"limits": Limits(LIMIT)}], ids=["numbers", "packed", "streamed"]
 )
 def test_a_model_from_its_files_computes_what_transformers_computes(stored, how):
     module, path = stored
@@ -63,6 +65,50 @@ def test_a_model_from_its_files_computes_what_transformers_computes(stored, how)
     model.close()
 
 
+class AtOnce:
+    """A link to a device that is this CPU and does everything at once. It pins `pinned` bytes, then no
+    more."""
+
+    def __init__(self, pinned: int) -> None:
+        self.pinned = pinned
+
+    def slots(self, count, nbytes):
+        return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+
+    def slab(self, nbytes):
+        self.pinned -= nbytes
+        if self.pinned < 0:
+            raise RuntimeError("cannot pin so much")
+        return memory(nbytes)
+
+    def copy(self, slot, source, after):
+        slot[: len(source)].copy_(source)
+
+    def used(self):
+        pass
+
+    def compute_after(self, event):
+        pass
+
+    def wait(self, event):
+        pass
+
+
+@pytest.mark.parametrize("pinned", [1 << 30, 60_000], ids=["pinned", "mostly not pinned"])
+@pytest.mark.parametrize("limits", [Limits(60_000), Limits(60_000, 60_000), Limits(90_000, 30_000)], ids=str)
+def test_a_device_with_memory_of_its_own_is_served_from_ram_and_disk(path, monkeypatch, limits, pinned):
+    monkeypatch.setattr(building, "link_to", lambda device: AtOnce(pinned))
+    if limits.ram and pinned < limits.ram:
+        pytest.skip("not even the staging ring can be pinned")
+    model = load(path, limits=limits)
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        torch.testing.assert_close(logits, expected(reference("qwen3"), text), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
 @pytest.fixture
 def path(tmp_path):
     reference("qwen3").save_pretrained(tmp_path)
@@ -71,7 +117,7 @@ def path(tmp_path):
 
 @pytest.mark.parametrize("limit", [60_000, 90_000, 1 << 30])
 def test_memory_keeps_to_the_limit(path, limit):
-    model = load(path, limit=limit)
+    model = load(path, limits=Limits(limit))
     Sequence(model, CONTEXT).extend(TEXT)
     norms = sum(weight.nbytes for weight in model.module.parameters())
     room = model._packed[0].workspace.nbytes
@@ -82,13 +128,13 @@ def test_memory_keeps_to_the_limit(path, limit):
 
 def test_a_limit_too_small_says_how_much_is_needed(path):
     with pytest.raises(BadOption, match="GiB"):
-        load(path, limit=1000)
+        load(path, limits=Limits(1000))
 
 
 def test_threads_and_files_are_gone_after_fifty_models(path):
     threads, files = threading.active_count(), open_files()
     for _ in range(50):
-        model = load(path, limit=60_000)
+        model = load(path, limits=Limits(60_000))
         Sequence(model, CONTEXT).extend(TEXT)
         model.close()
     assert (threading.active_count(), open_files()) == (threads, files)
@@ -103,13 +149,18 @@ def test_a_failed_load_leaves_nothing_open(path):
     for limit in (1000, 60_000):
         with pytest.raises((RuntimeError, BadOption)):
             load_model(
-                open_checkpoint(path), torch.float32, torch.device("cpu"), watch, context=CONTEXT, limit=limit
+                open_checkpoint(path),
+                torch.float32,
+                torch.device("cpu"),
+                watch,
+                context=CONTEXT,
+                limits=Limits(limit),
             )
     assert (threading.active_count(), open_files()) == (threads, files)
 
 
 def test_a_read_error_in_the_middle_of_a_pass_ends_it_and_the_next_pass_is_right(path, monkeypatch):
-    model = load(path, limit=60_000)
+    model = load(path, limits=Limits(60_000))
     sequence = Sequence(model, CONTEXT)
     sequence.extend(TEXT[:4])
     whole, reads = DiskFile.read, []

@@ -1,4 +1,5 @@
-"""Real weights in every form: what is said in float32 is what transformers says on the same weights unpacked."""
+"""Real weights in every form: what is said in float32 is what transformers says on the same weights
+unpacked."""
 
 from pathlib import Path
 
@@ -26,7 +27,9 @@ WAYS = {
 
 def answer(path: Path, **how) -> tuple[Engine, protocol.Answer]:
     engine = Engine()
-    load = protocol.Load(id=1, target=str(path), draft="none", dtype="float32", device="cpu", context=256, **how)
+    load = protocol.Load(
+        id=1, target=str(path), draft="none", dtype="float32", device="cpu", context=256, **how
+    )
     engine.load(load, lambda event: None, lambda: False)
     said = engine.session.answer(
         [Message("user", PROMPT)], Options(max_new_tokens=TOKENS), lambda event: None, lambda: False

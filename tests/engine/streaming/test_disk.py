@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from engine.errors import StreamBroken
-from engine.streaming.disk import SECTOR, DiskFile, aligned, page_aligned
+from engine.streaming.disk import SECTOR, DiskFile, aligned, memory
 
 
 @pytest.fixture
@@ -16,9 +16,9 @@ def file(tmp_path):
 
 def read(file, start, stop):
     first, last = aligned(start, stop)
-    memory = page_aligned(last - first)
-    file.read(memoryview(memory), first, stop - first)
-    return memory[start - first : stop - first]
+    sectors = memory(last - first).numpy()
+    file.read(memoryview(sectors), first, stop - first)
+    return sectors[start - first : stop - first].tobytes()
 
 
 @pytest.mark.parametrize("direct", [True, False])

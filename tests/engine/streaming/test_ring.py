@@ -10,10 +10,10 @@ import torch
 from engine.checkpoints import Span
 from engine.errors import BadOption, StreamBroken
 from engine.quantization import Packed, Workspace, format_named
-from engine.streaming.chunks import GAP_NBYTES, Stored, make_chunk, split, spread_resident
-from engine.streaming.disk import SECTOR, DiskFile
+from engine.streaming.chunks import GAP_NBYTES, Stored, make_chunk, split
+from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.streaming.ring import Ring
-from engine.streaming.streamer import Streamer
+from engine.streaming.streamer import Limits, Streamer
 
 SIZES = [3000, 9000, 12, 70_000, 4096, 1, 33_333, 5000]
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
@@ -40,8 +40,10 @@ def opened(data):
     file.close()
 
 
-def held(chunk):
-    return [bytes(each.matrix.parts[0].numpy()) for each in chunk.stored]
+def fetch(ring, chunks, number):
+    """The bytes of each matrix of a chunk."""
+    chunks[number].give(ring.fetch(number))
+    return [bytes(each.matrix.parts[0].numpy()) for each in chunks[number].stored]
 
 
 def test_every_chunk_arrives_in_pass_after_pass(data, opened):
@@ -49,13 +51,11 @@ def test_every_chunk_arrives_in_pass_after_pass(data, opened):
     chunks = split(stored, 10_000)
     assert [each for chunk in chunks for each in chunk.stored] == stored
     for slots in (2, 3, 20):
-        ring = Ring(chunks, slots, opened)
+        ring = Ring(chunks, slots, opened, memory)
         for _ in range(20):
             seen = []
-            for number, chunk in enumerate(chunks):
-                ring.fetch(number)
-                ring.fetch(number)  # its next matrix
-                seen += held(chunk)
+            for number in range(len(chunks)):
+                seen += fetch(ring, chunks, number)
             assert seen == content
         ring.close()
     assert ring.moved >= 20 * sum(SIZES)
@@ -64,12 +64,11 @@ def test_every_chunk_arrives_in_pass_after_pass(data, opened):
 def test_a_pass_that_ends_early_or_skips_still_gets_the_right_bytes(data, opened):
     stored, _, content = data
     chunks = [make_chunk([each]) for each in stored]
-    ring = Ring(chunks, 3, opened)
+    ring = Ring(chunks, 3, opened, memory)
     generator = torch.Generator().manual_seed(0)
     for _ in range(300):
         number = int(torch.randint(len(chunks), (1,), generator=generator))
-        ring.fetch(number)
-        assert held(chunks[number]) == [content[number]]
+        assert fetch(ring, chunks, number) == [content[number]]
     ring.close()
 
 
@@ -81,7 +80,7 @@ def two_passes(ring, chunks):
 def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(data, opened, monkeypatch):
     stored, _, content = data
     chunks = [make_chunk([each]) for each in stored]
-    ring = Ring(chunks, 3, opened)
+    ring = Ring(chunks, 3, opened, memory)
     whole = DiskFile.read
     broken = threading.Event()
 
@@ -98,8 +97,7 @@ def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(data, opened,
     broken.clear()
     for _ in range(3):
         for number in range(len(chunks)):
-            ring.fetch(number)
-            assert held(chunks[number]) == [content[number]]
+            assert fetch(ring, chunks, number) == [content[number]]
     ring.close()
 
 
@@ -107,7 +105,7 @@ def test_threads_are_gone_after_close_at_any_moment(data, opened):
     before = threading.active_count()
     chunks = split(data[0], 10_000)
     for number in range(50):
-        ring = Ring(chunks, 2 + number % 3, opened)
+        ring = Ring(chunks, 2 + number % 3, opened, memory)
         for chunk in range(number % len(chunks)):
             ring.fetch(chunk)
         ring.close()
@@ -127,20 +125,9 @@ def test_close_spans_are_read_as_one():
     assert chunk.places == (((100, 50),), ((160, 50),), ((SECTOR + far.offset % SECTOR, 10),))
 
 
-def test_resident_chunks_are_spread_evenly_and_keep_to_the_limit(data):
-    chunks = [make_chunk([stored]) for stored in data[0]] * 20
-    whole = sum(chunk.nbytes for chunk in chunks)
-    for share in (0.0, 0.1, 0.5, 0.9, 1.0):
-        resident = spread_resident(chunks, int(whole * share))
-        kept = [chunk.nbytes for chunk, stays in zip(chunks, resident, strict=True) if stays]
-        assert whole * share - max(chunk.nbytes for chunk in chunks) <= sum(kept) <= whole * share
-    half = spread_resident([chunks[0]] * 40, 20 * chunks[0].nbytes)
-    assert half == [False, True] * 20
-
-
 def test_a_limit_smaller_than_the_smallest_ring_is_refused_with_the_number(data, opened):
     with pytest.raises(BadOption, match="GiB") as refused:
-        Streamer(data[0], 100_000, opened)
+        Streamer(data[0], Limits(100_000), opened, link=None)
     needed = float(re.search(r"[\d.]+", refused.value.hint)[0])
-    streamer = Streamer(data[0], int(needed * 2**30), opened)
+    streamer = Streamer(data[0], Limits(int(needed * 2**30)), opened, link=None)
     streamer.close()

@@ -1,0 +1,139 @@
+"""Slots of device memory that a copying thread fills with chunks in the order of use, round and round.
+
+Chunks in RAM are copied as they lie there; those on the SSD pass through a ring of staging slots. The
+computing thread never waits for a copy: it only makes the device wait. Copying goes on across passes.
+"""
+
+import threading
+import time
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from engine.errors import SpecExecError
+from engine.streaming.link import Event, Link
+from engine.streaming.ring import Ring
+
+
+class DeviceRing:
+    """Used by one computing thread: `fetch` a chunk, ask for products with it, `fetch` the next.
+
+    Attributes: `nbytes` of all slots; since the start: `moved`, bytes fetched, and `waited_s`, how long
+    `fetch` waited until a copy could begin.
+    """
+
+    def __init__(
+        self, sizes: Sequence[int], slots: int, link: Link, slabs: dict[int, Tensor], staging: Ring | None
+    ) -> None:
+        """sizes: bytes of the chunks, in the order of use. slots: at least two. slabs: those in RAM, by
+        number.
+
+        staging: brings the others, counted among themselves; closed with this ring.
+        """
+        self._sizes = sizes
+        self._link = link
+        self._slabs = slabs
+        self._staging = staging
+        staged = [number for number in range(len(sizes)) if number not in slabs]
+        self._staged = {number: place for place, number in enumerate(staged)}
+        self._slots = link.slots(slots, max(sizes))
+        self.nbytes = slots * max(sizes)
+        self.moved = 0
+        self.waited_s = 0.0
+        # Steps count chunks across passes: step s is chunk s % len(sizes), in slot s % slots.
+        self._changed = threading.Condition()
+        self._free: list[Event | None] = [None] * slots  # what must have happened before a slot is written
+        self._step = -1  # what is computed with
+        self._queue = 0  # the next step to be copied
+        self._arrived: dict[int, Event] = {}  # copies that were begun, by step
+        self._error: SpecExecError | None = None
+        self._closed = False
+        self._thread = threading.Thread(target=self._copy, name="copy", daemon=True)
+        self._thread.start()
+
+    def fetch(self, chunk: int) -> Tensor:
+        """The slot of chunk number `chunk`, for what is asked to be computed from now on, uint8. What was
+        fetched before is given up. Raises StreamBroken; then the next fetch begins anew."""
+        with self._changed:
+            used = self._link.used()
+            if self._step >= 0:
+                self._free[self._step % len(self._slots)] = used
+            if (self._step + 1) % len(self._sizes) == chunk and self._error is None:
+                self._arrived.pop(self._step, None)
+                self._step += 1
+            else:
+                self._begin_anew(chunk, used)
+            self._changed.notify_all()
+            started = time.perf_counter()
+            while self._step not in self._arrived and self._error is None:
+                self._changed.wait()
+            self.waited_s += time.perf_counter() - started
+            if self._error is not None:
+                raise self._error
+            arrived = self._arrived[self._step]
+            slot = self._slots[self._step % len(self._slots)]
+        self._link.compute_after(arrived)
+        self.moved += self._sizes[chunk]
+        return slot[: self._sizes[chunk]]
+
+    def close(self) -> None:
+        """End the threads. Waits for the device to be done with the slots."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        self._thread.join()
+        if self._staging is not None:
+            self._staging.close()
+        self._link.wait(self._link.used())
+
+    def _begin_anew(self, chunk: int, used: Event) -> None:
+        """A pass ended early, or failed: what was copied ahead is of no use. The lock is held."""
+        # Steps go on counting, so that a copy under way for a step that is skipped is known to be stale.
+        step = max(self._queue, self._step + 1)
+        self._step = step + (chunk - step) % len(self._sizes)
+        self._queue = self._step
+        self._arrived.clear()
+        self._free = [used] * len(self._slots)
+        self._error = None
+
+    # -- the copying thread ----------------------------------------------------------------------------------
+
+    def _copy(self) -> None:
+        previous: Event | None = None  # a copy from the staging slot that was fetched last
+        while True:
+            with self._changed:
+                while not self._closed and (
+                    self._error is not None or self._queue >= max(self._step, 0) + len(self._slots)
+                ):
+                    self._changed.wait()
+                if self._closed:
+                    return
+                step = self._queue
+                self._queue += 1
+            number = step % len(self._sizes)
+            try:
+                if number in self._slabs:
+                    source = self._slabs[number]
+                else:
+                    assert self._staging is not None
+                    if previous is not None:
+                        self._link.wait(previous)  # before its staging slot is given up
+                    source = self._staging.fetch(self._staged[number])
+            except SpecExecError as error:
+                with self._changed:
+                    if self._queue == step + 1:
+                        self._error = error
+                    previous = None
+                    self._changed.notify_all()
+                continue
+            with self._changed:
+                if self._queue != step + 1:  # begun anew meanwhile
+                    previous = None
+                    continue
+                slot = step % len(self._slots)
+                arrived = self._link.copy(self._slots[slot], source, self._free[slot])
+                self._free[slot] = arrived
+                self._arrived[step] = arrived
+                if number not in self._slabs:
+                    previous = arrived
+                self._changed.notify_all()

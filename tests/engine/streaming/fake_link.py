@@ -1,0 +1,81 @@
+"""A device that does what it is asked as late and in as odd an order as streams and events allow."""
+
+import random
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+
+class Event:
+    def __init__(self) -> None:
+        self.happened = False
+
+
+class FakeLink:
+    """`Link` with a copying and a computing stream. Work is done now and then, at random, and when waited
+    for.
+
+    Attributes: `log`, what was done, in order.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+        self._lock = threading.RLock()
+        self._streams: dict[str, deque[tuple[Event | None, Event, Callable[[], None]]]] = {
+            "copy": deque(),
+            "compute": deque(),
+        }
+        self.log: list[str] = []
+
+    def slots(self, count: int, nbytes: int) -> list[Tensor]:
+        return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+
+    def slab(self, nbytes: int) -> Tensor:
+        return torch.zeros(nbytes, dtype=torch.uint8)
+
+    def copy(self, slot: Tensor, source: Tensor, after: Event | None) -> Event:
+        return self._ask("copy", after, lambda: slot[: len(source)].copy_(source))
+
+    def used(self) -> Event:
+        return self._ask("compute", None, lambda: None)
+
+    def compute_after(self, event: Event) -> None:
+        self._ask("compute", event, lambda: None)
+
+    def compute(self, work: Callable[[], None]) -> Event:
+        """What a model would ask for."""
+        return self._ask("compute", None, work)
+
+    def wait(self, event: Event) -> None:
+        while not event.happened:
+            with self._lock:
+                progress = self._do()
+            if not progress and not event.happened:
+                threading.Event().wait(0.0005)  # another thread has yet to ask for what this hangs on
+
+    def _ask(self, stream: str, after: Event | None, work: Callable[[], object]) -> Event:
+        event = Event()
+        with self._lock:
+            self._streams[stream].append((after, event, work))
+            for _ in range(self._random.choice([0, 0, 1, 5])):
+                self._do()
+        return event
+
+    def _do(self) -> bool:
+        """One piece of work of a stream whose next one may begin."""
+        ready = [
+            name
+            for name, work in self._streams.items()
+            if work and (work[0][0] is None or work[0][0].happened)
+        ]
+        if not ready:
+            return False
+        name = self._random.choice(ready)
+        _, event, work = self._streams[name].popleft()
+        work()
+        event.happened = True
+        self.log.append(name)
+        return True

@@ -1,0 +1,176 @@
+"""The schedule of copies and events, on a device that works in any order they allow."""
+
+import os
+import threading
+from itertools import pairwise
+
+import pytest
+import torch
+
+from engine.checkpoints import Span
+from engine.errors import StreamBroken
+from engine.quantization import Packed, Workspace, format_named
+from engine.streaming.chunks import Stored, make_chunk
+from engine.streaming.device_ring import DeviceRing
+from engine.streaming.disk import DiskFile, memory
+from engine.streaming.placement import place, spread
+from engine.streaming.ring import Ring
+from tests.engine.streaming.fake_link import FakeLink
+
+WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
+CHUNKS = 11
+
+
+@pytest.fixture
+def chunks(tmp_path):
+    """Chunks of one matrix each, and each one's bytes."""
+    path = tmp_path / "weights"
+    path.write_bytes(os.urandom(CHUNKS * 10_000))
+    made = []
+    for number in range(CHUNKS):
+        span = Span(path, number * 10_000 + number, 5000 + 7 * number, (1,), "U8")
+        made.append(make_chunk([Stored(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,))]))
+    return made
+
+
+def content(chunk):
+    span = chunk.stored[0].spans[0]
+    return span.file.read_bytes()[span.offset : span.offset + span.nbytes]
+
+
+class Device:
+    """A ring over `chunks` of which those in `in_ram` lie in slabs; `use` computes with a chunk."""
+
+    def __init__(self, chunks, in_ram, slots, seed):
+        self.chunks = chunks
+        self.link = FakeLink(seed)
+        self.files = {chunks[0].extents[0].file: DiskFile(chunks[0].extents[0].file)}
+        staged = [chunk for number, chunk in enumerate(chunks) if number not in in_ram]
+        slabs = {number: self.slab(chunks[number]) for number in in_ram}
+        staging = Ring(staged, 2, self.files, memory) if staged else None
+        self.ring = DeviceRing([chunk.nbytes for chunk in chunks], slots, self.link, slabs, staging)
+        self.wrong = []
+        self.used = 0
+
+    def slab(self, chunk):
+        slab = torch.zeros(chunk.nbytes, dtype=torch.uint8)
+        at, nbytes = chunk.places[0][0]
+        slab[at : at + nbytes] = torch.frombuffer(bytearray(content(chunk)), dtype=torch.uint8)
+        return slab
+
+    def use(self, number):
+        slot = self.ring.fetch(number)
+        at, nbytes = self.chunks[number].places[0][0]
+        expected = content(self.chunks[number])
+
+        def look():  # when the device comes to it
+            self.used += 1
+            if slot[at : at + nbytes].numpy().tobytes() != expected:
+                self.wrong.append(number)
+
+        self.link.compute(look)
+
+    def close(self):
+        self.ring.close()
+        for file in self.files.values():
+            file.close()
+
+
+@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_the_device_computes_with_the_right_bytes_pass_after_pass(chunks, in_ram, slots):
+    for seed in range(8):
+        device = Device(chunks, in_ram, slots, seed)
+        for _ in range(6):
+            for number in range(CHUNKS):
+                device.use(number)
+        device.close()
+        assert (device.wrong, device.used) == ([], 6 * CHUNKS)
+
+
+def test_passes_that_end_early_leave_nothing_wrong_behind(chunks):
+    for seed in range(40):
+        device = Device(chunks, range(0, CHUNKS, 3), 3, seed)
+        generator = torch.Generator().manual_seed(seed)
+        for _ in range(15):
+            for number in range(int(torch.randint(1, CHUNKS + 1, (1,), generator=generator))):
+                device.use(number)
+        device.close()
+        assert device.wrong == []
+
+
+def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(chunks, monkeypatch):
+    device = Device(chunks, range(0, CHUNKS, 2), 3, seed=1)
+    whole, broken = DiskFile.read, threading.Event()
+
+    def read(self, buffer, offset, needed):
+        if broken.is_set():
+            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+
+    def one_pass():
+        for number in range(CHUNKS):
+            device.use(number)
+
+    one_pass()
+    broken.set()
+    with pytest.raises(StreamBroken):
+        two_passes(one_pass)
+    broken.clear()
+    one_pass()
+    device.close()
+    assert device.wrong == []
+
+
+def two_passes(one_pass):
+    one_pass()
+    one_pass()
+
+
+def test_copies_run_ahead_into_the_next_pass(chunks):
+    """After the last chunk of a pass was fetched, the first ones of the next are copied while nothing
+    computes."""
+    device = Device(chunks, range(CHUNKS), 4, seed=3)
+    for number in range(CHUNKS):
+        device.use(number)
+    with device.ring._changed:
+        assert device.ring._changed.wait_for(lambda: device.ring._queue == CHUNKS + 3, timeout=10)
+    device.close()
+
+
+def test_threads_are_gone_after_close_at_any_moment(chunks):
+    before = threading.active_count()
+    for seed in range(40):
+        device = Device(chunks, range(0, CHUNKS, 2), 2 + seed % 3, seed)
+        for number in range(seed % CHUNKS):
+            device.use(number)
+        device.close()
+        assert device.wrong == []
+    assert threading.active_count() == before
+
+
+# -- placement -----------------------------------------------------------------------------------------------
+
+
+def test_tiers_are_filled_in_order_and_keep_to_their_limits():
+    sizes = [10, 30] * 40
+    for device_limit, ram_limit in [(200, 400), (200, 2000), (700, 300), (1600, 0), (130, 130)]:
+        placement = place(sizes, device_limit, ram_limit)
+        held = dict.fromkeys(("device", "ram", "ssd"), 0)
+        for size, tier in zip(sizes, placement.tiers, strict=True):
+            held[tier] += size
+        assert held["device"] + 30 * placement.slots <= device_limit
+        assert held["ram"] + 30 * placement.staging <= ram_limit
+        assert bool(held["ssd"]) == bool(placement.staging)
+        assert held["device"] + 30 * placement.slots > device_limit - 40 or not placement.slots
+    assert place(sizes, 1600, 0).tiers == ["device"] * 80
+    assert set(place(sizes, 200, 2000).tiers) == {"device", "ram"}
+
+
+def test_what_stays_lies_evenly_between_the_others():
+    stays = spread([5] * 100, 250)
+    gaps = [b - a for a, b in pairwise(index for index, here in enumerate(stays) if here)]
+    assert sum(stays) == 50
+    assert set(gaps) == {2}
