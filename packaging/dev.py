@@ -490,8 +490,8 @@ def lock_versions(args):
         raise Fault("lock takes no arguments")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = project["build-system"]["requires"] + project["project"]["dependencies"]
-    for extra in project["project"].get("optional-dependencies", {}).values():
-        wanted += extra
+    # Other extras are for who asks for them; GPTQModel would hold back numpy for everybody.
+    wanted += project["project"]["optional-dependencies"]["dev"]
     with tempfile.TemporaryDirectory(prefix="specexec-lock-") as folder:
         log = Path(folder) / "log"
         make_venv(Path(folder) / "venv", log, None)
