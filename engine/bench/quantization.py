@@ -1,8 +1,12 @@
 """How fast packed weights are unpacked and multiplied on a device: by the engine, by plain torch, and by the
 reference."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from time import perf_counter
 
 import torch
@@ -26,8 +30,9 @@ class Speed:
 
     Attributes: `rows` of x in a product, 0 for unpacking alone; `way`: "engine", what a model would do here;
     "torch", unpacked by plain torch; "gguf", by gguf's reference; "dense", multiplied by weights unpacked
-    beforehand; `seconds` of the fastest repeat; `spread`, how much longer the slowest took, as a share of
-    them; `gw_per_s`, 10^9 weights, and `gb_per_s`, 10^9 bytes as stored, each per second.
+    beforehand; "gptqmodel" and "int4", multiplied by GPTQModel's layers; `seconds` of the fastest repeat;
+    `spread`, how much longer the slowest took, as a share of them; `gw_per_s`, 10^9 weights, and `gb_per_s`,
+    10^9 bytes as stored, each per second.
     """
 
     format: str
@@ -102,7 +107,11 @@ def _ways(packed: Packed, n: int) -> dict[str, Callable[[], object]]:
     if n:
         x = torch.ones(n, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
         dense = packed.dense()
-        return {"engine": lambda: packed.product(x), "dense": lambda: torch.mm(x, dense.t())}
+        return {
+            "engine": lambda: packed.product(x),
+            "dense": lambda: torch.mm(x, dense.t()),
+            **{name: partial(layer, x) for name, layer in _gptqmodel_layers(packed).items()},
+        }
     ways: dict[str, Callable[[], object]] = {"engine": lambda: [len(piece) for _, piece in packed.pieces()]}
     format_, dtype = packed.format, packed.workspace.dtype
     if isinstance(format_, Blocks):
@@ -115,6 +124,37 @@ def _ways(packed: Packed, n: int) -> dict[str, Callable[[], object]]:
         numbers_of = format_.numbers
         ways["torch"] = lambda: numbers_of(*whole).to(dtype)
     return ways
+
+
+def _gptqmodel_layers(packed: Packed) -> dict[str, Callable[[Tensor], object]]:
+    """GPTQModel's own layers over the same bytes, where it is installed (the extra `gptq`) and knows the
+    device: one that unpacks at each product, one over torch's int4 product for CPUs."""
+    if packed.format.name != "GPTQ" or find_spec("gptqmodel") is None:
+        return {}
+    from gptqmodel.nn_modules.qlinear.torch import TorchLinear
+    from gptqmodel.nn_modules.qlinear.torch_aten_kernel import TorchAtenLinear
+
+    kinds = {"gptqmodel": TorchLinear}
+    if packed.parts[0].device.type == "cpu":
+        kinds["int4"] = TorchAtenLinear
+    rows, columns = packed.shape
+    layers: dict[str, Callable[[Tensor], object]] = {}
+    for name, kind in kinds.items():
+        with redirect_stdout(sys.stderr):
+            kind.validate_once()
+            layer = kind(
+                bits=_GROUPS.bits, group_size=_GROUPS.size, sym=False, desc_act=False,
+                in_features=columns, out_features=rows, bias=False,
+            )  # fmt: skip
+        stored = (torch.int32, torch.int32, torch.float16, torch.int32)
+        for part, dtype, buffer in zip(
+            packed.parts, stored, ("qweight", "qzeros", "scales", "g_idx"), strict=True
+        ):
+            place = getattr(layer, buffer)
+            setattr(layer, buffer, part.view(dtype).view(place.shape).clone())
+        layer.post_init()
+        layers[name] = layer.eval()
+    return layers
 
 
 def _timed(work: Callable[[], object], device: torch.device, repeats: int) -> Iterator[float]:
