@@ -107,7 +107,7 @@ class Builder:
         """Replace the layers that have matrices by packed ones. limits: as in load_model."""
         if limits is not None:
             spans = (span for weight in self.weights.values() for span in weight.spans)
-            self._files = open_files(span.file for span in spans)
+            self._files = open_files({span.file: span.modified for span in spans})
         matrices: dict[str, Stored] = {}
         for name in sorted(self.weights, key=order_of_use):
             owner, _, leaf = name.rpartition(".")

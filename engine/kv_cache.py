@@ -8,8 +8,22 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from transformers.configuration_utils import PretrainedConfig
 
 from engine.errors import PromptTooLong
+
+
+def row_nbytes(config: PretrainedConfig, dtype: torch.dtype) -> int:
+    """Bytes that one token's keys and values take in all layers."""
+    nbytes: int = (
+        2 * config.num_hidden_layers * config.num_key_value_heads * head_dim(config) * dtype.itemsize
+    )
+    return nbytes
+
+
+def head_dim(config: PretrainedConfig) -> int:
+    found: int = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return found
 
 
 class KVCache:

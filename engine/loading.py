@@ -1,7 +1,7 @@
 """From a checkpoint's spans to a model on its compute device. Knows which architectures run; knows no file
 format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
@@ -12,7 +12,8 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.building import Builder
 from engine.checkpoints import Checkpoint
-from engine.errors import BadCheckpoint, DeviceUnavailable, SpecExecError, UnsupportedModel
+from engine.errors import BadCheckpoint, DeviceUnavailable, OutOfMemory, SpecExecError, UnsupportedModel
+from engine.kv_cache import row_nbytes
 from engine.model import ATTENTION, Model, Watch
 from engine.quantization import Workspace, format_named
 from engine.reading import read_ahead
@@ -98,8 +99,30 @@ def fits_unpacked(checkpoint: Checkpoint, dtype: torch.dtype, device: torch.devi
     A pass over unpacked weights is faster: the 1.5B model's plain decoding on 2 cores 7 tokens/s, packed 2.
     """
     numbers = sum(weight.numel for weight in checkpoint.weights.values())
-    free = torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else psutil.virtual_memory().available
-    return 2 * numbers * dtype.itemsize <= free
+    return 2 * numbers * dtype.itemsize <= free_nbytes(device)
+
+
+def free_nbytes(device: torch.device) -> int:
+    """Memory that is free on the device now."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    available: int = psutil.virtual_memory().available
+    return available
+
+
+def check_context(
+    checkpoints: Sequence[Checkpoint], context: int, dtype: torch.dtype, device: torch.device
+) -> None:
+    """Raises OutOfMemory, with the largest context that fits, where keys and values of that many tokens do
+    not."""
+    row = sum(row_nbytes(model_config(checkpoint), dtype) for checkpoint in checkpoints)
+    free = free_nbytes(device)
+    if context * row > free:
+        raise OutOfMemory(
+            f"Keys and values of {context:,} tokens take {context * row / 2**30:.1f} GiB; "
+            f"{free / 2**30:.1f} GiB are free.",
+            f"Take a context of {max(16, int(0.9 * free) // row):,} tokens or fewer (--context).",
+        )
 
 
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
-from engine.kv_cache import KVCache
+from engine.kv_cache import KVCache, head_dim
 from engine.quantization import packed_in
 
 # Attention works on this many rows at a time, so that a mask is never larger than this times the context.
@@ -227,8 +227,9 @@ class Model:
 
     def new_cache(self, capacity: int) -> KVCache:
         config = self.config
-        head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return KVCache(self.layers, config.num_key_value_heads, head_dim, capacity, self.dtype, self.device)
+        return KVCache(
+            self.layers, config.num_key_value_heads, head_dim(config), capacity, self.dtype, self.device
+        )
 
     @torch.inference_mode()
     def forward(

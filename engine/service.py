@@ -80,6 +80,7 @@ class Engine:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
         from engine.loading import (
+            check_context,
             choose_device,
             choose_dtype,
             fits_unpacked,
@@ -108,13 +109,16 @@ class Engine:
         device = choose_device(request.device)
         dtype = choose_dtype(request.dtype, device)
 
+        files = [target_file, *([draft_file] if draft_file else [])]
+        check_context(files, context, dtype, device)
+
         loading.report("tokenizer")
         tokenizer = load_tokenizer(target_file)
         if draft_file:
             check_same_vocabulary(tokenizer, load_tokenizer(draft_file))
 
         loading.report("kernels")
-        for file in filter(None, (target_file, draft_file)):
+        for file in files:
             prepare(file, dtype)
 
         def model(stage: protocol.LoadStage, file: "Checkpoint") -> "Model":
@@ -129,17 +133,19 @@ class Engine:
 
         draft_model = model("draft", draft_file) if draft_file else None
         target_model = model("target", target_file)
-        if draft_model and draft_model.vocabulary < target_model.vocabulary:
-            raise VocabularyMismatch(
-                f"The draft has {draft_model.vocabulary:,} tokens, the target {target_model.vocabulary:,}.",
-                "Choose a draft of the target's model family, or run without a draft model.",
-            )
-        pair = Pair(
-            Sequence(target_model, context),
-            Sequence(draft_model, context) if draft_model else None,
-            tokenizer,
-        )
-        self.session = Session(pair)
+        try:
+            if draft_model and draft_model.vocabulary < target_model.vocabulary:
+                raise VocabularyMismatch(
+                    f"The draft has {draft_model.vocabulary:,} tokens, "
+                    f"the target {target_model.vocabulary:,}.",
+                    "Choose a draft of the target's model family, or run without a draft model.",
+                )
+            target = Sequence(target_model, context)
+            draft = Sequence(draft_model, context) if draft_model else None
+        except BaseException:
+            target_model.close()
+            raise
+        self.session = Session(Pair(target, draft, tokenizer))
         return protocol.Loaded(
             request=request.id,
             target=model_info(target_name, target_file, target_model),

@@ -15,7 +15,7 @@ import psutil
 from engine import protocol
 from engine.decoding import Event, Grown, Iterated, Prefilled, decode
 from engine.drafting import Drafter, Limits, available, default_drafter, make_drafter
-from engine.errors import EmptyPrompt, PromptTooLong
+from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.stop_strings import StoppableText
@@ -115,6 +115,11 @@ class Session:
         prompt = self.pair.tokenizer.encode_chat([{"role": m.role, "content": m.content} for m in messages])
         if not prompt:
             raise EmptyPrompt("There is nothing to answer.", "Type a question.")
+        if max(prompt) >= self.pair.target.model.vocabulary:
+            raise BadCheckpoint(
+                "The tokenizer uses tokens that the model does not have.",
+                "Download the model again, with all its files.",
+            )
         if len(prompt) >= self.context:
             raise PromptTooLong(
                 f"The conversation is {len(prompt):,} tokens long, and the context holds {self.context:,}.",

@@ -18,7 +18,7 @@ from engine.checkpoints.checkpoint import (
     Weight,
     read_span,
 )
-from engine.errors import ModelNotFound, UnsupportedModel
+from engine.errors import BadCheckpoint, ModelNotFound, UnsupportedModel
 
 __all__ = [
     "Checkpoint",
@@ -44,11 +44,16 @@ def open_checkpoint(path: Path) -> Checkpoint:
     Raises `ModelNotFound`, `BadCheckpoint` (damaged, contradictory, unsafe) or `UnsupportedModel`.
     """
     path = Path(path).absolute()
-    if not path.exists():
-        raise ModelNotFound(f"There is no file or folder {path}.", "Check the path.")
-    for claims, read in FORMATS:
-        if claims(path):
-            return read(path)
+    try:
+        if not path.exists():
+            raise ModelNotFound(f"There is no file or folder {path}.", "Check the path.")
+        for claims, read in FORMATS:
+            if claims(path):
+                return read(path)
+    except OSError as error:
+        raise BadCheckpoint(
+            f"{path.name[:200]} cannot be read: {error.strerror}.", "Check the path, its rights and the disk."
+        ) from error
     raise UnsupportedModel(
         f"{path.name} is no model in a format this program reads.",
         "Choose a .gguf file, or a folder with config.json and .safetensors files.",

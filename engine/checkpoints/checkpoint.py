@@ -4,6 +4,7 @@ Knows no file format, no torch, no transformers.
 """
 
 import math
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ class Span:
 
     Attributes: `offset` from the start of `file` and `nbytes`, both in bytes; `shape` in torch order
     (row-major, the last dimension contiguous); `storage`, the stored format ("F32", "BF16", "Q4_K", ...; see
-    `engine.checkpoints.storage`).
+    `engine.checkpoints.storage`); `modified`, the file's time of change in ns when its header was read, 0
+    where that is not known.
     """
 
     file: Path
@@ -28,6 +30,7 @@ class Span:
     nbytes: int
     shape: tuple[int, ...]
     storage: str
+    modified: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ class Checkpoint:
 def read_span(span: Span) -> NDArray[np.uint8]:
     """The stored bytes of one tensor, `[nbytes]` uint8, read with plain buffered reads.
 
-    Raises `BadCheckpoint` where the file is gone or ends too early.
+    Raises `BadCheckpoint` where the file is gone, ends too early, or was changed since its header was read.
     """
     data = np.empty(span.nbytes, dtype=np.uint8)
     view = data.data
@@ -181,6 +184,7 @@ def read_span(span: Span) -> NDArray[np.uint8]:
             # One read may return less than was asked for (2 GiB at most on Linux).
             while done < span.nbytes and (got := file.readinto(view[done:])):
                 done += got
+            modified = os.fstat(file.fileno()).st_mtime_ns
     except OSError as error:
         raise BadCheckpoint(
             f"{span.file.name} cannot be read: {error.strerror}.",
@@ -188,6 +192,8 @@ def read_span(span: Span) -> NDArray[np.uint8]:
         ) from error
     if done < span.nbytes:
         raise truncated(span.file, span.offset + done, span.offset + span.nbytes)
+    if span.modified not in (0, modified):
+        raise BadCheckpoint(f"{span.file.name} was changed while it was read.", "Load the model again.")
     return data
 
 

@@ -56,7 +56,7 @@ def _lone_model(path: Path) -> Path | None:
     """The .gguf file in the folder `path` that has no other model, or its first part."""
     if not path.is_dir() or (path / "config.json").exists():
         return None
-    files = list(path.glob("*.gguf"))
+    files = [file for file in path.glob("*.gguf") if file.is_file()]
     return files[0] if len(files) == 1 else first_part(files)
 
 
@@ -73,6 +73,8 @@ def _vocabulary(keys: Keys) -> GgufVocabulary:
         raise keys.bad("tokenizer.ggml.merges", merges)
     template = keys.get("tokenizer.chat_template")
     scores = _per_token(keys, "tokenizer.ggml.scores", count)
+    if scores is not None and np.isnan(scores).any():
+        raise BadCheckpoint(f"{keys.path.name} is not valid: a token's score is NaN.", DAMAGED)
     types = _per_token(keys, "tokenizer.ggml.token_type", count)
     return GgufVocabulary(
         model=keys.text("tokenizer.ggml.model"),

@@ -14,6 +14,7 @@ from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_rope import rope_parameters
+from engine.checkpoints.sizes import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 Config = dict[str, Any]
@@ -78,10 +79,10 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
     """What `AutoConfig.for_model` takes. Raises `BadCheckpoint` or `UnsupportedModel`."""
     _refuse_different_maths(keys, architecture)
     tensors = keys.header.tensors
-    hidden = keys.number("{arch}.embedding_length", least=1)
-    heads = keys.number("{arch}.attention.head_count", least=1)
-    kv_heads = keys.number("{arch}.attention.head_count_kv", heads, least=1)
-    head_dim = keys.number("{arch}.attention.key_length", hidden // heads, least=2)
+    hidden = keys.number("{arch}.embedding_length", least=1, most=WIDTH_LIMIT)
+    heads = keys.number("{arch}.attention.head_count", least=1, most=COUNT_LIMIT)
+    kv_heads = keys.number("{arch}.attention.head_count_kv", heads, least=1, most=COUNT_LIMIT)
+    head_dim = keys.number("{arch}.attention.key_length", hidden // heads, least=2, most=COUNT_LIMIT)
     if heads % kv_heads or head_dim % 2:
         raise BadCheckpoint(
             f"{keys.path.name} is not valid: {heads} heads, {kv_heads} key-value heads of size {head_dim}.",
@@ -101,8 +102,8 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
         "architectures": [architecture.class_name],
         "vocab_size": rows,
         "hidden_size": hidden,
-        "intermediate_size": keys.number("{arch}.feed_forward_length", least=1),
-        "num_hidden_layers": keys.number("{arch}.block_count", least=1, most=4096),
+        "intermediate_size": keys.number("{arch}.feed_forward_length", least=1, most=WIDTH_LIMIT),
+        "num_hidden_layers": keys.number("{arch}.block_count", least=1, most=LAYERS_LIMIT),
         "num_attention_heads": heads,
         "num_key_value_heads": kv_heads,
         "head_dim": head_dim,
@@ -157,7 +158,9 @@ def _mistral(keys: Keys, config: Config) -> Config:
 
 
 def _mixtral(keys: Keys, config: Config) -> Config:
-    experts = keys.number("{arch}.expert_count", least=1, most=1024)
+    # Each layer's experts become weights of their own.
+    most = min(1024, EXPERTS_LIMIT // config["num_hidden_layers"])
+    experts = keys.number("{arch}.expert_count", least=1, most=most)
     return _mistral(keys, config) | {
         "num_local_experts": experts,
         "num_experts_per_tok": keys.number("{arch}.expert_used_count", least=1, most=experts),

@@ -6,6 +6,7 @@ dimensions, uint64 per dimension (fastest first), uint32 ggml type, uint64 offse
 padding to `general.alignment`. A string is a uint64 length and UTF-8 bytes. Knows nothing of architectures.
 """
 
+import os
 import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.checkpoint import truncated
+from engine.checkpoints.checkpoint import Span, truncated
 from engine.checkpoints.storage import BLOCKS, GGML_TYPES, stored_nbytes
 from engine.errors import BadCheckpoint, UnsupportedModel
 
@@ -22,11 +23,11 @@ Scalar = bool | int | float | str
 Value = Scalar | list[str] | NDArray[np.generic]
 
 DAMAGED = "The file is damaged or was made by a faulty program; download it again or choose another file."
-# Bounds far above real files (Gemma 3, one of the largest: 262 k tokens, 515 k merges, 20 MB), so that a
-# damaged count costs neither memory nor time.
-HEADER_LIMIT = 128 << 20
-STRINGS_LIMIT = 1 << 21
-ENTRIES_LIMIT = 1 << 16
+# Bounds far above real files (Gemma 3, one of the largest: 262 k tokens, 515 k merges, 20 MB; a mixture's
+# experts one by one: 2 k tensors), so that a damaged count costs neither memory nor time.
+HEADER_LIMIT = 64 << 20
+STRINGS_LIMIT = 3 << 19
+ENTRIES_LIMIT = 1 << 15
 KEY_LIMIT = 1 << 16
 NAME_LIMIT = 256  # llama.cpp: 64
 ALIGNMENT_LIMIT = 1 << 16
@@ -52,7 +53,8 @@ _uint64 = struct.Struct("<Q").unpack_from
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """One entry of the tensor list; `offset` in bytes from the start of `file`, `shape` in torch order."""
+    """One entry of the tensor list; `offset` in bytes from the start of `file`, `shape` in torch order,
+    `modified` as `Span`'s."""
 
     file: Path
     name: str
@@ -60,22 +62,30 @@ class GgufTensor:
     storage: str
     offset: int
     nbytes: int
+    modified: int
+
+    def span(self) -> Span:
+        return Span(self.file, self.offset, self.nbytes, self.shape, self.storage, self.modified)
 
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """Everything before the weights."""
+    """Everything before the weights, `nbytes` in all."""
 
+    nbytes: int
     version: int
     metadata: dict[str, Value]
     tensors: dict[str, GgufTensor]
 
 
-def read_header(path: Path) -> GgufHeader:
-    """Parse and check the header of the GGUF file at `path`. Raises `BadCheckpoint` or `UnsupportedModel`."""
+def read_header(path: Path, limit: int = HEADER_LIMIT) -> GgufHeader:
+    """Parse and check the header of the GGUF file at `path`, at most `limit` bytes.
+
+    Raises `BadCheckpoint` or `UnsupportedModel`.
+    """
     try:
         with path.open("rb") as file:
-            return _Parser(path, file).header()
+            return _Parser(path, file, limit).header()
     except OSError as error:
         raise BadCheckpoint(
             f"{path.name} cannot be read: {error.strerror}.", "Check the file and the disk."
@@ -83,12 +93,15 @@ def read_header(path: Path) -> GgufHeader:
 
 
 class _Parser:
-    """A position in the head of a file; reads ahead in pieces, never beyond `HEADER_LIMIT`."""
+    """A position in the head of a file; reads ahead in pieces, never beyond `limit` bytes."""
 
-    def __init__(self, path: Path, file: BinaryIO) -> None:
+    def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
         self.path = path
         self.file = file
-        self.file_nbytes = path.stat().st_size
+        self.limit = limit
+        state = os.fstat(file.fileno())
+        self.file_nbytes = state.st_size
+        self.modified = state.st_mtime_ns
         self.buffer = bytearray()
         self.at = 0
         self.strings = 0
@@ -119,13 +132,15 @@ class _Parser:
             raise self.bad(f"its alignment {alignment!r} is no power of two")
         entries = [self.tensor() for _ in range(tensor_count)]
         start = self.at + -self.at % alignment
-        return GgufHeader(version, metadata, self.place(entries, start, alignment))
+        return GgufHeader(start, version, metadata, self.place(entries, start, alignment))
 
     # -- the list of tensors ---------------------------------------------------------------------------------
 
     def tensor(self) -> GgufTensor:
         """One entry; its offset still counts from the data section."""
         name = self.text(NAME_LIMIT)
+        if not (name.isascii() and name.isprintable()):
+            raise self.bad(f"a tensor has the name {name!r}")
         dimensions = int(self.number("<u4"))
         if not 1 <= dimensions <= 4:
             raise self.bad(f"tensor {name!r} has {dimensions} dimensions")
@@ -145,7 +160,7 @@ class _Parser:
             raise self.bad(
                 f"{name!r} has rows of {shape[-1]} values, no whole blocks of {BLOCKS[storage][0]}"
             )
-        return GgufTensor(self.path, name, shape, storage, offset, nbytes)
+        return GgufTensor(self.path, name, shape, storage, offset, nbytes, self.modified)
 
     def place(self, entries: list[GgufTensor], start: int, alignment: int) -> dict[str, GgufTensor]:
         """Entries by name, offsets made absolute; each aligned, inside the file, overlapping no other."""
@@ -238,8 +253,8 @@ class _Parser:
         """Have at least the first `end` bytes of the file in the buffer."""
         if end > self.file_nbytes:
             raise truncated(self.path, self.file_nbytes, end)
-        if end > HEADER_LIMIT:
-            raise self.bad(f"its header claims more than {HEADER_LIMIT >> 20} MiB")
+        if end > self.limit:
+            raise self.bad(f"its header claims more than {self.limit:,} bytes")
         self.buffer += self.file.read(max(end - len(self.buffer), READ_AHEAD))
         if end > len(self.buffer):
             raise truncated(self.path, len(self.buffer), end)

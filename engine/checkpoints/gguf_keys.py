@@ -72,5 +72,8 @@ class Keys:
         return value
 
     def bad(self, key: str, value: Value | None) -> BadCheckpoint:
-        shown = "is missing" if value is None else f"is {str(value)[:40]!r}"
+        if isinstance(value, list):
+            shown = f"is a list of {len(value)} texts"
+        else:
+            shown = "is missing" if value is None else f"is {str(value)[:40]!r}"
         return BadCheckpoint(f"{self.path.name} is not valid: {self.full(key)} {shown}.", DAMAGED)

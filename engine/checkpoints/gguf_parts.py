@@ -6,9 +6,10 @@ Each part has a header of its own with the part's tensors; the model's metadata 
 import re
 from pathlib import Path
 
-from engine.checkpoints.gguf_header import DAMAGED, GgufHeader, GgufTensor, read_header
+from engine.checkpoints.gguf_header import DAMAGED, HEADER_LIMIT, GgufHeader, GgufTensor, read_header
 from engine.errors import BadCheckpoint
 
+PARTS_LIMIT = 1 << 10
 PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
@@ -28,7 +29,7 @@ def read_parts(path: Path) -> GgufHeader:
     if count is None or count < 2:
         return header
     match = PART.fullmatch(path.name)
-    if match is None or int(match[3]) != count:
+    if match is None or int(match[3]) != count or count > PARTS_LIMIT:
         raise BadCheckpoint(
             f"{path.name} is one of {count} parts of a model, but not named like one.",
             "Give the parts the names they were downloaded with (name-00001-of-00003.gguf).",
@@ -41,7 +42,11 @@ def read_parts(path: Path) -> GgufHeader:
             raise BadCheckpoint(
                 f"{file.name} is missing.", "Download all parts of the model into one folder."
             )
-    parts = [header if file.name == path.name else read_header(file) for file in files]
+    parts: list[GgufHeader] = []
+    left = HEADER_LIMIT  # bytes of all headers together
+    for file in files:
+        parts.append(header if file.name == path.name else read_header(file, left))
+        left = max(0, left - parts[-1].nbytes)
     total = _number(parts[0], "tensors.count")
     tensors: dict[str, GgufTensor] = {}
     for number, (file, part) in enumerate(zip(files, parts, strict=True)):
@@ -62,7 +67,7 @@ def read_parts(path: Path) -> GgufHeader:
             f"{path.name} is not valid: its parts hold {len(tensors)} tensors and should hold {total}.",
             DAMAGED,
         )
-    return GgufHeader(parts[0].version, parts[0].metadata, tensors)
+    return GgufHeader(parts[0].nbytes, parts[0].version, parts[0].metadata, tensors)
 
 
 def _number(header: GgufHeader, key: str) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.checkpoint import Span, read_span
+from engine.checkpoints.checkpoint import read_span
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -36,7 +36,8 @@ def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[st
         return {"rope_type": "linear", "rope_theta": theta, "factor": factor}
     if kind != "none":
         raise UnsupportedModel(
-            f"{keys.path.name} scales positions by {kind!r}, which is not supported.", "Choose another model."
+            f"{keys.path.name} scales positions by {kind[:40]!r}, which is not supported.",
+            "Choose another model.",
         )
     return {"rope_type": "default", "rope_theta": theta}
 
@@ -61,7 +62,8 @@ def _longrope_scaling(keys: Keys, rotated: int) -> dict[str, Any]:
 def _yarn_scaling(keys: Keys, factor: float) -> dict[str, Any]:
     """YaRN (arXiv 2309.00071), with what the file says of its ramp and attention factor."""
     for key, usual in (("attn_factor", 1.0), ("yarn_ext_factor", 1.0), ("yarn_log_multiplier", 0.0)):
-        if keys.get("{arch}.rope.scaling." + key) not in (None, usual):
+        said = keys.get("{arch}.rope.scaling." + key)
+        if said is not None and (isinstance(said, np.ndarray) or said != usual):
             raise UnsupportedModel(
                 f"{keys.path.name} scales positions by a kind of YaRN that is not supported ({key}).",
                 "Choose another model.",
@@ -117,7 +119,7 @@ def _divisors(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
             f"{keys.path.name} is not valid: {name} has the shape {tensor.shape}, not {(rotated // 2,)}.",
             DAMAGED,
         )
-    divisors = read_span(Span(tensor.file, tensor.offset, tensor.nbytes, tensor.shape, "F32")).view("<f4")
+    divisors = read_span(tensor.span()).view("<f4")
     if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # a NaN is neither
         raise BadCheckpoint(f"{keys.path.name} is not valid: {name} divides by absurd numbers.", DAMAGED)
     return divisors

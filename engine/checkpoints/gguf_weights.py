@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from engine.checkpoints.checkpoint import Span, Weight
+from engine.checkpoints.checkpoint import Weight
 from engine.checkpoints.gguf_architectures import Architecture
 from engine.checkpoints.gguf_header import DAMAGED, GgufTensor
 from engine.checkpoints.gguf_keys import Keys
@@ -65,7 +65,7 @@ def _weights(tensor: GgufTensor, place: Place) -> Iterator[tuple[str, Weight]]:
     count, shape = (tensor.shape[0], tensor.shape[1:]) if stacked else (1, tensor.shape)
     nbytes = tensor.nbytes // count
     for index in range(count):
-        span = Span(tensor.file, tensor.offset + index * nbytes, nbytes, shape, tensor.storage)
+        span = replace(tensor.span(), offset=tensor.offset + index * nbytes, nbytes=nbytes, shape=shape)
         yield place.name.format(index), Weight.of(span, place.rope_heads, place.plus)
 
 

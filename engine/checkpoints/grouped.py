@@ -17,6 +17,7 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 FILES = {"quantize_config.json": "gptq", "quant_config.json": "awq"}
 PARTS = ("qweight", "qzeros", "scales", "g_idx")
 _LAYOUTS = {"gptq": {"gptq": 1, "gptq_v2": 0}, "awq": {"gemm": 0}}  # method: {layout: Groups.zero_offset}
+_CHOICES = 16  # most kinds of packing in one checkpoint, all of which each matrix is held against
 _BITS = {"gptq": (2, 3, 4, 8), "awq": (4,)}
 _FORMATS = {"F16": "", "BF16": "_BF16", "F32": "_F32"}  # type of the scales: ending of Weight.format
 _DAMAGED = "The settings do not belong to these files, or they are damaged; download the model again."
@@ -50,7 +51,7 @@ def packing(said: Mapping[str, dict[str, Any]]) -> Packing:
     usual = next((FILES[file] for file in said if file in FILES), "an unknown method")
     method = str(_agreed(said, "method", ("quant_method", "method")) or usual)
     if method not in _LAYOUTS:
-        raise UnsupportedModel(f"Weights quantized with {method} are not read.", _OTHERS)
+        raise UnsupportedModel(f"Weights quantized with {method[:40]} are not read.", _OTHERS)
     layouts = _LAYOUTS[method]
     layout = str(_agreed(said, "layout", ("checkpoint_format", "format", "version")) or next(iter(layouts)))
     for settings in said.values():
@@ -59,23 +60,28 @@ def packing(said: Mapping[str, dict[str, Any]]) -> Packing:
         if settings.get("backend") == "llm-awq":
             layout = "llm-awq"
     if layout not in layouts:
-        raise UnsupportedModel(f"{method.upper()} weights in the layout {layout} are not read.", _OTHERS)
+        raise UnsupportedModel(f"{method.upper()} weights in the layout {layout[:40]} are not read.", _OTHERS)
     words = str(_agreed(said, "words", ("pack_dtype",)) or "int32")
     if words.removeprefix("torch.") != "int32":
-        raise UnsupportedModel(f"{method.upper()} weights packed in {words} are not read.", _OTHERS)
+        raise UnsupportedModel(f"{method.upper()} weights packed in {words[:40]} are not read.", _OTHERS)
     bits = _agreed(said, "bits", ("bits", "w_bit", "wbits"))
     size = _agreed(said, "group size", ("group_size", "q_group_size"))
     choices = list(_choices(said, bits, size))
     for bits, size in choices:
-        if type(bits) is not int or type(size) is not int or not (size > 0 or size == -1):
+        if type(bits) is not int or type(size) is not int or not (0 < size < 1 << 31 or size == -1):
             raise BadCheckpoint(
                 f"The quantization settings say: bits {str(bits)[:40]}, group size {str(size)[:40]}.",
                 _DAMAGED,
             )
         if bits not in _BITS[method]:
-            raise UnsupportedModel(f"{method.upper()} weights of {bits} bits are not read.", _OTHERS)
+            raise UnsupportedModel(
+                f"{method.upper()} weights of {str(bits)[:40]} bits are not read.", _OTHERS
+            )
+    choices = list(dict.fromkeys(choices))
+    if len(choices) > _CHOICES:
+        raise BadCheckpoint(f"The quantization settings name {len(choices):,} kinds of packing.", _DAMAGED)
     act_order = any(settings.get("desc_act") is True for settings in said.values())
-    return Packing(method, tuple(dict.fromkeys(choices)), layouts[layout], act_order)
+    return Packing(method, tuple(choices), layouts[layout], act_order)
 
 
 def _agreed(said: Mapping[str, dict[str, Any]], what: str, keys: tuple[str, ...]) -> Any:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.checkpoints.checkpoint import Span
+from engine.checkpoints.sizes import COUNT_LIMIT, TENSORS_LIMIT
 from engine.errors import BadCheckpoint
 
 # Wrapper's model_type: that of the text model inside, where its text_config does not say.
@@ -87,7 +88,8 @@ def _experts(name: str, span: Span) -> list[tuple[str, Span]]:
 
 def _cut(name: str, span: Span, matrices: int) -> list[list[Span]]:
     """Spans [experts][matrices] of a span [experts, matrices * rows, columns]."""
-    if len(span.shape) != 3 or not span.nbytes or span.shape[1] % matrices:
+    stack = len(span.shape) == 3 and span.nbytes and not span.shape[1] % matrices
+    if not stack or span.shape[0] > COUNT_LIMIT:
         raise BadCheckpoint(
             f"{span.file.name} is not valid: {name[:200]} of shape {span.shape} is no stack of matrices.",
             "The file is damaged; download it again.",
@@ -113,4 +115,8 @@ def _unique(pairs: Iterable[tuple[str, Span]]) -> dict[str, Span]:
                 "The file is damaged; download it again.",
             )
         found[name] = span
+        if len(found) > TENSORS_LIMIT:
+            raise BadCheckpoint(
+                f"{span.file.name} is not valid: it holds too many tensors.", "Choose another model."
+            )
     return found

@@ -7,21 +7,28 @@ unpickling runs code.
 
 import json
 import math
+import os
 import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from engine.checkpoints import grouped, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
+from engine.checkpoints.sizes import check_sizes
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
 
-HEADER_LIMIT = 100_000_000  # bytes; the limit of the reference reader
-JSON_LIMIT = 64 << 20  # bytes of config.json and the index
+# Bounds of all JSON, also of headers, far above real files (the index of a model of 60,000 tensors: 6 MB), so
+# that hostile ones cost neither memory nor time.
+JSON_LIMIT = 32 << 20  # bytes
+VALUES_LIMIT = 1 << 19  # numbers, texts, lists and objects in one text, and in all headers of a model
+NAME_LIMIT = 256
 DAMAGED = "The file is damaged; download it again."
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
+# Settings that may name code: shipped with the checkpoint, or to be downloaded. So may those with _ in front.
+CODE = ("auto_map", "trust_remote_code", "attn_implementation", "experts_implementation", "use_kernels")
 # Rotary frequencies old checkpoints carry; they follow from the configuration.
 HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 # Model types transformers builds itself, so that code shipped with the checkpoint (`auto_map`) is never
@@ -50,6 +57,13 @@ def read(path: Path) -> Checkpoint:
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
+    config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
+    check_sizes(config)
+    if config.get("num_hidden_layers", 0) > len(tensors):
+        raise BadCheckpoint(
+            f"config.json says {config['num_hidden_layers']} layers, but there are {len(tensors)} tensors.",
+            DAMAGED,
+        )
     architecture = config.pop("model_type")
     if "lm_head.weight" not in weights and "tie_word_embeddings" not in config:
         config["tie_word_embeddings"] = True
@@ -74,21 +88,37 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         if file.stat().st_size > JSON_LIMIT:
             raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
-        return _parse(file.name, file.read_bytes())
+        return _parse(file.name, file.read_bytes())[0]
     except OSError as error:
         raise BadCheckpoint(
             f"{file.name} cannot be read: {error.strerror}.", "Check the folder and the disk."
         ) from error
 
 
-def _parse(name: str, text: bytes) -> dict[str, Any]:
+def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, Any], int]:
+    """The object, and how many values are in `text` (or a few more), `most` at most."""
+    values = sum(map(text.count, (b",", b"[", b"{")))
+    if values > most:
+        raise BadCheckpoint(f"{name} holds {values:,} values, more than any model needs.", DAMAGED)
     try:
-        found = json.loads(text.decode("utf-8-sig"), object_pairs_hook=_without_duplicates)
+        found = json.loads(
+            text.decode("utf-8-sig"),
+            object_pairs_hook=_without_duplicates,
+            parse_float=_finite,
+            parse_constant=_finite,
+        )
     # RecursionError: brackets nested a thousand deep.
     except (ValueError, RecursionError) as error:
         raise BadCheckpoint(f"{name} is not valid JSON: {str(error)[:120]}.", DAMAGED) from error
     if not isinstance(found, dict):
         raise BadCheckpoint(f"{name} holds no JSON object.", DAMAGED)
+    return found, values
+
+
+def _finite(number: str) -> float:
+    found = float(number)
+    if not math.isfinite(found):
+        raise ValueError(f"the number {number[:40]}")
     return found
 
 
@@ -142,7 +172,7 @@ def _generation(folder: Path, config: dict[str, Any]) -> Generation:
 
 
 def _real(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and math.isfinite(value) else None
+    return float(value) if isinstance(value, (int, float)) and abs(value) < 1 << 63 else None
 
 
 # -- the tensors ---------------------------------------------------------------------------------------------
@@ -175,7 +205,7 @@ def _tensors(path: Path, folder: Path) -> dict[str, Span]:
         return _sharded(folder, index)
     if (folder / SINGLE).is_file():
         return read_header(folder / SINGLE)
-    lone = sorted(folder.glob("*.safetensors"))
+    lone = sorted(filter(Path.is_file, folder.glob("*.safetensors")))
     if len(lone) == 1:
         return read_header(lone[0])
     for pattern in PICKLES:
@@ -193,6 +223,7 @@ def _sharded(folder: Path, index: Path) -> dict[str, Span]:
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
         raise BadCheckpoint(f"{index.name} has no weight_map.", DAMAGED)
     shards: dict[str, dict[str, Span]] = {}
+    left = VALUES_LIMIT
     for name in sorted(set(places.values())):
         # A plain file name: no way out of the folder, on any system.
         if (
@@ -208,7 +239,8 @@ def _sharded(folder: Path, index: Path) -> dict[str, Span]:
             raise BadCheckpoint(
                 f"{name} is missing.", "Download the model again, with all its .safetensors files."
             )
-        shards[name] = read_header(folder / name)
+        shards[name], values = _header(folder / name, left)
+        left -= values
     tensors: dict[str, Span] = {}
     for tensor, name in places.items():
         if tensor not in shards[name]:
@@ -219,14 +251,20 @@ def _sharded(folder: Path, index: Path) -> dict[str, Span]:
 
 def read_header(file: Path) -> dict[str, Span]:
     """Spans of all tensors of one .safetensors file. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    return _header(file, VALUES_LIMIT)[0]
+
+
+def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
+    """Spans, and how many values are in the header, `most` at most."""
     try:
-        file_nbytes = file.stat().st_size
         with file.open("rb") as stream:
+            state = os.fstat(stream.fileno())
+            file_nbytes = state.st_size
             prefix = stream.read(8)
             nbytes = int.from_bytes(prefix, "little")
             if len(prefix) < 8:
                 raise truncated(file, file_nbytes, 8)
-            if nbytes > HEADER_LIMIT:
+            if nbytes > JSON_LIMIT:
                 raise BadCheckpoint(f"{file.name} claims a header of {nbytes:,} bytes.", DAMAGED)
             if 8 + nbytes > file_nbytes:
                 raise truncated(file, file_nbytes, 8 + nbytes)
@@ -237,15 +275,17 @@ def read_header(file: Path) -> dict[str, Span]:
         ) from error
     if len(text) < nbytes:
         raise truncated(file, 8 + len(text), 8 + nbytes)
-    entries = _parse(file.name, text)
+    entries, values = _parse(file.name, text, most)
     entries.pop("__metadata__", None)
-    spans = {name: _span(file, name, entry, 8 + nbytes) for name, entry in entries.items()}
+    spans = {name: _span(file, name, entry, 8 + nbytes, state.st_mtime_ns) for name, entry in entries.items()}
     _check_places(file, spans, 8 + nbytes, file_nbytes)
-    return spans
+    return spans, values
 
 
-def _span(file: Path, name: str, entry: Any, start: int) -> Span:
+def _span(file: Path, name: str, entry: Any, start: int, modified: int) -> Span:
     """One header entry; `start` is where the data section begins."""
+    if len(name) > NAME_LIMIT or not (name.isascii() and name.isprintable()):
+        raise _bad(file, repr(name[:40]), "no model has such a name")
     if not isinstance(entry, dict):
         raise _bad(file, name, "its entry is no object")
     storage, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
@@ -255,13 +295,13 @@ def _span(file: Path, name: str, entry: Any, start: int) -> Span:
         raise _bad(file, name, "its data_offsets are no pair")
     if storage not in BLOCKS or BLOCKS[storage][0] != 1:
         raise UnsupportedModel(
-            f"{file.name} stores {name[:200]} as {storage[:20]}, which is not read here.",
+            f"{file.name} stores {name} as {storage[:20]!r}, which is not read here.",
             "Choose bfloat16 or float16 weights.",
         )
     begin, end = offsets
     if end - begin != math.prod(shape) * BLOCKS[storage][1]:
         raise _bad(file, name, f"{end - begin} bytes do not hold {shape} values of {storage}")
-    return Span(file, start + begin, end - begin, tuple(shape), storage)
+    return Span(file, start + begin, end - begin, tuple(shape), storage, modified)
 
 
 def _whole_numbers(value: Any) -> TypeGuard[list[int]]:
@@ -283,7 +323,7 @@ def _check_places(file: Path, spans: dict[str, Span], start: int, file_nbytes: i
 
 
 def _bad(file: Path, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{file.name} is not valid: tensor {name[:200]}: {reason}.", DAMAGED)
+    return BadCheckpoint(f"{file.name} is not valid: tensor {name}: {reason}.", DAMAGED)
 
 
 def _pickled(file: Path) -> UnsupportedModel:

@@ -10,7 +10,7 @@ import mmap
 import os
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -151,6 +151,11 @@ class DiskFile:
         if done < needed:
             raise broken(self.path, f"it ends after {offset + done:,} bytes")
 
+    @property
+    def modified(self) -> int:
+        """When the file was last changed as it was opened, in nanoseconds."""
+        return self._state[1]
+
     def forget(self) -> None:
         """Give up what the page cache holds of this file."""
         with contextlib.suppress(OSError):
@@ -163,13 +168,19 @@ class DiskFile:
             _close(self._file)
 
 
-def open_files(paths: Iterable[Path]) -> dict[Path, DiskFile]:
-    """Each file, open for whichever way of reading is faster on its disk. Raises StreamBroken."""
+def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
+    """Each file, open for whichever way of reading is faster on its disk.
+
+    modified: when each was last changed as its header was read (`Span.modified`). Raises StreamBroken where
+    one has changed since.
+    """
     files: dict[Path, DiskFile] = {}
     direct: dict[int, bool] = {}
     try:
-        for path in sorted(set(paths)):
+        for path in sorted(modified):
             files[path] = DiskFile(path)
+            if modified[path] not in (0, files[path].modified):
+                raise broken(path, "it was changed")
             disk = path.stat().st_dev
             if disk not in direct:
                 direct[disk] = files[path].direct and _direct_is_faster(files[path])
@@ -189,7 +200,8 @@ _PROBES = 4
 
 
 def _direct_is_faster(file: DiskFile) -> bool:
-    """Compares direct with buffered reading of stretches that no cache holds, in turns. Buffered has to be clearly
+    """Compares direct with buffered reading of stretches that no cache holds, in turns. Buffered has to be
+    clearly
     faster: it costs a copy besides, and memory."""
     if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
         return True

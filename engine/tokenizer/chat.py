@@ -1,11 +1,11 @@
-"""Conversations to text, by the chat template a model brings; templates are run in transformers' sandbox."""
+"""Conversations to text, by the chat template a model brings; what a message merely spells out stays text."""
 
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from engine.errors import BadOption, UnsupportedModel
+from engine.tokenizer.templates import Refused, templates
 
 
 def render(
@@ -16,34 +16,25 @@ def render(
 ) -> str:
     """The text of `messages` in `template`; `tokens` are its bos_token, eos_token, ...
 
-    Raises `BadOption` where the template refuses the messages, `UnsupportedModel` where it does not run.
+    Raises `BadOption` where the template refuses the messages, `UnsupportedModel` where it does not run, or
+    not within its bounds of time and memory.
     """
-    # Imported here, because that takes a second and the rest of this package does not need them.
-    from jinja2.exceptions import TemplateError
-    from transformers.utils.chat_template_utils import render_jinja_template
-
-    variables: dict[str, Any] = dict(tokens)
-    conversation = [dict(message) for message in messages]
     try:
-        found: Any = render_jinja_template(
-            [conversation], chat_template=template, add_generation_prompt=add_generation_prompt, **variables
+        return templates.render(
+            template, [dict(message) for message in messages], add_generation_prompt, tokens
         )
-    except TemplateError as error:
-        if type(error) is TemplateError:  # the template's own raise_exception("...")
+    except Refused as refused:
+        if refused.by_template:
             raise BadOption(
-                f"The model's chat template refuses this conversation: {str(error)[:200]}.",
+                f"The model's chat template refuses this conversation: {str(refused)[:200]}.",
                 "Change the messages, for example leave the system message out.",
-            ) from error
-        raise _broken(error) from error
-    except (TypeError, ValueError, KeyError, AttributeError, ArithmeticError, RecursionError) as error:
-        raise _broken(error) from error
-    text: str = found[0][0]
-    return text
+            ) from refused
+        raise broken(str(refused)) from refused
 
 
-def _broken(error: Exception) -> UnsupportedModel:
+def broken(reason: str) -> UnsupportedModel:
     return UnsupportedModel(
-        f"The model's chat template does not run: {str(error)[:200]}.", "Choose another file of this model."
+        f"The model's chat template does not run: {reason[:200]}.", "Choose another file of this model."
     )
 
 
@@ -56,23 +47,28 @@ class Guard:
 
     def __init__(self, special: Iterable[str]) -> None:
         # The longest first, so that <|im_end|> is not taken for a shorter token in it.
-        ordered = sorted(filter(None, special), key=len, reverse=True)
-        self._special = re.compile("|".join(map(re.escape, ordered)) or r"(?!)")
+        self._special = sorted(filter(None, special), key=len, reverse=True)
         self._mark = f"\ufdd0{secrets.token_hex(8)}:%s\ufdd1"  # no text can have this
         self._taken: list[str] = []
 
     def take_out(self, text: str) -> str:
-        return self._special.sub(self._take, text)
+        found = [re.escape(token) for token in self._special if token in text]
+        return re.sub("|".join(found), self._take, text) if found else text
 
     def _take(self, match: re.Match[str]) -> str:
         self._taken.append(match[0])
         return self._mark % (len(self._taken) - 1)
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
-        """(text, whether it is to be read as mere text) one after another."""
-        parts = re.split(self._mark % r"(\d+)", rendered)
+        """(text, whether it is to be read as mere text) one after another.
+
+        Raises `UnsupportedModel` where the template has made up a mark.
+        """
+        parts = re.split(self._mark % "([0-9]{1,9})", rendered)
         for index, part in enumerate(parts):
             if index % 2:
+                if int(part) >= len(self._taken):
+                    raise broken("it changes the text of messages")
                 yield self._taken[int(part)], True
             elif part:
                 yield part, False

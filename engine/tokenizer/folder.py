@@ -1,5 +1,6 @@
 """A tokenizer from a folder in Hugging Face's layout."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,14 @@ from tokenizers import AddedToken, Tokenizer
 
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint
-from engine.tokenizer.parts import Parts
+from engine.tokenizer.parts import Parts, named_errors
 
 AGAIN = "Download the model again, with tokenizer.json and tokenizer_config.json."
+# Bounds far above real files (Gemma 3's tokenizer.json: 33 MB, 2.1 million values).
+FILE_LIMIT = 64 << 20  # bytes
+VALUES_LIMIT = 1 << 22  # texts, numbers, lists and objects
+TEMPLATE_LIMIT = 4 << 20  # bytes
+GROWTH_LIMIT = 64  # times that normalizing or decoding may lengthen a text; SentencePiece: 2
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
@@ -18,10 +24,35 @@ def from_folder(folder: Path) -> Parts:
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise BadCheckpoint(f"{folder.name} has no tokenizer.json.", AGAIN)
-    try:
-        backend = Tokenizer.from_file(str(file))
-    except Exception as error:  # tokenizers raises bare Exception
-        raise BadCheckpoint(f"tokenizer.json is not valid: {str(error)[:200]}.", AGAIN) from error
+    with named_errors("tokenizer.json is not valid", AGAIN):
+        return _parts(folder, Tokenizer.from_buffer(_read(file)))
+
+
+def _read(file: Path) -> bytes:
+    with file.open("rb") as stream:
+        text = stream.read(FILE_LIMIT + 1)
+    if len(text) > FILE_LIMIT or sum(map(text.count, (b",", b"[", b"{"))) > VALUES_LIMIT:
+        raise BadCheckpoint(f"{file.name} is larger than that of any model.", AGAIN)
+    return text
+
+
+def _growth(part: Any) -> float:
+    """How many times longer a text may get in this part of a tokenizer.json, counted generously."""
+    if not isinstance(part, dict):
+        return 1.0
+    growth = 1.0
+    if part.get("type") == "Replace":
+        pattern = part["pattern"].get("String", "")
+        growth = max(1.0, (1 + len(part["content"])) / max(1, len(pattern)))
+    for inner in (*part.get("normalizers", ()), *part.get("decoders", ())):
+        growth *= _growth(inner)
+    return growth
+
+
+def _parts(folder: Path, backend: Tokenizer) -> Parts:
+    for part in (backend.normalizer, backend.decoder):
+        if part is not None and _growth(json.loads(part.__getstate__())) > GROWTH_LIMIT:
+            raise BadCheckpoint("tokenizer.json makes texts grow beyond bounds.", AGAIN)
     # Some files carry the settings of their training run; prompts are never cut or filled up here.
     backend.no_truncation()
     backend.no_padding()
@@ -65,14 +96,22 @@ def _chat_template(folder: Path, config: dict[str, Any]) -> str | None:
     file = folder / "chat_template.jinja"
     if file.is_file():
         try:
+            if file.stat().st_size > TEMPLATE_LIMIT:
+                raise BadCheckpoint("chat_template.jinja is larger than that of any model.", AGAIN)
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise BadCheckpoint("chat_template.jinja cannot be read.", AGAIN) from error
     for source in (_optional(folder / "chat_template.json"), config):
         template = source.get("chat_template")
         if isinstance(template, list):  # several, by name
-            named = {item.get("name"): item.get("template") for item in template if isinstance(item, dict)}
-            template = named.get("default")
+            template = next(
+                (
+                    item.get("template")
+                    for item in template
+                    if isinstance(item, dict) and item.get("name") == "default"
+                ),
+                None,
+            )
         if isinstance(template, str):
             return template
     return None

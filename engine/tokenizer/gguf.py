@@ -5,10 +5,16 @@ from tokenizers.models import BPE
 
 from engine.checkpoints import GgufVocabulary
 from engine.errors import BadCheckpoint, UnsupportedModel
-from engine.tokenizer.parts import Parts
+from engine.tokenizer.parts import Parts, named_errors
 from engine.tokenizer.pre_tokenizers import pre_tokenizer
 
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # llama.cpp's token types (enum llama_token_type)
+# Bounds far above real vocabularies (Gemma 3: 262 k tokens of 2 million characters, 6 k of them special,
+# merges of 5 million characters), so that a hostile one costs neither memory nor time.
+TOKEN_LIMIT = 1 << 10  # characters
+TOKENS_LIMIT = 1 << 23  # characters of all
+MERGES_LIMIT = 1 << 24  # characters of all that follow from scores
+SPECIAL_LIMIT = 1 << 16
 DAMAGED = "The file is damaged; download it again or choose another file of this model."
 SPACE = "\u2581"  # how SentencePiece spells a space
 # Phi-3's special tokens swallow the white space behind them, but for these. No key of a GGUF file says so;
@@ -24,15 +30,9 @@ def from_vocabulary(vocabulary: GgufVocabulary) -> Parts:
             f"The tokenizer of this model is of the kind {vocabulary.model[:40]!r}, which is not supported.",
             f"Supported in GGUF files: {', '.join(sorted(BUILDERS))}.",
         )
-    try:
+    with named_errors("The vocabulary in this file is not valid", DAMAGED):
         backend, add_bos = BUILDERS[vocabulary.model](vocabulary, _ids(vocabulary))
-    except (BadCheckpoint, UnsupportedModel):
-        raise
-    except Exception as error:  # tokenizers raises bare Exception, for example for a merge of unknown tokens
-        raise BadCheckpoint(
-            f"The vocabulary in this file is not valid: {str(error)[:200]}.", DAMAGED
-        ) from error
-    _add_special(backend, vocabulary)
+        _add_special(backend, vocabulary)
     ends = [vocabulary.eos_id] if vocabulary.eos_id is not None else []
     return Parts(
         backend=backend,
@@ -49,6 +49,8 @@ def _ids(vocabulary: GgufVocabulary) -> dict[str, int]:
     ids = {token or f"[EMPTY_{index}]": index for index, token in enumerate(vocabulary.tokens)}
     if len(ids) != len(vocabulary.tokens):
         raise BadCheckpoint("The vocabulary in this file has a token twice.", DAMAGED)
+    if max(map(len, ids)) > TOKEN_LIMIT or sum(map(len, ids)) > TOKENS_LIMIT:
+        raise BadCheckpoint("The vocabulary in this file has tokens longer than any model's.", DAMAGED)
     return ids
 
 
@@ -75,6 +77,8 @@ def _add_special(backend: Tokenizer, vocabulary: GgufVocabulary) -> None:
             special.append(AddedToken(token, normalized=False, special=True, rstrip=strips))
         elif token and kind == USER_DEFINED:
             user_defined.append(AddedToken(token, normalized=False, rstrip=strips))
+    if len(special) + len(user_defined) > SPECIAL_LIMIT:
+        raise BadCheckpoint("The vocabulary in this file has more special tokens than any model's.", DAMAGED)
     backend.add_special_tokens(special)
     backend.add_tokens(user_defined)
 
@@ -127,22 +131,22 @@ def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, 
     same.
     """
     assert vocabulary.scores is not None
-    special = (
-        set()
-        if vocabulary.types is None
-        else {i for i, kind in enumerate(vocabulary.types.tolist()) if kind != 1}
-    )
+    types = [1] * len(ids) if vocabulary.types is None else vocabulary.types.tolist()
+    pieces = {token: index for token, index in ids.items() if types[index] == 1}
     scores = vocabulary.scores.tolist()
-    ranked: list[tuple[float, int, int, str, str]] = []
-    for token, index in ids.items():
-        if index in special:
-            continue
+    ranked: list[tuple[float, int, int]] = []
+    nchars = 0
+    for token, index in pieces.items():
         for cut in range(1, len(token)):
-            left, right = token[:cut], token[cut:]
-            if left in ids and right in ids and ids[left] not in special and ids[right] not in special:
-                ranked.append((-scores[index], ids[left], ids[right], left, right))
+            left = token[:cut]
+            if left in pieces and (right := token[cut:]) in pieces:
+                ranked.append((-scores[index], pieces[left], pieces[right]))
+                nchars += len(token)
+        if nchars > MERGES_LIMIT:
+            raise BadCheckpoint("The tokens in this file can be merged in absurdly many ways.", DAMAGED)
     ranked.sort()
-    return [(left, right) for *_, left, right in ranked]
+    tokens = list(ids)
+    return [(tokens[left], tokens[right]) for _, left, right in ranked]
 
 
 BUILDERS = {

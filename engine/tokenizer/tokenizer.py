@@ -11,12 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.checkpoints import Checkpoint, GgufVocabulary
+from engine.checkpoints.sizes import VOCABULARY_LIMIT
+from engine.errors import BadCheckpoint
 from engine.tokenizer.alphabet import spelled_bytes
 from engine.tokenizer.chat import Guard, render
 from engine.tokenizer.folder import from_folder
 from engine.tokenizer.gguf import from_vocabulary
-from engine.tokenizer.parts import Parts
+from engine.tokenizer.parts import Parts, named_errors
 from engine.tokenizer.stream import HALF, TextStream
+from engine.tokenizer.templates import templates
 
 # End tokens of the common families. Checkpoints often name only one of theirs.
 WELL_KNOWN_ENDS = (
@@ -29,6 +32,7 @@ WELL_KNOWN_ENDS = (
     "<|end|>",
     "</s>",
 )
+DAMAGED = "The file is damaged; download it again or choose another file of this model."
 BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 
@@ -48,6 +52,8 @@ def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
         parts = from_vocabulary(described)
     else:
         parts = from_folder(described.folder)
+    if parts.chat_template is not None:
+        templates.start()  # takes half a second, beside the loading of the weights
     return Tokenizer(parts, checkpoint.generation.eos_token_ids)
 
 
@@ -71,17 +77,20 @@ class Tokenizer:
         self.special_ids = frozenset(self._special.values())
         vocabulary = self.backend.get_vocab(with_added_tokens=True)
         self.vocabulary_size = max(vocabulary.values(), default=-1) + 1
+        if not 1 <= self.vocabulary_size <= VOCABULARY_LIMIT:
+            raise BadCheckpoint(f"The tokenizer numbers {self.vocabulary_size:,} tokens.", DAMAGED)
         self._byte_tokens = frozenset(i for token, i in vocabulary.items() if BYTE_TOKEN.fullmatch(token))
         known = {self._special[end] for end in WELL_KNOWN_ENDS if end in self._special}
         self.eos_ids = frozenset(i for i in {*eos_ids, *parts.eos_ids, *known} if i < self.vocabulary_size)
         self._letter = self.encode("a")[-1:]
+        self.decode(self._letter)  # what cannot even spell that is refused at once
         self.token_text = lru_cache(maxsize=65536)(self._token_text)
 
     # -- text to ids -----------------------------------------------------------------------------------------
 
     def encode(self, text: str) -> list[int]:
         """Ids of `text` as it stands: no BOS is added; special tokens in it are recognised."""
-        with self._lock:
+        with self._lock, named_errors("The tokenizer cannot read this text", DAMAGED):
             ids: list[int] = self.backend.encode(well_formed(text), add_special_tokens=False).ids
         return ids
 
@@ -119,7 +128,8 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of `ids`; special tokens are no text. Bytes that are no character are shown as U+FFFD."""
-        text: str = self.backend.decode(list(ids), skip_special_tokens=True)
+        with named_errors("The tokenizer cannot spell this text", DAMAGED):
+            text: str = self.backend.decode(list(ids), skip_special_tokens=True)
         return text
 
     # -- to a folder -----------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadCheckpoint, SpecExecError
+from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError
 from engine.loading import load_model
 from engine.model import no_watch
 from engine.quantization import half_split
@@ -96,3 +96,15 @@ def test_loading_can_be_ended_between_tensors(folder):
 
     with pytest.raises(Ended):
         load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), watch, context=64)
+
+
+def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(folder, monkeypatch):
+    from engine import loading
+
+    checkpoint, cpu = open_checkpoint(folder), torch.device("cpu")
+    row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
+    monkeypatch.setattr(loading, "free_nbytes", lambda device: 100 * row)
+    loading.check_context([checkpoint], 100, torch.float32, cpu)
+    with pytest.raises(OutOfMemory, match="101 tokens") as refused:
+        loading.check_context([checkpoint], 101, torch.float32, cpu)
+    assert " 90 tokens" in refused.value.hint

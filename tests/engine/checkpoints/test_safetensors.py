@@ -159,8 +159,8 @@ def test_end_tokens_come_from_both_configurations(tmp_path: Path) -> None:
         (file_with({"a": floats(2**62, 2**62 + 8)}, bytes(8)), "not complete"),
         (file_with({"a": floats(0, 8), "b": floats(4, 12)}, bytes(12)), "overlaps a"),
         (file_with({"a": floats(0, 8), "b": floats(0, 8)}, bytes(12)), "overlaps a"),
-        (file_with({"a": floats(0, 8, [16], "F4")}, bytes(8)), "stores a as F4"),
-        (file_with({"a": floats(0, 18, [32], "Q4_0")}, bytes(18)), "stores a as Q4_0"),
+        (file_with({"a": floats(0, 8, [16], "F4")}, bytes(8)), "stores a as 'F4'"),
+        (file_with({"a": floats(0, 18, [32], "Q4_0")}, bytes(18)), "stores a as 'Q4_0'"),
     ],
 )
 def test_each_fault_of_a_file_is_refused_with_its_reason(tmp_path: Path, data: bytes, reason: str) -> None:

@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from engine.errors import StreamBroken
-from engine.streaming.disk import SECTOR, DiskFile, aligned, memory
+from engine.streaming.disk import SECTOR, DiskFile, aligned, memory, open_files
 
 
 @pytest.fixture
@@ -73,6 +73,15 @@ def test_a_file_deleted_while_it_is_open_is_read_on(file):
     file.unlink()
     assert read(opened, 0, 100) == expected
     opened.close()
+
+
+def test_a_file_changed_since_its_header_was_read_is_a_named_error(file):
+    changed = file.stat().st_mtime_ns
+    for one in open_files({file: changed}).values():
+        assert read(one, 0, 100) == file.read_bytes()[:100]
+        one.close()
+    with pytest.raises(StreamBroken, match="changed"):
+        open_files({file: changed - 1})
 
 
 def test_a_file_that_is_not_there_is_a_named_error(tmp_path):

@@ -1,0 +1,53 @@
+"""The process that renders chat templates, in transformers' sandbox.
+
+Run as a module, it reads requests from its standard input, one JSON list a line (the arguments of
+`Templates.render`), and answers each with one line.
+"""
+
+import faulthandler
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from jinja2.exceptions import TemplateError
+from transformers.utils.chat_template_utils import render_jinja_template
+
+TIME_LIMIT_S = 0.8  # for one conversation; long ones in templates of today take 0.01
+LENGTH_LIMIT = 16 << 20  # characters
+
+
+def serve(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer every request. Where one takes too long the process ends: by a clock of C code, which a template
+    cannot hold up."""
+    with Path(os.devnull).open("w") as nowhere:
+        for request in requests:
+            faulthandler.dump_traceback_later(TIME_LIMIT_S, exit=True, file=nowhere)
+            answer = json.dumps(render(*json.loads(request)))
+            faulthandler.cancel_dump_traceback_later()
+            answers.write(answer.encode() + b"\n")
+            answers.flush()
+
+
+def render(
+    template: str, messages: list[dict[str, str]], add_generation_prompt: bool, tokens: dict[str, Any]
+) -> dict[str, Any]:
+    """{"text"}, or {"reason", "by_template"} as in `templates.Refused`."""
+    try:
+        found: Any = render_jinja_template(
+            [messages], chat_template=template, add_generation_prompt=add_generation_prompt, **tokens
+        )
+    except Exception as error:  # a template may raise any, and none concerns this process
+        reason = str(error)[:1000] or type(error).__name__
+        return {"reason": reason, "by_template": type(error) is TemplateError}
+    text: str = found[0][0]
+    if len(text) > LENGTH_LIMIT:
+        return {"reason": "its text is too long", "by_template": False}
+    return {"text": text}
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows sends Ctrl+C to this process too
+    serve(sys.stdin.buffer, sys.stdout.buffer)
