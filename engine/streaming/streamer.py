@@ -70,11 +70,13 @@ class Streamer:
         if self._link is None:
             self._ring = Ring(self._chunks, self._placement.slots, self._files, memory)
             return
+        sizes = [chunk.nbytes for chunk in self._chunks]
+        slots = max(self._placement.staging, 2)
+        # First, because what is left to be pinned may not be enough for all slabs.
+        room = self._link.slab(slots * max(sizes))
         slabs = self._fill(self._link, watch)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
-        slots = max(self._placement.staging, 2)
-        staging = Ring(staged, slots, self._files, self._link.slab) if staged else None
-        sizes = [chunk.nbytes for chunk in self._chunks]
+        staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes]) if staged else None
         self._ring = DeviceRing(sizes, self._placement.slots, self._link, slabs, staging)
 
     @property
