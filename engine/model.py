@@ -257,6 +257,9 @@ class Model:
         state = self._body.embed_tokens(rows.tokens[None])
         rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
         hidden: dict[int, Tensor] = {}
+        index = 0
+        for mover in self.movers:
+            mover.look = lambda: watch(index, self.layers)
         for index, layer in enumerate(self._body.layers):
             watch(index, self.layers)
             state = layer(
@@ -269,8 +272,8 @@ class Model:
             if index in hidden_layers:
                 hidden[index] = state[0, logits_for]
         watch(self.layers, self.layers)
-        cache.extend_tail(len(rows))
         logits: Tensor = self._head(self._body.norm(state[0, logits_for]))[:, : self.vocabulary]
         if self._logit_cap is not None:
             logits = (logits / self._logit_cap).tanh() * self._logit_cap
+        cache.extend_tail(len(rows))
         return Output(logits, hidden)

@@ -1,6 +1,6 @@
 """A matrix in memory as it is stored, unpacked piece by piece at the moment it is multiplied."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -43,8 +43,11 @@ class Mover(Protocol):
     """Whoever brings the bytes of matrices that are not in memory.
 
     Attributes: `nbytes`, memory it takes on the compute device; since the start: `moved`, bytes brought, and
-    `waited_s`, seconds that `fetch` has waited for them.
+    `waited_s`, seconds that `fetch` has waited for them. `look` is called by `fetch` before each chunk and
+    may end the pass by raising.
     """
+
+    look: Callable[[], None]
 
     @property
     def nbytes(self) -> int: ...

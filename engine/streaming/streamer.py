@@ -52,6 +52,7 @@ class Streamer:
         self._number = {id(each.matrix): i for i, chunk in enumerate(self._chunks) for each in chunk.stored}
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
         self._held: int | None = None
+        self.look: Callable[[], None] = lambda: None
         for chunk in self._chunks:
             for each in chunk.stored:
                 each.matrix.mover = self
@@ -102,6 +103,7 @@ class Streamer:
         number = self._number[id(matrix)]
         if number == self._held:
             return
+        self.look()
         if self._held is not None:
             self._chunks[self._held].take()
             self._held = None

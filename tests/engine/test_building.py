@@ -178,6 +178,32 @@ def test_a_read_error_in_the_middle_of_a_pass_ends_it_and_the_next_pass_is_right
     model.close()
 
 
+def test_stop_is_heard_before_each_chunk_and_leaves_the_session_usable(path):
+    class Stopped(Exception):
+        pass
+
+    model = load(path, limits=Limits(60_000))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT[:4])
+    calls = []
+    sequence.extend(TEXT[4:], lambda done, total: calls.append(done))
+    assert len(calls) > 2 * model.layers, "also inside a layer"
+    for moment in range(len(calls)):
+        sequence.rewind(4)
+        left = iter(range(moment))
+
+        def stop(done, total, left=left):
+            if next(left, None) is None:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            sequence.extend(TEXT[4:], stop)
+        assert (sequence.cache.length, sequence.cache.tail) == (4, 0)
+    logits = sequence.extend(TEXT[4:])
+    torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
 def passes(sequence, count):
     for _ in range(count):
         sequence.rewind(4)
