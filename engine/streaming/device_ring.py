@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from engine.errors import SpecExecError
 from engine.streaming.link import Event, Link
 from engine.streaming.ring import Ring
 
@@ -46,7 +45,8 @@ class DeviceRing:
         self._step = -1  # what is computed with
         self._queue = 0  # the next step to be copied
         self._arrived: dict[int, Event] = {}  # copies that were begun, by step
-        self._error: SpecExecError | None = None
+        self._from_staging: Event | None = None  # the copy from the staging slot that was fetched last
+        self._error: Exception | None = None
         self._closed = False
         self._thread = threading.Thread(target=self._copy, name="copy", daemon=True)
         self._thread.start()
@@ -99,41 +99,44 @@ class DeviceRing:
     # -- the copying thread ----------------------------------------------------------------------------------
 
     def _copy(self) -> None:
-        previous: Event | None = None  # a copy from the staging slot that was fetched last
-        while True:
-            with self._changed:
-                while not self._closed and (
-                    self._error is not None or self._queue >= max(self._step, 0) + len(self._slots)
-                ):
-                    self._changed.wait()
-                if self._closed:
-                    return
-                step = self._queue
-                self._queue += 1
-            number = step % len(self._sizes)
+        while (step := self._take()) is not None:
             try:
-                if number in self._slabs:
-                    source = self._slabs[number]
-                else:
-                    assert self._staging is not None
-                    if previous is not None:
-                        self._link.wait(previous)  # before its staging slot is given up
-                    source = self._staging.fetch(self._staged[number])
-            except SpecExecError as error:
+                self._bring(step)
+            except Exception as error:  # whatever it is, `fetch` raises it; nobody waits for ever
                 with self._changed:
                     if self._queue == step + 1:
                         self._error = error
-                    previous = None
                     self._changed.notify_all()
-                continue
-            with self._changed:
-                if self._queue != step + 1:  # begun anew meanwhile
-                    previous = None
-                    continue
-                slot = step % len(self._slots)
-                arrived = self._link.copy(self._slots[slot], source, self._free[slot])
-                self._free[slot] = arrived
-                self._arrived[step] = arrived
-                if number not in self._slabs:
-                    previous = arrived
-                self._changed.notify_all()
+
+    def _take(self) -> int | None:
+        """The next step to copy; waits until its slot is given up. None: the ring is closed."""
+        with self._changed:
+            while not self._closed:
+                if self._error is None and self._queue < max(self._step, 0) + len(self._slots):
+                    self._queue += 1
+                    return self._queue - 1
+                self._changed.wait()
+        return None
+
+    def _bring(self, step: int) -> None:
+        """Begin the copy of a step; for a chunk on the SSD, once it is in RAM."""
+        number = step % len(self._sizes)
+        staged = number not in self._slabs
+        if staged:
+            assert self._staging is not None
+            if self._from_staging is not None:
+                self._link.wait(self._from_staging)  # before its staging slot is given up
+                self._from_staging = None
+            source = self._staging.fetch(self._staged[number])
+        else:
+            source = self._slabs[number]
+        with self._changed:
+            if self._queue != step + 1:  # begun anew meanwhile
+                return
+            slot = step % len(self._slots)
+            arrived = self._link.copy(self._slots[slot], source, self._free[slot])
+            self._free[slot] = arrived
+            self._arrived[step] = arrived
+            if staged:
+                self._from_staging = arrived
+            self._changed.notify_all()

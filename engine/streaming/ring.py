@@ -11,7 +11,6 @@ from pathlib import Path
 
 from torch import Tensor
 
-from engine.errors import StreamBroken
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.disk import SECTOR, DiskFile, MemoryFile, buffer
 
@@ -55,7 +54,7 @@ class Ring:
         self._pieces: list[tuple[int, Extent]] = []  # of steps begun, not yet taken by a reader
         self._missing: dict[int, int] = {}  # pieces still to arrive, by step
         self._reading = 0
-        self._error: StreamBroken | None = None
+        self._error: Exception | None = None
         self._closed = False
         self._threads = [
             threading.Thread(target=self._read, name=f"stream-{number}", daemon=True)
@@ -106,8 +105,7 @@ class Ring:
         self._step = step + (chunk - step) % len(self._chunks)
         self._queue = self._step
 
-    # -- reader threads
-    # ------------------------------------------------------------------------------------------
+    # -- reader threads --------------------------------------------------------------------------------------
 
     def _read(self) -> None:
         while (piece := self._take()) is not None:
@@ -117,8 +115,8 @@ class Ring:
             error = None
             try:
                 self._files[extent.file].read(into, extent.start, extent.end - extent.start)
-            except StreamBroken as broken:
-                error = broken
+            except Exception as failure:  # whatever it is, `fetch` raises it; nobody waits for ever
+                error = failure
             with self._changed:
                 self._reading -= 1
                 self._error = self._error or error
