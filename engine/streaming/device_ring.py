@@ -55,14 +55,13 @@ class DeviceRing:
         """The slot of chunk number `chunk`, for what is asked to be computed from now on, uint8. What was
         fetched before is given up. Raises StreamBroken; then the next fetch begins anew."""
         with self._changed:
-            used = self._link.used()
             if self._step >= 0:
-                self._free[self._step % len(self._slots)] = used
+                self._free[self._step % len(self._slots)] = self._link.used()
             if (self._step + 1) % len(self._sizes) == chunk and self._error is None:
                 self._arrived.pop(self._step, None)
                 self._step += 1
             else:
-                self._begin_anew(chunk, used)
+                self._begin_anew(chunk)
             self._changed.notify_all()
             started = time.perf_counter()
             while self._step not in self._arrived and self._error is None:
@@ -86,14 +85,14 @@ class DeviceRing:
             self._staging.close()
         self._link.wait(self._link.used())
 
-    def _begin_anew(self, chunk: int, used: Event) -> None:
+    def _begin_anew(self, chunk: int) -> None:
         """A pass ended early, or failed: what was copied ahead is of no use. The lock is held."""
-        # Steps go on counting, so that a copy under way for a step that is skipped is known to be stale.
+        # Steps go on counting, so that a copy under way for a step that is skipped is known to be stale. Copies
+        # follow one another: none overtakes those that were begun for skipped steps.
         step = max(self._queue, self._step + 1)
         self._step = step + (chunk - step) % len(self._sizes)
         self._queue = self._step
         self._arrived.clear()
-        self._free = [used] * len(self._slots)
         self._error = None
 
     # -- the copying thread ----------------------------------------------------------------------------------
