@@ -87,8 +87,8 @@ class DeviceRing:
 
     def _begin_anew(self, chunk: int) -> None:
         """A pass ended early, or failed: what was copied ahead is of no use. The lock is held."""
-        # Steps go on counting, so that a copy under way for a step that is skipped is known to be stale. Copies
-        # follow one another: none overtakes those that were begun for skipped steps.
+        # Steps go on counting, so that a copy under way for a step that is skipped is known to be stale.
+        # Copies follow one another: none overtakes those that were begun for skipped steps.
         step = max(self._queue, self._step + 1)
         self._step = step + (chunk - step) % len(self._sizes)
         self._queue = self._step
