@@ -71,14 +71,14 @@ class Builder:
     """Fills a module built on the meta device with the weights of a checkpoint, one at a time.
 
     Attributes: `unpacked`, the weights that are to be placed as numbers; `resident`, the packed matrices that
-    are to be given their bytes; both by name.
+    are to be given their bytes; both by name; `streamer`, where matrices are streamed.
     """
 
     def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
         self.module = module
         self.resident: dict[str, Stored] = {}
         self.workspace = workspace
-        self._streamer: Streamer | None = None
+        self.streamer: Streamer | None = None
         self._files: dict[Path, DiskFile] = {}
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
         self._experts = self._own_experts(missing)
@@ -127,7 +127,7 @@ class Builder:
             del self.unpacked[name]
         if limits is not None:
             link = link_to(self.workspace.device)
-            self._streamer = Streamer(list(matrices.values()), limits, self._files, link)
+            self.streamer = Streamer(list(matrices.values()), limits, self._files, link)
         self.resident = {name: each for name, each in matrices.items() if not each.matrix.mover}
 
     def place(self, name: str, parts: list[Tensor]) -> None:
@@ -151,14 +151,14 @@ class Builder:
         of the RAM tier read of bytes in all."""
         if self._tied and not isinstance(self.module.lm_head, PackedLinear):
             self.module.lm_head.weight = self.module.get_input_embeddings().weight
-        if self._streamer:
-            self._streamer.start(watch)
+        if self.streamer:
+            self.streamer.start(watch)
         self.module.to(self.workspace.device)  # type: ignore[arg-type]  # the rotary frequencies
 
     def close(self) -> None:
         """End what `pack` has started."""
-        if self._streamer:
-            self._streamer.close()
+        if self.streamer:
+            self.streamer.close()
         else:
             for file in self._files.values():
                 file.close()

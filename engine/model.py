@@ -15,7 +15,7 @@ from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.kv_cache import KVCache, head_dim
-from engine.quantization import packed_in
+from engine.quantization import Mover, packed_in
 
 # Attention works on this many rows at a time, so that a mask is never larger than this times the context.
 ROWS_PER_PIECE = 256
@@ -169,6 +169,7 @@ class Model:
         device: torch.device,
         vocabulary: int | None = None,
         packed: bool = False,
+        mover: Mover | None = None,
     ) -> None:
         """module: transformers' ...ForCausalLM with attention implementation ATTENTION, weights in place,
         rotary frequencies fixed (`engine.rope`).
@@ -176,7 +177,8 @@ class Model:
         dtype, device: of states, keys and values, and logits.
         vocabulary: tokens there are, where the head is padded to more; what lies behind them stands for
         nothing and gets no logits.
-        packed: whether matrices are kept as stored.
+        packed: whether matrices are kept as stored. mover: brings those that are not in memory; closed with
+        the model.
         """
         self.config = config
         self.module = module.eval()  # type: ignore[no-untyped-call]
@@ -193,9 +195,7 @@ class Model:
         self.device = device
         weights = list(module.parameters())  # each once, also where the head is tied to the embedding
         self._packed = packed_in(module)
-        self.movers = list(
-            {id(matrix.mover): matrix.mover for matrix in self._packed if matrix.mover}.values()
-        )
+        self.mover = mover
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
 
@@ -206,24 +206,24 @@ class Model:
         return (
             self._unpacked_nbytes
             + sum(matrix.nbytes for matrix in self._packed if not matrix.mover)
-            + sum(mover.nbytes for mover in self.movers)
+            + (self.mover.nbytes if self.mover else 0)
             + sum(workspace.nbytes for workspace in workspaces.values())
         )
 
     @property
     def moved(self) -> int:
         """Bytes of weights streamed so far."""
-        return sum(mover.moved for mover in self.movers)
+        return self.mover.moved if self.mover else 0
 
     @property
     def waited_s(self) -> float:
         """Seconds that passes have waited for streamed weights so far."""
-        return sum(mover.waited_s for mover in self.movers)
+        return self.mover.waited_s if self.mover else 0.0
 
     def close(self) -> None:
-        """End the threads that stream weights. The model cannot be used afterwards."""
-        for mover in self.movers:
-            mover.close()
+        """End what streams weights. The model cannot be used afterwards."""
+        if self.mover:
+            self.mover.close()
 
     def new_cache(self, capacity: int) -> KVCache:
         config = self.config
@@ -258,8 +258,8 @@ class Model:
         rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
         hidden: dict[int, Tensor] = {}
         index = 0
-        for mover in self.movers:
-            mover.look = lambda: watch(index, self.layers)
+        if self.mover:
+            self.mover.look = lambda: watch(index, self.layers)
         for index, layer in enumerate(self._body.layers):
             watch(index, self.layers)
             state = layer(

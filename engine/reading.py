@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import Span, read_span
-from engine.errors import BadCheckpoint
 from engine.model import Watch
-from engine.quantization import format_named
+from engine.quantization import check_sound
 
 # Tensors read ahead of the one in use.
 _READERS = min(4, os.cpu_count() or 1)
@@ -47,9 +46,5 @@ def read_ahead(
 
 def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[Tensor]:
     parts = [torch.from_numpy(read_span(span)) for span in spans]
-    if not format_named(stored_as).sound(parts):
-        raise BadCheckpoint(
-            f"The tensor {name} of {spans[0].file.name} holds NaN, infinite numbers or wrong indices.",
-            "The file is damaged; download it again.",
-        )
+    check_sound(stored_as, parts, f"The tensor {name} of {spans[0].file.name}")
     return parts

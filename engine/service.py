@@ -128,7 +128,7 @@ class Engine:
             packed = request.weights == "packed" or (
                 request.weights == "auto" and not fits_unpacked(file, dtype, device)
             )
-            limits = limits_of(request, device.type) if stage == "target" else None
+            limits = weight_limits(request, device.type) if stage == "target" else None
             return load_model(file, dtype, device, watch, context, tokenizer.vocabulary_size, packed, limits)
 
         draft_model = model("draft", draft_file) if draft_file else None
@@ -160,7 +160,7 @@ class Engine:
         )
 
 
-def limits_of(request: protocol.Load, device: str) -> "Limits | None":
+def weight_limits(request: protocol.Load, device: str) -> "Limits | None":
     """None: nothing is streamed."""
     from engine.streaming import Limits
 

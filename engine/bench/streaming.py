@@ -8,6 +8,7 @@ from statistics import median
 from typing import Any
 
 import torch
+from msgspec.structs import replace
 
 from engine import protocol
 from engine.errors import BadOption
@@ -87,7 +88,7 @@ def measure(
     try:
         say("loading without a limit")
         resident: dict[int, Timed] = {}
-        engine.load(_without_limits(load), _ignore, _never)
+        engine.load(replace(load, vram_limit=None, ram_limit=None, weights="packed"), _ignore, _never)
         for count in rows:
             say(f"{count} rows, resident")
             one_pass = _pass(_target(engine), count)
@@ -222,16 +223,11 @@ def _target(engine: Engine) -> Model:
 
 
 def _streamer(model: Model) -> Streamer:
-    if not (movers := [mover for mover in model.movers if isinstance(mover, Streamer)]):
+    if not isinstance(model.mover, Streamer) or not model.mover.pass_nbytes:
         raise BadOption(
             "Nothing is streamed: the target fits.", "Give a smaller --ram-limit or --vram-limit."
         )
-    return movers[0]
-
-
-def _without_limits(load: protocol.Load) -> protocol.Load:
-    fields = {name: getattr(load, name) for name in load.__struct_fields__}
-    return protocol.Load(**{**fields, "vram_limit": None, "ram_limit": None, "weights": "packed"})
+    return model.mover
 
 
 def _ignore(event: protocol.Event) -> None:

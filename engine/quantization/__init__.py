@@ -3,7 +3,7 @@
 A new format is one file with a `FORMAT` and its line in `FORMATS`.
 """
 
-from engine.errors import UnsupportedModel
+from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.quantization import (
     awq,
     gptq,
@@ -36,6 +36,7 @@ __all__ = [
     "Parts",
     "Table",
     "Workspace",
+    "check_sound",
     "format_named",
     "half_split",
     "packed_in",
@@ -61,3 +62,12 @@ def format_named(name: str) -> Format:
             f"Take a file in another format, such as Q4_K_M. Supported: {', '.join(FORMATS)}.",
         )
     return FORMATS[name]
+
+
+def check_sound(name: str, parts: Parts, where: str) -> None:
+    """Raises BadCheckpoint, with `where` they lie, where bytes in the format `name` are not sound."""
+    if not format_named(name).sound(parts):
+        raise BadCheckpoint(
+            f"{where} holds NaN, infinite numbers or wrong indices.",
+            "The file is damaged; download it again.",
+        )

@@ -12,6 +12,14 @@ from engine.checkpoints import Groups
 Parts = Sequence[Tensor]
 
 
+def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
+    """uint8 [nbytes] as numbers of `dtype`. Files align tensors to nothing: what begins at an odd address is
+    copied."""
+    if data.data_ptr() % dtype.itemsize or data.storage_offset() % dtype.itemsize:
+        data = data.clone()
+    return data.view(dtype)
+
+
 class Format(ABC):
     """One stored number format. Stateless: one object serves every matrix in it.
 

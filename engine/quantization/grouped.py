@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.checkpoints import Groups
 from engine.quantization import triton
-from engine.quantization.format import Format, Parts
+from engine.quantization.format import Format, Parts, typed
 from engine.quantization.jit import spread
 
 # Numbers unpacked at a time by one thread: enough that taking the next piece costs nothing.
@@ -22,13 +22,6 @@ _PIECE = 1 << 17
 # (words uint8 at any address; scales, zeros float32 [groups, count]; group int32 [n], of columns start..start
 # + n; bits; rows of the matrix; start; first row; out [n * count], float32 or uint16 for bfloat16)
 Kernel = Callable[..., None]
-
-
-def aligned(data: Tensor, dtype: torch.dtype) -> Tensor:
-    """uint8 [nbytes] as numbers of `dtype`; copied where it begins at an odd address."""
-    if data.data_ptr() % dtype.itemsize or data.storage_offset() % dtype.itemsize:
-        data = data.clone()
-    return data.view(dtype)
 
 
 def fields(words: Tensor, bits: int) -> Tensor:
@@ -65,7 +58,7 @@ class Grouped(Format):
 
     def sound(self, parts: Parts) -> bool:
         """Also whether each column's group is among those that have a scale."""
-        scales = aligned(parts[2], self.scales)
+        scales = typed(parts[2], self.scales)
         if not len(scales):
             return True
         largest = torch.stack(torch.aminmax(scales)).float() * 255  # of 8 bits; a NaN is both ends
@@ -73,7 +66,7 @@ class Grouped(Format):
             return False
         if len(parts) == 3:
             return True
-        group = aligned(parts[3], torch.int32)
+        group = typed(parts[3], torch.int32)
         groups = parts[1].nbytes * len(group) // parts[0].nbytes
         least, most = torch.aminmax(group)
         return bool(least >= 0) and bool(most < groups)
@@ -120,12 +113,12 @@ class Grouped(Format):
 
     def _typed(self, parts: Parts) -> Parts:
         types = (torch.int32, torch.int32, self.scales, torch.int32)
-        return [aligned(part, dtype) for part, dtype in zip(parts, types, strict=False)]
+        return [typed(part, dtype) for part, dtype in zip(parts, types, strict=False)]
 
     def numbers(self, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups) -> Tensor:
         """Rows first..first + count, transposed: float32 [columns, count]. Plain torch, on any device."""
         scales, zeros, group = self._tables(parts, shape, first, count, groups)
-        quants = self.quants(aligned(parts[0], torch.int32), shape, first, count, groups.bits)
+        quants = self.quants(typed(parts[0], torch.int32), shape, first, count, groups.bits)
         return (quants - zeros[group]).mul_(scales[group])
 
     def _tables(
@@ -134,13 +127,13 @@ class Grouped(Format):
         """Scales and zero points, float32 [groups, count], of rows first..first + count; the group of each
         column, int32 [columns]."""
         rows, columns = shape
-        scales = aligned(parts[2], self.scales).view(-1, rows)
-        words = aligned(parts[1], torch.int32).view(len(scales), -1)
+        scales = typed(parts[2], self.scales).view(-1, rows)
+        words = typed(parts[1], torch.int32).view(len(scales), -1)
         words = words[:, first * groups.bits // 32 : -(-(first + count) * groups.bits // 32)]
         zeros = self.zeros(words.t(), groups)[:count].t().float().contiguous()
         if len(parts) == 4:
             # A damaged index must not read memory that is not the scales'.
-            group = aligned(parts[3], torch.int32).clamp(0, len(scales) - 1)
+            group = typed(parts[3], torch.int32).clamp(0, len(scales) - 1)
         else:
             group = torch.arange(columns, dtype=torch.int32, device=scales.device) // groups.size
         return scales[:, first : first + count].float().contiguous(), zeros, group

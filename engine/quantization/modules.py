@@ -44,13 +44,7 @@ class PackedLinear(nn.Module):
 
 
 class Table(Protocol):
-    """A matrix of which single rows are asked for. `Packed` is one. Attributes: `shape`, `nbytes` in
-    memory."""
-
-    shape: tuple[int, int]
-
-    @property
-    def nbytes(self) -> int: ...
+    """A matrix of which single rows are asked for. `Packed` is one."""
 
     def rows(self, which: Tensor) -> Tensor:
         """Rows `which` (int64 [n]) unpacked, [n, columns]."""

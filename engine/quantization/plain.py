@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.format import Format, Parts
+from engine.quantization.format import Format, Parts, typed
 
 
 class Plain(Format):
@@ -15,7 +15,7 @@ class Plain(Format):
         self.dtype = dtype
 
     def sound(self, parts: Parts) -> bool:
-        numbers = self._numbers(parts[0])
+        numbers = typed(parts[0], self.dtype)
         if not len(numbers):
             return True
         return bool(torch.isfinite(torch.stack(torch.aminmax(numbers))).all())  # a NaN is both
@@ -29,16 +29,10 @@ class Plain(Format):
         out: Tensor,
         groups: Groups | None = None,
     ) -> Tensor:
-        numbers = self._numbers(parts[0]).view(shape)[first : first + count]
+        numbers = typed(parts[0], self.dtype).view(shape)[first : first + count]
         if numbers.dtype == out.dtype:
             return numbers
         return out.view(-1)[: count * shape[1]].view(count, shape[1]).copy_(numbers)
-
-    def _numbers(self, data: Tensor) -> Tensor:
-        # Files align tensors to nothing: one that begins at an odd address is copied.
-        if data.data_ptr() % self.dtype.itemsize or data.storage_offset() % self.dtype.itemsize:
-            data = data.clone()
-        return data.view(self.dtype)
 
 
 F64 = Plain("F64", torch.float64)

@@ -1,8 +1,7 @@
 """Reading pieces of files past the page cache: the one door to each system's calls.
 
 Direct reads move whole sectors between the disk and page-aligned memory; the page cache neither helps nor
-fills up.
-Knows nothing of weights.
+fills up. Knows nothing of weights.
 """
 
 import contextlib
@@ -201,8 +200,7 @@ _PROBES = 4
 
 def _direct_is_faster(file: DiskFile) -> bool:
     """Compares direct with buffered reading of stretches that no cache holds, in turns. Buffered has to be
-    clearly
-    faster: it costs a copy besides, and memory."""
+    clearly faster: it costs a copy besides, and memory."""
     if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
         return True
     other = DiskFile(file.path, direct=False)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from engine.errors import BadCheckpoint
-from engine.quantization import Packed
+from engine.quantization import Packed, check_sound
 from engine.streaming.chunks import Chunk, Extent, Stored, split
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, MemoryFile, buffer, memory
@@ -145,7 +144,9 @@ class Streamer:
                 for reading in [pool.submit(self._read, extent, slab) for extent in chunk.extents]:
                     reading.result()
                 chunk.give(slab)
-                check(chunk)
+                for stored in chunk.stored:
+                    where = f"{stored.spans[0].file.name}, from byte {stored.spans[0].offset:,} on,"
+                    check_sound(stored.matrix.format.name, stored.matrix.parts, where)
                 chunk.take()
                 if pinned:
                     slabs[number] = slab
@@ -163,14 +164,3 @@ class Streamer:
         place = Path(f"memory {len(self._files)}")
         self._files[place] = MemoryFile(slab)
         return replace(chunk, extents=(Extent(place, 0, chunk.nbytes, chunk.nbytes, 0),))
-
-
-def check(chunk: Chunk) -> None:
-    """Raises BadCheckpoint where a matrix in RAM is not sound."""
-    for stored in chunk.stored:
-        if not stored.matrix.format.sound(stored.matrix.parts):
-            raise BadCheckpoint(
-                f"{stored.spans[0].file.name} holds NaN, infinite numbers or wrong indices near byte "
-                f"{stored.spans[0].offset:,}.",
-                "The file is damaged; download it again.",
-            )

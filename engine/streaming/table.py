@@ -9,16 +9,13 @@ from engine.streaming.disk import SECTOR, DiskFile, aligned, buffer, memory
 
 
 class DiskTable:
-    """`quantization.Table` over one span that is stored row after row. Attributes: `shape`."""
-
-    nbytes = 0  # in memory
+    """`quantization.Table` over one span that is stored row after row."""
 
     def __init__(self, stored: Stored, file: DiskFile) -> None:
         self.matrix = stored.matrix
-        self.shape = stored.matrix.shape
         self._file = file
         self._start = stored.spans[0].offset
-        self._row_nbytes = stored.spans[0].nbytes // self.shape[0]
+        self._row_nbytes = stored.spans[0].nbytes // stored.matrix.shape[0]
         self._bytes = memory(aligned(0, self._row_nbytes)[1] + SECTOR)
         self._view = buffer(self._bytes)
 
@@ -33,5 +30,5 @@ class DiskTable:
             stored[place] = self._bytes[begin - first : begin - first + self._row_nbytes]
         matrix = self.matrix
         parts = [stored.view(-1).to(matrix.workspace.device)]
-        rows = Packed(matrix.format, (len(different), self.shape[1]), parts, matrix.workspace).dense()
+        rows = Packed(matrix.format, (len(different), matrix.shape[1]), parts, matrix.workspace).dense()
         return rows[back.to(rows.device)]

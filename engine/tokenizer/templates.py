@@ -110,9 +110,8 @@ def _ask(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
     except OSError:  # it ended before it had read everything
         return b""
     finally:
-        if not answer.endswith(
-            b"\n"
-        ):  # also where the wait was interrupted, or a late answer would be the next
+        # Also where the wait was interrupted: a late answer would be taken for the next.
+        if not answer.endswith(b"\n"):
             process.kill()
             process.communicate()
     return answer

@@ -129,10 +129,11 @@ def test_a_limit_too_small_says_how_much_is_needed(path):
         load(path, limits=Limits(1000))
 
 
-def test_threads_and_files_are_gone_after_fifty_models(path):
+@pytest.mark.parametrize("limit", [60_000, 1 << 30], ids=["streamed", "all of it fits"])
+def test_threads_and_files_are_gone_after_fifty_models(path, limit):
     threads, files = threading.active_count(), open_files()
     for _ in range(50):
-        model = load(path, limits=Limits(60_000))
+        model = load(path, limits=Limits(limit))
         Sequence(model, CONTEXT).extend(TEXT)
         model.close()
     assert (threading.active_count(), open_files()) == (threads, files)
