@@ -14,7 +14,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.quantization import FORMATS, format_named
 from engine.quantization import triton as kernels
 from engine.quantization.blocks import Blocks
-from engine.quantization.grouped import aligned
+from engine.quantization.format import typed
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")
@@ -118,9 +118,9 @@ def matrix(kind, act_order):
     return name, found, parts, Groups(bits, 64, version % 2)
 
 
-def typed(name, parts, device):
+def typed_parts(name, parts, device):
     types = (torch.int32, torch.int32, format_named(name).scales, torch.int32)
-    return [aligned(part.to(device), dtype) for part, dtype in zip(parts, types, strict=False)]
+    return [typed(part.to(device), dtype) for part, dtype in zip(parts, types, strict=False)]
 
 
 @pytest.mark.parametrize("kind", MATRICES)
@@ -128,7 +128,7 @@ def typed(name, parts, device):
 def test_unpacked_groups_equal_the_numbers_packed(kind, act_order, device):
     act_order = act_order and kind != "AWQ"
     name, reference, parts, groups = matrix(kind, act_order)
-    parts = typed(name, parts if act_order else parts[:3], device)
+    parts = typed_parts(name, parts if act_order else parts[:3], device)
     rows = reference.rows
     for first, count in ((0, rows), (32, rows - 32)):
         out = torch.full((96 * count + 7,), 9.0, device=device)
@@ -142,7 +142,9 @@ def test_unpacked_groups_equal_the_numbers_packed(kind, act_order, device):
 def test_products_with_groups_equal_those_with_the_numbers(kind, n, device):
     name, reference, parts, groups = matrix(kind, act_order=kind != "AWQ")
     x = torch.randn(n, 96, generator=torch.Generator().manual_seed(n))
-    found = kernels.multiply_grouped(name, typed(name, parts, device), groups, x.to(device), reference.rows)
+    found = kernels.multiply_grouped(
+        name, typed_parts(name, parts, device), groups, x.to(device), reference.rows
+    )
     assert_is_product(found, x, reference.numbers())
 
 
@@ -150,7 +152,9 @@ def test_products_with_groups_equal_those_with_the_numbers(kind, n, device):
 def test_scales_of_every_type(name, device):
     packed = random_packed(name, (64, 256), CPU, torch.float32)
     out = torch.empty(256, 64, device=device)
-    kernels.unpack_grouped(name, typed(name, packed.parts, device), (64, 256), 0, 64, packed.groups, out)
+    kernels.unpack_grouped(
+        name, typed_parts(name, packed.parts, device), (64, 256), 0, 64, packed.groups, out
+    )
     assert torch.equal(out.cpu(), packed.format.numbers(packed.parts, (64, 256), 0, 64, packed.groups))
 
 
@@ -160,13 +164,13 @@ def test_zero_points_overflow_as_by_plain_torch(bits, device):
     parts[1] = torch.full_like(parts[1], 0xFF)
     shape = (reference.rows, reference.columns)
     out = torch.empty(shape[::-1], device=device)
-    kernels.unpack_grouped(name, typed(name, parts, device), shape, 0, shape[0], groups, out)
+    kernels.unpack_grouped(name, typed_parts(name, parts, device), shape, 0, shape[0], groups, out)
     assert torch.equal(out.cpu(), format_named(name).numbers(parts, shape, 0, shape[0], groups))
 
 
 def test_a_damaged_index_reads_no_other_memory(device):
     name, _, parts, groups = matrix("GPTQ, 4 bits, v1", act_order=True)
-    parts = typed(name, parts, device)
+    parts = typed_parts(name, parts, device)
     found = []
     for group in (1 << 30, 1):  # 1 is the last
         parts[3] = torch.full_like(parts[3], group)
