@@ -5,13 +5,13 @@ at any point leaves the sequences usable. Knows token ids only, no text and no t
 import time
 from collections.abc import Callable, Collection, Generator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from engine.drafting import Drafter, Limits
 from engine.model import Watch
 from engine.sampling import Sampler
-from engine.sequence import Sequence
 from engine.tree import TokenTree
-from engine.verification import choose, verify, what_was_said
+from engine.verification import LogProbs, Verifier
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +19,7 @@ class Prefilled:
     """Target and drafter have read the prompt, and the first token is chosen: it comes from the prefill."""
 
     token: int
+    log_probs: list[LogProbs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,45 +44,47 @@ class Iterated:
     draft_s: float
     target_s: float
     other_s: float
+    log_probs: list[LogProbs]  # of `tokens`, where they were asked for
+
+
+class Rule(Protocol):
+    """Sets the limits of each tree, perhaps by what came of those before."""
+
+    def choose(self) -> Limits: ...
+
+    def observe(self, limits: Limits, iteration: Iterated) -> None: ...
 
 
 Event = Prefilled | Grown | Iterated
 
 
 def decode(
-    target: Sequence,
+    verifier: Verifier,
     drafter: Drafter,
     sampler: Sampler,
     prompt: list[int],
-    limits: Limits,
+    rule: Rule,
     end_ids: Collection[int],
     max_new_tokens: int,
     watch: Watch,
 ) -> Generator[Event, None, None]:
-    """Decode until a token of `end_ids` (it is committed too), `max_new_tokens`, or a full context.
-
-    `target` may hold rows of any prefix of `prompt`: they are reused, except that the last token is always
-    run.
-    """
-    target.align(prompt[:-1])
-    logits = target.extend(prompt[len(target.ids) :], watch)
-    token = choose(sampler, logits, prompt)
-    context = [*prompt, token]
-    end = min(len(prompt) + max_new_tokens, target.cache.capacity)
-    if token in end_ids or len(context) >= end:
-        yield Prefilled(token)
+    """Decode until a token of `end_ids` (it is committed too), `max_new_tokens`, or a full context."""
+    verdict = verifier.read(prompt, drafter, watch)
+    context = [*prompt, verdict.bonus]
+    end = min(len(prompt) + max_new_tokens, verifier.room)
+    if verdict.bonus in end_ids or len(context) >= end:
+        yield Prefilled(verdict.bonus, verdict.log_probs)
         return
-    drafter.begin(context, watch)
-    drafter.observe_prefill(what_was_said(prompt[-1:], logits[None], {}, drafter.needs))
-    yield Prefilled(token)
+    drafter.begin(context, sampler, watch)
+    drafter.observe_prefill(verdict.said)
+    yield Prefilled(verdict.bonus, verdict.log_probs)
 
     clock = Clock()
     other_s = 0.0
     while True:
-        # The tree is never deeper than the answer may still become, nor larger than the room left in the
-        # cache.
-        room = target.cache.capacity - len(context)
-        budget = min(limits.budget, room)
+        # The tree is never deeper than the answer may still become, nor larger than the room left.
+        limits = rule.choose()
+        budget = min(limits.budget, verifier.room - len(context))
         drafter.plant(replace(limits, budget=budget, depth=min(limits.depth, end - len(context) - 1)))
         draft_s = clock.lap()
         while drafter.grow(1, watch):
@@ -90,19 +93,21 @@ def decode(
             other_s += clock.lap()
         tree = drafter.snapshot(budget)
         draft_s += clock.lap()
-        verdict = verify(target, context, tree, sampler, drafter.needs, watch)
+        verdict = verifier.verify(context, tree, drafter, watch)
         target_s = clock.lap()
 
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
         tokens = tokens[: end - len(context)]
         tokens = tokens[: next((i + 1 for i, token in enumerate(tokens) if token in end_ids), len(tokens))]
-        # Rows: the root's (slot 0) and those of every committed token but the last, which is the new root.
-        kept = [0, *(node + 1 for node in verdict.accepted[: len(tokens) - 1])]
-        target.keep(kept, [context[-1], *tokens[:-1]])
+        # A row for every committed token but the last, which is the new root.
+        verifier.commit(verdict.accepted[: len(tokens) - 1], [context[-1], *tokens[:-1]])
         drafter.advance(tokens, verdict.said)
         context += tokens
         other_s += clock.lap()
-        yield Iterated(tree, verdict.accepted[: len(tokens)], tokens, draft_s, target_s, other_s)
+        accepted, log_probs = verdict.accepted[: len(tokens)], verdict.log_probs[: len(tokens)]
+        iteration = Iterated(tree, accepted, tokens, draft_s, target_s, other_s, log_probs)
+        rule.observe(limits, iteration)
+        yield iteration
         other_s = clock.lap()
         if tokens[-1] in end_ids or len(context) >= end:
             return

@@ -80,6 +80,12 @@ class BadNumbers(SpecExecError):
 
     kind = "bad_numbers"
 
+    def __init__(self) -> None:
+        super().__init__(
+            "The model's output is not a number.",
+            "Its file may be damaged: verify or download it again; or try --dtype float32.",
+        )
+
 
 class NotLoaded(SpecExecError):
     """A chat was asked of an engine that holds no model."""

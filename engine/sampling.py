@@ -2,21 +2,29 @@
 
 The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by
 the Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al.
-2011, "Parallel random numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Knows nothing
-of trees: it is given one node's logits and path.
+2011, "Parallel random numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Works on
+many rows at once; of trees it knows only that rows have histories that begin alike.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
 import torch
 from torch import Tensor
 
 _MASK32 = 0xFFFFFFFF
 _PHILOX_M = (0xD2511F53, 0xCD9E8D57)  # multipliers and key increments of the paper's reference code
 _PHILOX_W = (0x9E3779B9, 0xBB67AE85)
-_FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller; more until the filter is satisfied
+_FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller
 _COLDEST = 1e-6  # below it, logits leave the range of float32, and nothing changes any more
+
+# What `Sampler.choose` gives where it gives no token.
+MORE_CANDIDATES = -1  # the nucleus is larger than the candidates looked at
+NOT_NUMBERS = -2  # the logits are not finite
+
+# Independent streams of noise of one seed.
+TARGET_STREAM, DRAFT_STREAM, TEST_STREAM = range(3)
 
 
 def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Tensor, ...]:
@@ -40,23 +48,51 @@ def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Ten
     return c0, c1, c2, c3
 
 
-def gumbel_noise(seed: int, position: int, tokens: Tensor) -> Tensor:
-    """Standard Gumbel noise, float64, in the shape of `tokens` (int64 token ids).
+def uniforms(seed: int, positions: Tensor | int, numbers: Tensor, stream: int = TARGET_STREAM) -> Tensor:
+    """Uniform in (0, 1), float64, in the shape that `numbers` (int64, token ids say) and `positions` have in
+    common.
 
-    seed: 0 <= seed < 2^64. position: absolute position of the token to be chosen in the sequence.
+    seed: 0 <= seed < 2^64. positions: absolute, of the token to be chosen in the sequence.
     """
-    words = philox((tokens >> 2, position & _MASK32, position >> 32, 0), (seed & _MASK32, seed >> 32))
-    bits = torch.stack([word.expand_as(tokens) for word in words]).gather(0, (tokens & 3)[None])[0]
-    uniform = (bits.double() + 0.5) / 2**32  # inside (0, 1): both logarithms are finite
-    return -(-uniform.log()).log()
+    positions, numbers = torch.broadcast_tensors(torch.as_tensor(positions, device=numbers.device), numbers)
+    counter = (numbers >> 2, positions & _MASK32, positions >> 32, stream)
+    words = torch.stack(philox(counter, (seed & _MASK32, seed >> 32)))
+    bits = words.gather(0, (numbers & 3)[None])[0]
+    return (bits.double() + 0.5) / 2**32
+
+
+def gumbel_noise(seed: int, positions: Tensor | int, tokens: Tensor, stream: int = TARGET_STREAM) -> Tensor:
+    """Standard Gumbel noise, float64; arguments as of `uniforms`."""
+    return -(-uniforms(seed, positions, tokens, stream).log()).log()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The tokens before each of some rows: `context`, which all share, then `tails[row]`."""
+
+    context: Sequence[int]
+    tails: Sequence[Sequence[int]]
+
+    def counts(self, device: torch.device) -> tuple[Tensor, Tensor]:
+        """Which tokens stand before any row, int64 [tokens]; how often before each, float32 [rows, tokens]."""
+        pairs = [(row, token) for row, tail in enumerate(self.tails) for token in tail]
+        rows, behind = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+        context = np.asarray(self.context, dtype=np.int64)
+        tokens, places = np.unique(np.concatenate([context, behind]), return_inverse=True)
+        counts = np.zeros((len(self.tails), len(tokens)), np.float32)
+        counts += np.bincount(places[: len(context)], minlength=len(tokens)).astype(np.float32)
+        np.add.at(counts, (rows, places[len(context) :]), 1)
+        return torch.from_numpy(tokens).to(device), torch.from_numpy(counts).to(device)
 
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The processors a user asked for, in the order of transformers: penalty, temperature, top-k, top-p,
-    min-p.
+    """The processors a user asked for, in the order of transformers: bias, penalties, temperature, top-k,
+    top-p, min-p.
 
-    temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and repetition_penalty 1 are off.
+    temperature 0 is greedy; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other penalties 0 are
+    off. Presence and frequency penalties as OpenAI's: subtracted once, or for each time, a token stands
+    before. logit_bias: token id -> added to its logit.
     """
 
     seed: int = 0
@@ -65,43 +101,89 @@ class Sampler:
     top_p: float = 1.0
     min_p: float = 0.0
     repetition_penalty: float = 1.0
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    logit_bias: Mapping[int, float] = field(default_factory=dict)
 
-    def choose(self, logits: Tensor, position: int, path: Sequence[int]) -> int:
-        """The token at `position` (absolute), given logits [vocabulary] and every token id before it."""
+    @property
+    def looks_back(self) -> bool:
+        """Whether the choice depends on the tokens before."""
+        return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1.0, 0.0, 0.0)
+
+    def choose(
+        self,
+        logits: Tensor,
+        positions: Tensor,
+        history: History,
+        candidates: int = _FIRST_CANDIDATES,
+    ) -> Tensor:
+        """The token at each row's position, int64 [rows]; MORE_CANDIDATES or NOT_NUMBERS where there is none.
+
+        logits: [rows, vocabulary]. positions: int64 [rows]. candidates: how many of the best tokens are
+        looked at where a filter needs them sorted.
+        """
+        finite = torch.isfinite(logits).all(-1)
+        logits = self.penalised(logits, history)
         if self.temperature == 0:
-            return int(self._penalised(logits, path).argmax())
-        scores, tokens = self.perturbed(logits, position, path)
-        return int(tokens[scores.argmax()])
+            return logits.argmax(-1).where(finite, NOT_NUMBERS)
+        values, tokens = self.filtered(logits, candidates)
+        best = self.perturbed(values, tokens, positions).argmax(-1, keepdim=True)
+        chosen = tokens.gather(-1, best)[:, 0]
+        if self._sorts and not self.top_k and values.shape[-1] < logits.shape[-1]:
+            chosen = chosen.where(values[:, -1].isneginf(), MORE_CANDIDATES)
+        return chosen.where(finite, NOT_NUMBERS)
 
-    def perturbed(self, logits: Tensor, position: int, path: Sequence[int]) -> tuple[Tensor, Tensor]:
-        """(scores float64 [candidates], token ids [candidates]); the best score wins. Greedy has no noise."""
-        logits = self._penalised(logits, path)
-        if self.temperature == 0:
-            return logits.double(), torch.arange(len(logits), device=logits.device)
-        scores, tokens = self._candidates(logits / max(self.temperature, _COLDEST))
-        return scores.double() + gumbel_noise(self.seed, position, tokens), tokens
-
-    def _penalised(self, logits: Tensor, path: Sequence[int]) -> Tensor:
+    def penalised(self, logits: Tensor, history: History) -> Tensor:
+        """Logits [rows, vocabulary], float32, after bias and penalties."""
         logits = logits.float()
-        if self.repetition_penalty == 1.0 or not path:
+        if self.logit_bias:
+            tokens = torch.tensor(list(self.logit_bias), device=logits.device)
+            values = torch.tensor(list(self.logit_bias.values()), device=logits.device)
+            logits = logits.index_add(1, tokens, values.float().expand(len(logits), -1))
+        if not self.looks_back:
             return logits
-        seen = torch.tensor(sorted(set(path)), device=logits.device)
-        values = logits[seen]
-        values = torch.where(values < 0, values * self.repetition_penalty, values / self.repetition_penalty)
-        return logits.index_copy(0, seen, values)
+        tokens, counts = history.counts(logits.device)
+        values = logits[:, tokens]
+        penalty = self.repetition_penalty
+        penalised = torch.where(values < 0, values * penalty, values / penalty)
+        penalised -= self.presence_penalty + self.frequency_penalty * counts
+        return logits.index_copy(1, tokens, penalised.where(counts > 0, values))
 
-    def _candidates(self, logits: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits and ids of the tokens that pass every filter."""
-        if self.top_k == 0 and self.top_p == 1.0 and self.min_p == 0.0:
-            return logits, torch.arange(len(logits), device=logits.device)
-        count = self.top_k or _FIRST_CANDIDATES
-        while True:
-            values, tokens = logits.topk(min(count, len(logits)))  # best first
-            # top-p and min-p look at the distribution that top-k leaves, or at the whole one.
-            everything = values if self.top_k else logits
-            probs = (values - everything.logsumexp(0)).exp()
-            keep = (probs.cumsum(0) - probs < self.top_p) & (probs >= self.min_p * probs[0])
-            keep[0] = True
-            if self.top_k or len(values) == len(logits) or not bool(keep[-1]):
-                return values[keep], tokens[keep]
-            count *= 4
+    def filtered(self, logits: Tensor, candidates: int = _FIRST_CANDIDATES) -> tuple[Tensor, Tensor]:
+        """Penalised logits / temperature of the best tokens, best first, -inf where a filter drops them, and
+        the token ids, both [rows, some]. Without a filter: of all tokens, unsorted.
+
+        Where the last one is not dropped and there is no top_k, more candidates may pass.
+        """
+        logits = logits / max(self.temperature, _COLDEST)
+        if not self._sorts:
+            return logits, torch.arange(logits.shape[-1], device=logits.device).expand_as(logits)
+        values, tokens = logits.topk(min(self.top_k or candidates, logits.shape[-1]))
+        # top-p and min-p look at the distribution that top-k leaves, or at the whole one.
+        everything = values if self.top_k else logits
+        probs = (values - everything.logsumexp(-1, keepdim=True)).exp()
+        keep = (probs.cumsum(-1) - probs < self.top_p) & (probs >= self.min_p * probs[:, :1])
+        keep[:, 0] = True
+        return values.where(keep, -torch.inf), tokens
+
+    def perturbed(self, values: Tensor, tokens: Tensor, positions: Tensor) -> Tensor:
+        """values: as of `filtered`; with the noise of these tokens, float64. The best one is chosen."""
+        return values.double() + gumbel_noise(self.seed, positions[:, None], tokens)
+
+    def probabilities(self, logits: Tensor, history: History) -> Tensor:
+        """The distribution that `choose` samples from, float64 [rows, vocabulary]; greedy: 1 at its choice.
+
+        logits: [rows, vocabulary].
+        """
+        penalised = self.penalised(logits, history)
+        if self.temperature == 0:
+            return torch.nn.functional.one_hot(penalised.argmax(-1), logits.shape[-1]).double()
+        values, tokens = self.filtered(penalised)
+        if self._sorts and not self.top_k and not bool(values[:, -1].isneginf().all()):
+            values, tokens = self.filtered(penalised, logits.shape[-1])
+        probs = values.double().softmax(-1)
+        return torch.zeros_like(logits, dtype=torch.float64).scatter(-1, tokens, probs)
+
+    @property
+    def _sorts(self) -> bool:
+        return (self.top_k, self.top_p, self.min_p) != (0, 1.0, 0.0)

@@ -45,11 +45,17 @@ class Sequence:
     def extend(self, tokens: Ids[int], watch: Watch = no_watch) -> Tensor:
         """Commit tokens as plain text; logits [vocabulary] of the last one. Ended by `watch`: nothing is
         committed."""
+        return self.read(tokens, watch=watch).logits[0]
+
+    def read(self, tokens: Ids[int], hidden_layers: Ids[int] = (), watch: Watch = no_watch) -> Output:
+        """As `extend`, with hidden states of all these tokens; logits are [1, vocabulary]."""
         self.rewind(len(self.ids))
         rows = Rows.text(tokens, len(self.ids), self.model.device)
-        logits = self.model.forward(rows, self.cache, logits_for=slice(-1, None), watch=watch).logits[0]
+        output = self.model.forward(
+            rows, self.cache, logits_for=slice(-1, None), hidden_layers=hidden_layers, watch=watch
+        )
         self.keep(range(len(tokens)), tokens)
-        return logits
+        return output
 
     def consider(
         self,

@@ -13,14 +13,16 @@ from dataclasses import dataclass
 import psutil
 
 from engine import protocol
+from engine.budget import FixedLimits
 from engine.decoding import Event, Grown, Iterated, Prefilled, decode
-from engine.drafting import Drafter, Limits, available, default_drafter, make_drafter
+from engine.drafting import Drafter, Limits, Parts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.stop_strings import StoppableText
 from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
+from engine.verification import LogProbs, TargetVerifier
 
 TREE_INTERVAL_S = 1 / 30  # no window repaints faster
 
@@ -83,7 +85,8 @@ class Session:
         if name == "auto":
             name = default_drafter(self.pair.draft is not None)
         if name not in self._drafters:
-            self._drafters[name] = make_drafter(name, self.pair.draft, self.pair.target.model.vocabulary)
+            parts = Parts(self.pair.target.model.vocabulary, self.pair.draft)
+            self._drafters[name] = make_drafter(name, parts)
         return self._drafters[name]
 
     def drafters(self) -> list[str]:
@@ -133,11 +136,11 @@ class Session:
             writer.read(done, total)
 
         stream = decode(
-            self.pair.target,
+            TargetVerifier(self.pair.target, writer.sampler, options.log_probs),
             drafter,
             writer.sampler,
             prompt,
-            writer.limits,
+            FixedLimits(writer.limits),
             self.pair.tokenizer.eos_ids,
             options.max_new_tokens or self.context,
             watch,
@@ -179,17 +182,11 @@ class Writer:
         self.options = options
         self.limits = limits_of(options, drafter.defaults)
         self.seed = secrets.randbits(63) if options.seed is None else options.seed
-        self.sampler = Sampler(
-            seed=self.seed,
-            temperature=options.temperature,
-            top_k=options.top_k,
-            top_p=options.top_p,
-            min_p=options.min_p,
-            repetition_penalty=options.repetition_penalty,
-        )
+        self.sampler = sampler_of(options, self.seed)
         self.reused_tokens = pair.target.align(prompt[:-1])
         self.cancelled = False
         self.tokens: list[int] = []
+        self._log_probs: list[protocol.TokenLogProbs] = []
         self.passes = 0
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
@@ -214,10 +211,10 @@ class Writer:
 
     def write(self, event: Event) -> None:
         match event:
-            case Prefilled(token):
+            case Prefilled(token, log_probs):
                 self._first = self._last = time.perf_counter()
                 self._waited_s = self._model.waited_s
-                self._add([token])
+                self._add([token], log_probs)
             case Grown(snapshot):
                 if time.perf_counter() - self._tree_shown >= TREE_INTERVAL_S:
                     self._tree_shown = time.perf_counter()
@@ -237,7 +234,7 @@ class Writer:
         )
         for phase in protocol.Seconds.__struct_fields__:
             setattr(self.seconds, phase, getattr(self.seconds, phase) + getattr(seconds, phase))
-        taken = self._add(event.tokens)
+        taken = self._add(event.tokens, event.log_probs)
         bonus = event.tokens[-1] if len(event.accepted) < taken else None
         self._emit(
             protocol.IterationDone(
@@ -262,6 +259,7 @@ class Writer:
             request=self.request,
             text=self._text.text,
             token_ids=self.tokens,
+            log_probs=None if self.options.log_probs is None else self._log_probs,
             stop_reason=self._stop_reason(),
             seed=self.seed,
             prompt_tokens=len(self.prompt),
@@ -279,7 +277,7 @@ class Writer:
             budget=self.limits.budget,
         )
 
-    def _add(self, tokens: list[int]) -> int:
+    def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> int:
         """Take tokens up to the one that completes a stop string, if any; how many."""
         pieces = []
         for token in tokens:
@@ -288,6 +286,9 @@ class Writer:
             if self._text.stopped:
                 break
         self._give("".join(pieces))
+        self._log_probs += [
+            protocol.TokenLogProbs(log_prob=each.log_prob, top=each.top) for each in log_probs[: len(pieces)]
+        ]
         return len(pieces)
 
     def _give(self, text: str) -> None:
@@ -320,6 +321,20 @@ class Writer:
             sources=tree.sources.tolist(),
             texts=[token_text(token) for token in tokens],
         )
+
+
+def sampler_of(options: protocol.Options, seed: int) -> Sampler:
+    return Sampler(
+        seed=seed,
+        temperature=options.temperature,
+        top_k=options.top_k,
+        top_p=options.top_p,
+        min_p=options.min_p,
+        repetition_penalty=options.repetition_penalty,
+        presence_penalty=options.presence_penalty,
+        frequency_penalty=options.frequency_penalty,
+        logit_bias=options.logit_bias,
+    )
 
 
 def limits_of(options: protocol.Options, defaults: Limits) -> Limits:

@@ -4,6 +4,7 @@ Node ids run from 0; a parent always has a smaller id than its children. `ROOT` 
 token, which is not a node: a target pass runs over root + tree, so node `i` is row `i + 1` of the pass.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 ROOT = -1
 
 # A node's source is a bit set: several drafters may have proposed the same node.
-SOURCE_DRAFT = 1
-SOURCE_RECYCLING = 2
+SOURCE_DRAFT = 1  # a draft model
+SOURCE_RECYCLING = 2  # what the target said after the same token
+SOURCE_NGRAM = 4  # text that stands in the context
+SOURCE_LOOKAHEAD = 8  # n-grams the target made in lanes beside the tree
+SOURCE_HEADS = 16  # heads that read the target's hidden states
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class TokenTree:
     parents:   int64 [nodes]    id of the parent node, or ROOT; always smaller than the node's own id
     depths:    int64 [nodes]    1 for children of the root
     log_probs: float32 [nodes]  the drafter's own estimate of log p(token | path), unsharpened, without decay
+    scores:    float32 [nodes]  what the drafter ranked by: the log of the chance that the target comes here
     sources:   uint8 [nodes]    bit set of SOURCE_*
     """
 
@@ -31,6 +36,7 @@ class TokenTree:
     parents: NDArray[np.int64]
     depths: NDArray[np.int64]
     log_probs: NDArray[np.float32]
+    scores: NDArray[np.float32]
     sources: NDArray[np.uint8]
 
     def __len__(self) -> int:
@@ -38,8 +44,8 @@ class TokenTree:
 
     @staticmethod
     def empty() -> "TokenTree":
-        nothing = np.empty(0, np.int64)
-        return TokenTree(nothing, nothing, nothing, np.empty(0, np.float32), np.empty(0, np.uint8))
+        ids, numbers = np.empty(0, np.int64), np.empty(0, np.float32)
+        return TokenTree(ids, ids, ids, numbers, numbers, np.empty(0, np.uint8))
 
     def children(self) -> dict[int, dict[int, int]]:
         """node id (or ROOT) -> {token id: child id}."""
@@ -47,6 +53,18 @@ class TokenTree:
         for node, (parent, token) in enumerate(zip(self.parents.tolist(), self.tokens.tolist(), strict=True)):
             found.setdefault(parent, {})[token] = node
         return found
+
+    def follow(self, tokens: Sequence[int]) -> list[int]:
+        """Node ids along the path that spells `tokens` from the root, as far as it goes."""
+        children = self.children()
+        path: list[int] = []
+        node = ROOT
+        for token in tokens:
+            if token not in children.get(node, {}):
+                break
+            node = children[node][token]
+            path.append(node)
+        return path
 
     def path(self, node: int) -> list[int]:
         """Node ids from a child of the root down to `node`."""

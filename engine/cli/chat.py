@@ -45,12 +45,33 @@ def add(commands: Commands) -> None:
     sampling.add_argument("--top-k", type=int, metavar="K", default=0)
     sampling.add_argument("--min-p", type=float, metavar="P", default=0.0)
     sampling.add_argument("--repetition-penalty", type=float, metavar="R", default=1.0)
+    sampling.add_argument("--presence-penalty", type=float, metavar="P", default=0.0)
+    sampling.add_argument("--frequency-penalty", type=float, metavar="P", default=0.0)
+    sampling.add_argument(
+        "--logit-bias", type=bias, action=Merged, default={}, metavar="ID:B", help="repeatable"
+    )
+    sampling.add_argument(
+        "--log-probs", type=int, metavar="N", help="of each token and the N likeliest, in --json"
+    )
     sampling.add_argument("--seed", type=int, metavar="S", help="default: a fresh one, reported")
     ending = chat.add_argument_group("ending")
     ending.add_argument("--max-new-tokens", type=int, metavar="N")
     ending.add_argument(
         "--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeatable"
     )
+
+
+def bias(text: str) -> dict[int, float]:
+    """“ID:B” as {id: bias}."""
+    token, _, value = text.partition(":")
+    return {int(token): float(value)}
+
+
+class Merged(argparse.Action):
+    """Repeated options, each a dict, as one dict."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: Any = None) -> None:
+        setattr(namespace, self.dest, {**getattr(namespace, self.dest), **values})
 
 
 def number_or_auto(text: str) -> int | None:

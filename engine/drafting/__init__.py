@@ -1,9 +1,10 @@
 """Drafters by name. A new method is one new file and one line here."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from engine.drafting.none import NoDrafter
-from engine.drafting.protocol import Drafter, Limits, Needs, Said
+from engine.drafting.protocol import Drafter, Drawing, Drawn, Lanes, Limits, Needs, Said
 from engine.drafting.recycling import RecyclingDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.errors import BadOption
@@ -11,8 +12,12 @@ from engine.sequence import Sequence
 
 __all__ = [
     "Drafter",
+    "Drawing",
+    "Drawn",
+    "Lanes",
     "Limits",
     "Needs",
+    "Parts",
     "Said",
     "available",
     "check_drafter",
@@ -20,17 +25,33 @@ __all__ = [
     "make_drafter",
 ]
 
-# name -> (needs a draft model, maker from the draft's sequence (or None) and the shared vocabulary's size)
-_REGISTRY: dict[str, tuple[bool, Callable[[Sequence | None, int], Drafter]]] = {
-    "specexec": (True, lambda draft, vocabulary: SpecExecDrafter(_given(draft), vocabulary)),
-    "recycling": (False, lambda draft, vocabulary: RecyclingDrafter(vocabulary)),
-    "none": (False, lambda draft, vocabulary: NoDrafter()),
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What drafters are made of. vocabulary: token ids that draft and target share."""
+
+    vocabulary: int
+    draft: Sequence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Method:
+    make: Callable[[Parts], Drafter]
+    needs_draft: bool = False
+
+
+_REGISTRY = {
+    "specexec": _Method(
+        lambda parts: SpecExecDrafter(given(parts.draft), parts.vocabulary), needs_draft=True
+    ),
+    "recycling": _Method(lambda parts: RecyclingDrafter(parts.vocabulary)),
+    "none": _Method(lambda parts: NoDrafter()),
 }
 
 
 def available(has_draft: bool) -> list[str]:
     """Names of the drafters that can run with or without a draft model."""
-    return [name for name, (needs_draft, _) in _REGISTRY.items() if has_draft or not needs_draft]
+    return [name for name, method in _REGISTRY.items() if has_draft or not method.needs_draft]
 
 
 def default_drafter(has_draft: bool) -> str:
@@ -53,13 +74,12 @@ def check_drafter(name: str, has_draft: bool) -> None:
         )
 
 
-def make_drafter(name: str, draft: Sequence | None, vocabulary: int) -> Drafter:
+def make_drafter(name: str, parts: Parts) -> Drafter:
     """Raises BadOption as `check_drafter`."""
-    check_drafter(name, has_draft=draft is not None)
-    _, make = _REGISTRY[name]
-    return make(draft, vocabulary)
+    check_drafter(name, has_draft=parts.draft is not None)
+    return _REGISTRY[name].make(parts)
 
 
-def _given(draft: Sequence | None) -> Sequence:
+def given(draft: Sequence | None) -> Sequence:
     assert draft is not None
     return draft

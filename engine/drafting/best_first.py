@@ -56,19 +56,21 @@ class BestFirst:
         nodes: list[int],
         tokens: NDArray[np.int64],
         log_probs: NDArray[np.float32],
+        log_chances: NDArray[np.float32] | None = None,
     ) -> None:
         """Give each of `nodes` its children.
 
-        tokens, log_probs: [nodes, branch], log q(token | path of the node); tokens of one row
-        differ; -inf: no child.
+        tokens, log_probs: [nodes, branch], log q(token | path of the node); tokens of one row differ.
+        log_chances: what children are ranked by, where that is not log q; -inf: no child.
         """
+        log_chances = log_probs if log_chances is None else log_chances
         if nodes == [ROOT]:
             self._root_expanded = True
             parent_scores, parent_depths = np.zeros(1), [0]
         else:
             self._expanded[nodes] = True
             parent_scores, parent_depths = self._scores[nodes], [self.depths[node] for node in nodes]
-        scores = parent_scores[:, None] + self._log_decay + log_probs.astype(np.float64)
+        scores = parent_scores[:, None] + self._log_decay + log_chances.astype(np.float64)
         rows, columns = np.nonzero(np.isfinite(scores))
 
         first = len(self.tokens)
@@ -96,6 +98,7 @@ class BestFirst:
             parents=np.asarray(parents, dtype=np.int64),
             depths=np.asarray([self.depths[node] for node in chosen], dtype=np.int64),
             log_probs=np.asarray([self._log_probs[node] for node in chosen], dtype=np.float32),
+            scores=self._scores[chosen].astype(np.float32),
             sources=np.full(len(chosen), self._source, dtype=np.uint8),
         )
 

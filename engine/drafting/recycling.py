@@ -11,8 +11,9 @@ from collections.abc import Sequence as Ids
 import numpy as np
 
 from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Limits, Needs, Said
+from engine.drafting.protocol import Drafter, Limits, Needs, Said
 from engine.model import Watch
+from engine.sampling import Sampler
 from engine.tree import ROOT, SOURCE_RECYCLING, TokenTree
 
 TOP = 8  # the paper's table width
@@ -20,8 +21,9 @@ DECAY = 0.8  # a remembered probability is about another context: trust it less 
 PAIR_LOG_PROB = float(np.log(0.3))  # for a pair read in the prompt, of which the target has said nothing yet
 
 
-class RecyclingDrafter:
-    """The table outlives answers: what one taught, the next one uses."""
+class RecyclingDrafter(Drafter):
+    """The table outlives answers: what one taught, the next one uses. It is knowledge about the target, not
+    about a text: `rewind` takes nothing from it."""
 
     name = "recycling"
     needs = Needs(top_tokens=TOP)
@@ -34,7 +36,7 @@ class RecyclingDrafter:
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, DECAY, SOURCE_RECYCLING)
 
-    def begin(self, context: Ids[int], watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
         self._root = context[-1]
         pairs = np.asarray([context[:-1], context[1:]], dtype=np.int64)
         unknown = pairs[:, np.isneginf(self._log_probs[pairs[0], 0])]
@@ -63,9 +65,6 @@ class RecyclingDrafter:
     def advance(self, tokens: Ids[int], said: Said) -> None:
         self._learn(said)
         self._root = tokens[-1]
-
-    def rewind(self, length: int) -> None:
-        """The table is knowledge about the target, not about this text: it stays."""
 
     def _learn(self, said: Said) -> None:
         rows = said.tokens.cpu().numpy()

@@ -10,8 +10,9 @@ import numpy as np
 import torch
 
 from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Limits, Needs, Said
+from engine.drafting.protocol import Drafter, Limits, Needs, Said
 from engine.model import Watch
+from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.tree import ROOT, SOURCE_DRAFT, TokenTree
 
@@ -19,7 +20,7 @@ DECAY = 0.95  # the paper's: prefers broad trees a little over deep ones
 BRANCH = 16  # children per node; further ones hardly ever enter the best `budget`
 
 
-class SpecExecDrafter:
+class SpecExecDrafter(Drafter):
     """Attributes: `sequence` (the draft and its rows), `vocabulary` (token ids that draft and target
     share)."""
 
@@ -40,16 +41,13 @@ class SpecExecDrafter:
         self._slots: dict[int, int] = {}  # expanded node -> its row in the draft cache's tail
         self._visible = torch.empty(0, 0, dtype=torch.bool)  # [tail, tail] ancestor mask of these rows
 
-    def begin(self, context: Ids[int], watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
         self._context = list(context)
         # The root's own row is computed when the tree is planted: its logits are the root's children.
         self.sequence.align(self._context[:-1])
         unseen = self._context[len(self.sequence.ids) : -1]
         if unseen:
             self.sequence.extend(unseen, watch)
-
-    def observe_prefill(self, said: Said) -> None:
-        """The draft has read the prompt itself."""
 
     def plant(self, limits: Limits) -> None:
         self._limits = limits

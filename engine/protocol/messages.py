@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 __all__ = [
     "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress", "LoadStage",
     "Loaded", "Memory", "Message", "ModelInfo", "Options", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
-    "StopReason", "TextDelta", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
+    "StopReason", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
     "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
 
@@ -35,6 +35,14 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     top_k: Annotated[int, Meta(ge=0)] = 0  # 0: off
     min_p: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
     repetition_penalty: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0
+    presence_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
+    frequency_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
+    logit_bias: dict[
+        int, Annotated[float, Meta(ge=-1000.0, le=1000.0)]
+    ] = {}  # token id -> added to its logit
+    log_probs: Annotated[int, Meta(ge=0, le=20)] | None = (
+        None  # report each token's, and the best ones' beside it
+    )
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None  # None: a fresh one, reported in the answer
     max_new_tokens: Annotated[int, Meta(ge=1)] | None = (
         None  # None: until the model ends or the context is full
@@ -148,7 +156,9 @@ class TreeNodes(Struct, kw_only=True):
     tokens: list[int]
     parents: list[int]
     log_probs: list[float]  # the drafter's log p(token | path)
-    sources: list[int]  # bit set, engine.tree.SOURCE_*: 1 draft model, 2 recycling
+    sources: list[
+        int
+    ]  # bit set, engine.tree.SOURCE_*: 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads
     texts: list[str]
 
 
@@ -201,12 +211,20 @@ class Memory(Struct, kw_only=True):
     peak: int  # the most RAM the engine's process ever held, its program and libraries included
 
 
+class TokenLogProbs(Struct, kw_only=True):
+    """The target's log-probability of a token before any processor; `top`: (token id, log-probability), best first."""
+
+    log_prob: float
+    top: list[tuple[int, float]]
+
+
 class Answer(Struct, tag=True, kw_only=True):
     """The whole answer; the last event of a Chat that did not fail. Counting as in DESIGN section 3."""
 
     request: int
     text: str
     token_ids: list[int]
+    log_probs: list[TokenLogProbs] | None  # of each token, where they were asked for
     stop_reason: StopReason
     seed: int
     prompt_tokens: int

@@ -7,14 +7,20 @@ import pytest
 import torch
 
 from engine.decoding import Iterated, Prefilled, decode
-from engine.drafting import Limits, NoDrafter, RecyclingDrafter, SpecExecDrafter
+from engine.budget import FixedLimits
+from engine.drafting import Limits
+from engine.drafting.none import NoDrafter
+from engine.drafting.recycling import RecyclingDrafter
+from engine.drafting.specexec import SpecExecDrafter
 from engine.model import no_watch
-from engine.sampling import Sampler
+from engine.sampling import History, Sampler
 from engine.sequence import Sequence
+from engine.verification import TargetVerifier
 from tests.engine.models import CONFIGS, VOCABULARY, disturbed, ours, reference
 
 CAPACITY = 160
 PROMPT = [1, 17, 4, 33, 9, 9, 21, 50, 17, 4]
+RULE = FixedLimits(Limits(16, 4, 8))
 TIE = 1e-4  # perturbed logits closer than this may be ordered differently by a batched product
 
 
@@ -35,9 +41,9 @@ def run(
 ):
     target = target or Sequence(model, CAPACITY)
     result = Run([], 0)
-    for event in decode(
-        target, drafter, sampler, prompt, Limits(budget, beams, depth), end_ids, max_new_tokens, no_watch
-    ):
+    rule = FixedLimits(Limits(budget, beams, depth))
+    verifier = TargetVerifier(target, sampler)
+    for event in decode(verifier, drafter, sampler, prompt, rule, end_ids, max_new_tokens, no_watch):
         if isinstance(event, Prefilled):
             result.tokens.append(event.token)
         elif isinstance(event, Iterated):
@@ -64,8 +70,11 @@ def assert_same(found, plain, model, sampler, prompt):
         return
     at = next(i for i, (a, b) in enumerate(zip(found, plain, strict=False)) if a != b)
     path = [*prompt, *plain[:at]]
-    scores, _ = sampler.perturbed(Sequence(model, CAPACITY).extend(path), len(path), path)
-    best = scores.topk(2).values
+    logits = Sequence(model, CAPACITY).extend(path)[None]
+    scores = sampler.penalised(logits, History(path, [[]]))
+    if sampler.temperature:
+        scores = sampler.perturbed(*sampler.filtered(scores, VOCABULARY), torch.tensor([len(path)]))
+    best = scores[0].topk(2).values
     margin = float(best[0] - best[1])
     print(f"first difference at token {at}, margin {margin:.2e}")
     assert margin < TIE, f"tokens differ from {at} on: {found[at]} for {plain[at]}, margin {margin}"
@@ -169,7 +178,9 @@ def test_a_decoding_closed_early_leaves_both_sequences_usable():
     target, drafter = Sequence(model, CAPACITY), SpecExecDrafter(Sequence(draft, CAPACITY), VOCABULARY)
     expected = run(model, NoDrafter(), PROMPT, Sampler()).tokens
     for events in range(1, 12):
-        stream = decode(target, drafter, Sampler(), PROMPT, Limits(16, 4, 8), (), 48, no_watch)
+        stream = decode(
+            TargetVerifier(target, Sampler()), drafter, Sampler(), PROMPT, RULE, (), 48, no_watch
+        )
         for _ in range(events):
             next(stream)
         stream.close()
@@ -193,7 +204,8 @@ def test_a_pass_ended_by_the_watch_leaves_both_sequences_usable():
                 raise Ended
 
         with pytest.raises(Ended):
-            list(decode(target, drafter, Sampler(), PROMPT, Limits(16, 4, 8), (), 48, watch))
+            verifier = TargetVerifier(target, Sampler())
+            list(decode(verifier, drafter, Sampler(), PROMPT, RULE, (), 48, watch))
         assert run(model, drafter, PROMPT, Sampler(), budget=16, target=target).tokens == expected
 
 

@@ -13,7 +13,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from engine.sampling import Sampler, gumbel_noise, philox
+from engine.sampling import NOT_NUMBERS, History, Sampler, gumbel_noise, philox
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,15 @@ def test_choices_follow_the_distribution():
     logits = torch.tensor([2.0, 1.0, 0.5, 0.0, -1.0, -3.0, 1.5, 0.2])
     sampler = Sampler(seed=11, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01)
     draws = 20_000
-    _, tokens = sampler.perturbed(logits, 0, [])
-    values = (logits / 0.8)[tokens]
-    expected = values.softmax(0) * draws
-    noise = torch.stack([gumbel_noise(11, position, tokens) for position in range(draws)])
-    counts = torch.bincount((values.double() + noise).argmax(1), minlength=len(tokens))
-    chi_squared = ((counts - expected) ** 2 / expected).sum().item()
-    assert len(tokens) < 7
-    assert chi_squared < 25.0, "p < 0.0002 at five degrees of freedom"
+    rows, positions = logits.expand(draws, -1), torch.arange(draws)
+    chosen = sampler.choose(rows, positions, History([], [[]] * draws))
+    expected = sampler.probabilities(logits[None], History([], [[]]))[0] * draws
+    possible = expected > 0
+    counts = torch.bincount(chosen, minlength=len(logits))
+    assert counts[~possible].sum() == 0
+    chi_squared = ((counts - expected) ** 2 / expected)[possible].sum().item()
+    assert possible.sum() == 5
+    assert chi_squared < 25.0, "p < 0.0001 at four degrees of freedom"
 
 
 processor_settings = st.fixed_dictionaries(
@@ -96,20 +97,72 @@ def test_processors_equal_transformers(setting, seed, spread):
         processors.append(MinPLogitsWarper(setting["min_p"]))
     expected = processors(torch.tensor([path]), logits[None].clone())[0]
     sampler = Sampler(seed=seed, **setting)
-    scores, tokens = sampler.perturbed(logits, 17, path)
+    values, tokens = sampler.filtered(sampler.penalised(logits[None], History(path, [[]])), 3000)
+    values, tokens = values[0], tokens[0]
+    passing = torch.isfinite(values)
     kept = set(torch.isfinite(expected).nonzero().flatten().tolist())
     # The two sum in another order and differ in the last bits: at the very edge one token may fall on either
     # side, or several that are too improbable to move the sum.
-    disputed = logits.div(setting["temperature"]).softmax(0)[sorted(kept ^ set(tokens.tolist()))]
+    disputed = logits.div(setting["temperature"]).softmax(0)[sorted(kept ^ set(tokens[passing].tolist()))]
     assert disputed.sort().values[:-1].sum() < 1e-5
-    common = torch.tensor([token in kept for token in tokens.tolist()])
-    torch.testing.assert_close(
-        (scores - gumbel_noise(seed, 17, tokens))[common].float(),
-        expected[tokens[common]],
-        rtol=1e-4,
-        atol=1e-4,
+    common = torch.tensor([token in kept for token in tokens.tolist()]) & passing
+    torch.testing.assert_close(values[common], expected[tokens[common]], rtol=1e-4, atol=1e-4)
+
+
+def test_penalties_count_what_stands_before_each_row():
+    """Presence and frequency as OpenAI's documentation gives them; the repetition penalty first; bias
+    before all."""
+    logits = torch.tensor([[1.0, 2.0, -3.0, 0.5, 0.0]]).repeat(2, 1)
+    sampler = Sampler(
+        repetition_penalty=2.0, presence_penalty=0.25, frequency_penalty=0.1, logit_bias={0: 3.0, 4: -1.0}
     )
+    found = sampler.penalised(logits, History([0, 2, 2], [[], [1, 0]]))
+    assert found.tolist() == [
+        pytest.approx([4 / 2 - 0.25 - 0.1, 2.0, -3 * 2 - 0.25 - 0.2, 0.5, -1.0]),
+        pytest.approx([4 / 2 - 0.25 - 0.2, 2 / 2 - 0.25 - 0.1, -3 * 2 - 0.25 - 0.2, 0.5, -1.0]),
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    setting=processor_settings,
+    seed=st.integers(0, 1000),
+    penalty=st.sampled_from([0.0, 0.7]),
+    tails=st.lists(st.lists(st.integers(0, 299), max_size=6), min_size=1, max_size=9),
+)
+def test_rows_together_choose_what_each_would_alone(setting, seed, penalty, tails):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(len(tails), 300, generator=generator) * 3
+    sampler = Sampler(seed=seed, frequency_penalty=penalty, **setting)
+    positions = torch.randint(0, 50, (len(tails),), generator=generator)
+    together = sampler.choose(logits, positions, History([5, 6, 7], tails), 300)
+    alone = [
+        sampler.choose(row[None], position[None], History([5, 6, 7, *tail], [[]]), 300)
+        for row, position, tail in zip(logits, positions, tails, strict=True)
+    ]
+    assert together.tolist() == torch.cat(alone).tolist()
+
+
+def test_a_nucleus_larger_than_the_candidates_is_noticed():
+    logits = torch.stack([torch.zeros(1000), torch.linspace(0, 500, 1000)])
+    sampler = Sampler(temperature=1.0, top_p=0.9)
+    history, positions = History([], [[], []]), torch.tensor([3, 3])
+    few = sampler.choose(logits, positions, history)
+    assert few[0] == -1
+    assert few[1] >= 0
+    everything = sampler.choose(logits, positions, history, candidates=1000)
+    assert everything[0] >= 0
+    assert everything[1] == few[1]
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_rows_that_are_no_numbers_are_told_apart(bad):
+    logits = torch.tensor([[1.0, 2.0], [0.0, bad]])
+    for sampler in (Sampler(), Sampler(temperature=0.7, top_p=0.5)):
+        found = sampler.choose(logits, torch.tensor([1, 1]), History([], [[], []]))
+        assert found.tolist() == [1, NOT_NUMBERS]
 
 
 def test_greedy_takes_the_first_of_equal_logits():
-    assert Sampler().choose(torch.tensor([0.0, 3.0, 3.0]), 0, []) == 1
+    logits = torch.tensor([[0.0, 3.0, 3.0]])
+    assert Sampler().choose(logits, torch.tensor([0]), History([], [[]])).tolist() == [1]

@@ -23,5 +23,6 @@ def token_trees(draw, most_nodes: int = 40) -> TokenTree:
         parents=np.asarray(parents, dtype=np.int64),
         depths=np.asarray(depths, dtype=np.int64),
         log_probs=np.zeros(count, np.float32),
+        scores=-np.asarray(depths, dtype=np.float32),
         sources=np.full(count, SOURCE_DRAFT, np.uint8),
     )

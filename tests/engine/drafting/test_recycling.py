@@ -1,8 +1,10 @@
 import numpy as np
 import torch
 
-from engine.drafting import Limits, RecyclingDrafter, Said
+from engine.drafting import Limits, Said
+from engine.drafting.recycling import RecyclingDrafter
 from engine.model import no_watch
+from engine.sampling import Sampler
 
 
 def said(rows: dict[int, dict[int, float]]) -> Said:
@@ -14,6 +16,7 @@ def said(rows: dict[int, dict[int, float]]) -> Said:
         torch.tensor([[token for token, _ in row] for row in best]),
         torch.tensor([[p for _, p in row] for row in best]).log(),
         {},
+        torch.empty(0, dtype=torch.int64),
     )
 
 
@@ -26,7 +29,7 @@ def tree_after(drafter: RecyclingDrafter, budget: int):
 
 def test_the_tree_follows_what_the_target_last_said():
     drafter = RecyclingDrafter(100)
-    drafter.begin([1, 2], no_watch)
+    drafter.begin([1, 2], Sampler(), no_watch)
     drafter.observe_prefill(said({2: {5: 0.9, 6: 0.1}}))
     drafter.advance([5], said({5: {7: 0.8, 2: 0.2}, 7: {8: 0.9}}))
     tree = tree_after(drafter, 2)
@@ -36,7 +39,7 @@ def test_the_tree_follows_what_the_target_last_said():
 
 def test_a_newer_word_replaces_an_older_one():
     drafter = RecyclingDrafter(100)
-    drafter.begin([1, 2], no_watch)
+    drafter.begin([1, 2], Sampler(), no_watch)
     drafter.advance([5], said({5: {7: 0.9}}))
     drafter.advance([5], said({5: {9: 0.9}}))
     assert tree_after(drafter, 1).tokens.tolist() == [9]
@@ -44,11 +47,11 @@ def test_a_newer_word_replaces_an_older_one():
 
 def test_pairs_of_the_prompt_are_used_until_the_target_has_spoken():
     drafter = RecyclingDrafter(100)
-    drafter.begin([3, 4, 5, 3], no_watch)
+    drafter.begin([3, 4, 5, 3], Sampler(), no_watch)
     assert tree_after(drafter, 2).tokens.tolist() == [4, 5]
 
 
 def test_an_unknown_root_gives_an_empty_tree():
     drafter = RecyclingDrafter(100)
-    drafter.begin([1], no_watch)
+    drafter.begin([1], Sampler(), no_watch)
     assert len(tree_after(drafter, 8)) == 0

@@ -1,7 +1,9 @@
 import torch
 
-from engine.drafting import Limits, SpecExecDrafter
+from engine.drafting import Limits
+from engine.drafting.specexec import SpecExecDrafter
 from engine.model import no_watch
+from engine.sampling import Sampler
 from engine.sequence import Sequence
 from tests.engine.drafting.test_best_first import BestFirst
 from tests.engine.models import VOCABULARY, counted, ours, reference
@@ -14,7 +16,7 @@ def test_tree_equals_growth_with_the_draft_run_on_plain_text():
     """Node for node what a draft without cache, masks or batches would have grown."""
     module = reference("llama")
     drafter = SpecExecDrafter(Sequence(ours(module), 128), VOCABULARY)
-    drafter.begin(CONTEXT, no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_watch)
     drafter.plant(Limits(budget=40, beams=5, depth=6))
     while drafter.grow(1, no_watch):
         pass
@@ -45,7 +47,7 @@ def test_nothing_accepted_is_computed_twice():
     model = ours(reference("llama"))
     rows = counted(model)
     drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
-    drafter.begin(CONTEXT, no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_watch)
     assert rows == [len(CONTEXT) - 1]
     drafter.plant(Limits(budget=30, beams=4, depth=6))
     while drafter.grow(1, no_watch):
@@ -73,16 +75,16 @@ def test_nothing_accepted_is_computed_twice():
 def test_a_new_turn_reads_only_what_is_new():
     model = ours(reference("llama"))
     drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
-    drafter.begin(CONTEXT, no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_watch)
     rows = counted(model)
-    drafter.begin([*CONTEXT[:4], 7, 8, 9], no_watch)
+    drafter.begin([*CONTEXT[:4], 7, 8, 9], Sampler(), no_watch)
     assert rows == [2], "two new tokens; the root comes with the tree"
 
 
 def test_a_draft_with_a_padded_vocabulary_never_proposes_the_padding():
     draft = ours(reference("llama", vocab_size=VOCABULARY + 9))
     drafter = SpecExecDrafter(Sequence(draft, 128), VOCABULARY)
-    drafter.begin(CONTEXT, no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_watch)
     drafter.plant(Limits(budget=60, beams=8, depth=6))
     while drafter.grow(1, no_watch):
         pass
