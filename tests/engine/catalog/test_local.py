@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from engine import catalog
-from engine.errors import BadOption, ModelNotFound
+from engine.catalog import local
+from engine.errors import ModelNotFound
+
+AWQ = "qwen2.5-coder-1.5b-awq"
 
 
 @pytest.fixture
@@ -14,17 +17,25 @@ def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "models"
     folder.mkdir()
     monkeypatch.setenv("SPECEXEC_MODELS", str(folder))
+    catalog.catalog()  # read before its folder is put elsewhere
     shipped = tmp_path / "resources"
     (shipped / "models").mkdir(parents=True)
-    (shipped / "catalog.toml").write_bytes((catalog.RESOURCES / "catalog.toml").read_bytes())
-    monkeypatch.setattr(catalog, "RESOURCES", shipped)
+    monkeypatch.setattr(local, "RESOURCES", shipped)
     return folder
 
 
-def put(folder: Path, model: str) -> Path:
-    path = folder / catalog.entries()[model].file
+def put(folder: Path, variant: str) -> Path:
+    path = folder / catalog.entries()[variant].file
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
     return path
+
+
+def put_folder(models: Path, variant: str) -> Path:
+    folder = models / catalog.entries()[variant].repository
+    folder.mkdir(parents=True)
+    (folder / "config.json").touch()
+    return folder
 
 
 def test_the_default_model_is_the_embedded_one() -> None:
@@ -34,15 +45,8 @@ def test_the_default_model_is_the_embedded_one() -> None:
     assert catalog.draft_for(entry.id) is None
 
 
-def test_every_entry_is_complete() -> None:
-    for entry in catalog.entries().values():
-        assert len(bytes.fromhex(entry.sha256)) == 32
-        assert entry.nbytes > 0
-        assert entry.license
-
-
 def test_the_catalogue_says_the_size_of_the_files_that_are_here() -> None:
-    found = [(entry, catalog.find(entry)) for entry in catalog.entries().values()]
+    found = [(entry, catalog.find(entry)) for entry in catalog.entries().values() if entry.sha256]
     for entry, path in found:
         assert path is None or path.stat().st_size == entry.nbytes
     if all(path is None for _, path in found):
@@ -50,10 +54,26 @@ def test_the_catalogue_says_the_size_of_the_files_that_are_here() -> None:
 
 
 def test_an_id_is_looked_up_among_shipped_models_then_in_the_models_folder(models: Path) -> None:
+    owned = put(models / catalog.entries()["smollm2"].repository, "smollm2")
+    assert catalog.resolve("smollm2") == owned
     downloaded = put(models, "smollm2")
     assert catalog.resolve("smollm2") == downloaded
-    shipped = put(catalog.RESOURCES / "models", "smollm2")
+    shipped = put(local.RESOURCES / "models", "smollm2")
     assert catalog.resolve("smollm2") == shipped
+
+
+def test_what_is_no_gguf_is_a_folder_with_a_configuration(models: Path) -> None:
+    (models / catalog.entries()[AWQ].repository).mkdir(parents=True)
+    assert catalog.find(catalog.entries()[AWQ]) is None
+    (models / catalog.entries()[AWQ].repository / "config.json").touch()
+    assert catalog.resolve(AWQ) == models / "Qwen/Qwen2.5-Coder-1.5B-Instruct-AWQ"
+
+
+def test_the_id_of_a_model_means_the_variant_that_is_here(models: Path) -> None:
+    folder = put_folder(models, AWQ)
+    assert catalog.resolve("qwen2.5-coder-1.5b") == folder
+    file = put(models, "coder")
+    assert catalog.resolve("qwen2.5-coder-1.5b") == file, "the first of the list"
 
 
 def test_a_path_may_be_a_file_or_a_folder(models: Path) -> None:
@@ -63,27 +83,41 @@ def test_a_path_may_be_a_file_or_a_folder(models: Path) -> None:
     assert catalog.resolve(str(file)) == file
 
 
-def test_an_unknown_model_is_refused_with_the_known_ids(models: Path) -> None:
+def test_an_unknown_model_is_refused_with_known_ids(models: Path) -> None:
     for asked in ("nonsense", "", str(models / "missing.gguf")):
         with pytest.raises(ModelNotFound) as caught:
             catalog.resolve(asked)
         assert "smollm2" in caught.value.hint
         assert "coder" in caught.value.hint
+    with pytest.raises(ModelNotFound) as caught:
+        catalog.resolve("llama3.3-70b")
+    assert "llama-3.3-70b" in caught.value.hint
 
 
 def test_a_known_model_that_is_not_here_says_where_to_put_it(models: Path) -> None:
-    with pytest.raises(ModelNotFound, match=r"1\.0 GiB") as caught:
+    with pytest.raises(ModelNotFound, match=r"Coder 1.5B.*1\.0 GiB") as caught:
         catalog.resolve("coder")
-    assert str(models) in caught.value.hint
+    assert f"into {models}," in caught.value.hint
+    with pytest.raises(ModelNotFound, match=r"\(Qwen/Qwen2\.5-Coder-1\.5B-Instruct-AWQ,") as caught:
+        catalog.resolve(AWQ)
+    assert f"into {models / 'Qwen/Qwen2.5-Coder-1.5B-Instruct-AWQ'}," in caught.value.hint
 
 
-def test_the_draft_is_named_only_where_its_file_is(models: Path) -> None:
+def test_the_draft_is_named_only_where_it_is(models: Path) -> None:
     put(models, "coder")
     assert catalog.draft_for("coder") is None
     put(models, "coder-draft")
     assert catalog.draft_for("coder") == "coder-draft"
+    assert catalog.draft_for("qwen2.5-coder-1.5b") == "coder-draft"
     assert catalog.draft_for("coder-draft") is None
     assert catalog.draft_for("unknown") is None
+
+
+def test_the_best_draft_that_is_here_is_named(models: Path) -> None:
+    put(models, "coder-draft")
+    assert catalog.draft_for("qwen2.5-coder-32b-awq") == "coder-draft"
+    put_folder(models, AWQ)
+    assert catalog.draft_for("qwen2.5-coder-32b-awq") == AWQ
 
 
 def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_path: Path) -> None:
@@ -103,22 +137,3 @@ def test_without_a_setting_models_lie_in_the_users_cache(monkeypatch: pytest.Mon
     assert folder.name == "models"
     assert "specexec-desktop" in folder.parts
     assert folder.is_relative_to(Path.home())
-
-
-GOOD = 'name = "A"\nfile = "a.gguf"\nsha256 = ""\nnbytes = 1\nlicense = "MIT"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("[a", "not valid"),
-        ("[a]\nname = 'A'", "missing"),
-        ("a = 1", "not valid"),
-        (f"[a]\n{GOOD}colour = 'red'", "colour"),
-        (f"[a]\n{GOOD.replace('a.gguf', '../a.gguf')}", "plain file name"),
-        (f"[a]\n{GOOD}draft = 'b'", "no entry 'b'"),
-    ],
-)
-def test_a_faulty_catalogue_is_refused_with_the_reason(text: str, reason: str) -> None:
-    with pytest.raises(BadOption, match=reason):
-        catalog.parse(text)

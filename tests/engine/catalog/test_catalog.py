@@ -1,0 +1,96 @@
+"""The catalogue that is shipped: complete, and in agreement with itself and with the engine."""
+
+import pytest
+
+from engine import catalog
+from engine.catalog import Model, Pair, Variant, sizes
+from engine.loading import ARCHITECTURES
+
+ALL = catalog.catalog()
+models = pytest.mark.parametrize("model", ALL.models.values(), ids=ALL.models)
+variants = pytest.mark.parametrize("variant", ALL.variants.values(), ids=ALL.variants)
+pairs = pytest.mark.parametrize("pair", ALL.pairs, ids=[f"{each.target}+{each.draft}" for each in ALL.pairs])
+GATED = ("meta-llama/", "google/", "mistralai/Mistral-Large-")
+WANTED = {
+    "llama-3.3-70b": {"llama-3.1-8b", "llama-3.2-1b"},
+    "llama-3.1-70b": {"llama-3.1-8b", "llama-3.2-1b"},
+    "llama-2-70b": {"llama-2-7b", "tinyllama-1.1b"},
+    "mixtral-8x7b": {"mistral-7b-v0.2"},
+    "qwen2.5-72b": {"qwen2.5-7b", "qwen2.5-1.5b", "qwen2.5-0.5b"},
+    "qwen2.5-32b": {"qwen2.5-7b", "qwen2.5-1.5b", "qwen2.5-0.5b"},
+    "qwen2.5-14b": {"qwen2.5-7b", "qwen2.5-1.5b", "qwen2.5-0.5b"},
+    "qwen3-32b": {"qwen3-1.7b", "qwen3-0.6b"},
+    "qwen3-14b": {"qwen3-1.7b", "qwen3-0.6b"},
+    "gemma-3-27b": {"gemma-3-1b"},
+    "mistral-large-2407": {"mistral-7b-v0.3"},
+    "smollm2-1.7b": {"smollm2-360m", "smollm2-135m"},
+}
+
+
+@models
+def test_a_model_can_be_loaded_and_downloaded(model: Model) -> None:
+    assert model.architecture in ARCHITECTURES
+    assert model.variants
+    assert model.license
+    assert model.heads % model.kv_heads == 0
+
+
+@models
+def test_the_figures_give_the_published_number_of_parameters(model: Model) -> None:
+    assert sizes.parameters(model) == model.parameters
+
+
+@variants
+def test_a_variant_is_complete(variant: Variant) -> None:
+    owner, name = variant.repository.split("/")
+    assert owner
+    assert name
+    assert variant.seen
+    assert variant.license
+    assert variant.files
+    if variant.format == "gguf":
+        assert all(file.endswith(".gguf") for file in variant.files)
+    if variant.sha256:
+        assert len(bytes.fromhex(variant.sha256)) == 32
+    assert variant.gated == variant.repository.startswith(GATED)
+
+
+@variants
+def test_bytes_agree_with_the_arithmetic(variant: Variant) -> None:
+    """A file is larger than its tensors by its header: of a GGUF file with the vocabulary, 12 MB at most."""
+    computed = sizes.files_nbytes(ALL.models[variant.model], variant)
+    assert variant.nbytes > 0
+    if variant.nbytes_from == "computed":
+        assert variant.nbytes == computed
+    else:
+        assert abs(variant.nbytes - computed) < (12e6 if variant.format == "gguf" else 1e5)
+
+
+@pairs
+def test_a_draft_shares_the_vocabulary_and_is_smaller(pair: Pair) -> None:
+    target, draft = ALL.models[pair.target], ALL.models[pair.draft]
+    assert target.family == draft.family
+    assert abs(target.vocabulary - draft.vocabulary) <= 128, "more than padding"
+    assert draft.parameters < target.parameters / 1.5
+
+
+@pairs
+def test_expected_tokens_per_pass_are_possible(pair: Pair) -> None:
+    for found in pair.expectations:
+        assert 1 < found.tokens_per_pass <= found.budget + 1
+        assert found.temperature >= 0
+
+
+def test_the_pairs_that_people_want_are_there() -> None:
+    found = {target: {pair.draft for pair in ALL.drafts_for(target)} for target in WANTED}
+    assert found == WANTED
+
+
+def test_mixtral_does_not_go_with_version_3_of_mistral() -> None:
+    assert ALL.models["mixtral-8x7b"].family == ALL.models["mistral-7b-v0.2"].family
+    assert ALL.models["mixtral-8x7b"].family != ALL.models["mistral-7b-v0.3"].family
+
+
+def test_the_smallest_machine_can_run_something() -> None:
+    smallest = min(variant.nbytes for variant in ALL.variants.values())
+    assert smallest < 100e6

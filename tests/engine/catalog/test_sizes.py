@@ -1,0 +1,156 @@
+"""The arithmetic agrees with models that transformers builds, and to the byte with files of llama.cpp."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine import catalog
+from engine.catalog import Model, Variant, sizes
+from engine.catalog.gguf_mixes import storage
+from engine.checkpoints import Checkpoint, open_checkpoint
+from tests.engine.checkpoints.files import real_file
+from tests.engine.models import reference
+
+LLAMA = catalog.catalog().models["llama-3.1-8b"]
+MIXTRAL = catalog.catalog().models["mixtral-8x7b"]
+Q4 = catalog.entries()["llama-3.1-8b-q4_k_m"]
+
+
+def model_of(kind: str) -> tuple[Model, int]:
+    """A tiny model's figures, and the parameters transformers counts."""
+    module = reference(kind)
+    config = module.config
+    figures = Model(
+        id=kind,
+        name=kind,
+        family=kind,
+        architecture=config.model_type,
+        parameters=sum(parameter.numel() for parameter in module.parameters()),
+        layers=config.num_hidden_layers,
+        hidden=config.hidden_size,
+        intermediate=config.intermediate_size,
+        heads=config.num_attention_heads,
+        kv_heads=config.num_key_value_heads,
+        head_dim=getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads,
+        vocabulary=config.vocab_size,
+        context=config.max_position_embeddings,
+        license="",
+        experts=getattr(config, "num_local_experts", 0),
+        experts_per_token=getattr(config, "num_experts_per_tok", 0),
+        tied=config.tie_word_embeddings,
+    )
+    return figures, figures.parameters
+
+
+@pytest.mark.parametrize(
+    "kind", ["llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"]
+)
+def test_parameters_are_those_of_the_built_model(kind: str) -> None:
+    figures, counted = model_of(kind)
+    assert sizes.parameters(figures) == counted
+    plain = replace(Q4, format="16-bit", mix="")
+    assert sizes.weights_nbytes(figures, plain) == 2 * counted
+
+
+def test_a_token_meets_only_its_experts() -> None:
+    assert sizes.parameters(MIXTRAL) == 46_702_792_704
+    assert sizes.active_parameters(MIXTRAL) == 12_879_925_248  # Mixtral of Experts, 2401.04088: 13B
+    assert sizes.active_parameters(LLAMA) == sizes.parameters(LLAMA)
+
+
+@pytest.mark.parametrize("id", ["smollm2", "coder", "coder-draft"])
+def test_bytes_are_those_of_the_file(id: str) -> None:
+    variant = catalog.entries()[id]
+    model = catalog.catalog().models[variant.model]
+    checkpoint = open_checkpoint(real_file(id))
+    layers = range(model.layers)
+    computed = [sizes.layer_nbytes(model, variant, layer) for layer in layers]
+    # In files whose layers are sorted by name (0, 1, 10, ...) others get more bits.
+    for parts, prefix, ending in (
+        ([layer.attention for layer in computed], "self_attn.", "_proj.weight"),
+        ([layer.mlp for layer in computed], "mlp.", "_proj.weight"),
+        ([layer.expert for layer in computed], "mlp.", "_proj.weight"),
+        ([layer.total for layer in computed], "", ""),
+    ):
+        in_file = [stored(checkpoint, f"model.layers.{layer}.{prefix}", ending) for layer in layers]
+        assert sorted(parts) == sorted(in_file)
+    assert sizes.embedding_nbytes(model, variant) == stored(checkpoint, "model.embed_tokens.", "")
+    assert sizes.head_nbytes(model, variant) == stored(checkpoint, "lm_head.", "")
+    assert sizes.weights_nbytes(model, variant) == sizes.files_nbytes(model, variant) == checkpoint.nbytes
+
+
+def stored(checkpoint: Checkpoint, prefix: str, ending: str) -> int:
+    return sum(
+        weight.nbytes
+        for name, weight in checkpoint.weights.items()
+        if name.startswith(prefix) and name.endswith(ending)
+    )
+
+
+def test_groups_share_a_scale_and_a_zero_point() -> None:
+    grouped = replace(Q4, format="gptq", mix="", bits=4, group_size=128)
+    one_group = replace(grouped, group_size=-1)
+    awq = replace(grouped, format="awq")
+    q, k, o = 4096 * 4096, 1024 * 4096, 4096 * 4096
+    numbers = q + 2 * k + o
+    rows, columns = 4096 + 1024 + 1024 + 4096, 4 * 4096
+    assert attention(awq) == numbers // 2 + rows * 32 * 5 // 2  # 16-bit scale and 4-bit zero: 2.5 bytes
+    assert attention(grouped) == attention(awq) + 4 * columns
+    assert attention(one_group) == numbers // 2 + rows * 5 // 2 + 4 * columns
+    assert attention(replace(awq, group_size=3000)) == numbers // 2 + rows * 2 * 5 // 2, (
+        "the last one shorter"
+    )
+
+
+def attention(variant: Variant) -> int:
+    return sizes.layer_nbytes(LLAMA, variant, 0).attention
+
+
+def test_a_padded_mlp_takes_more() -> None:
+    plain = replace(Q4, format="16-bit", mix="")
+    padded = replace(plain, intermediate=LLAMA.intermediate + 128)
+    more = sizes.layer_nbytes(LLAMA, padded, 0).mlp - sizes.layer_nbytes(LLAMA, plain, 0).mlp
+    assert more == 2 * 3 * 128 * LLAMA.hidden
+
+
+def test_a_mixture_keeps_all_its_experts() -> None:
+    layer = sizes.layer_nbytes(MIXTRAL, replace(Q4, format="16-bit", mix=""), 0)
+    assert layer.expert == 2 * 3 * 4096 * 14336
+    assert layer.mlp == 8 * layer.expert
+    assert layer.other == 2 * (2 * 4096 + 8 * 4096)
+
+
+def test_a_copy_of_a_tied_head_counts_in_the_files_only() -> None:
+    variant = catalog.entries()["qwen3-0.6b-16bit"]
+    model = catalog.catalog().models["qwen3-0.6b"]
+    assert sizes.head_nbytes(model, variant) == 0
+    assert sizes.files_nbytes(model, variant) - sizes.weights_nbytes(model, variant) == 2 * 151936 * 1024
+
+
+def test_keys_and_values_of_a_token() -> None:
+    assert sizes.kv_row_nbytes(LLAMA) == 131072  # 128 KiB
+    assert sizes.kv_row_nbytes(LLAMA, itemsize=4) == 262144
+
+
+@pytest.mark.parametrize(
+    ("model", "matrix", "layer", "expected"),
+    [
+        ("llama-3.1-8b", "q", 0, "Q4_K"),
+        ("llama-3.1-8b", "down", 0, "Q6_K"),
+        ("llama-3.1-8b", "down", 4, "Q4_K"),
+        ("llama-3.1-8b", "v", 6, "Q6_K"),
+        ("llama-3.1-8b", "v", 28, "Q6_K"),
+        ("llama-3.1-8b", "embedding", 0, "Q4_K"),
+        ("llama-3.1-8b", "head", 0, "Q6_K"),
+        ("llama-3.2-1b", "embedding", 0, "Q6_K"),
+        ("llama-2-70b", "v", 10, "Q5_K"),
+        ("llama-2-70b", "v", 0, "Q6_K"),
+        ("mixtral-8x7b", "k", 10, "Q8_0"),
+        ("mixtral-8x7b", "v", 10, "Q8_0"),
+        ("mixtral-8x7b", "o", 10, "Q5_K"),
+        ("smollm2-135m", "q", 0, "Q5_0"),
+    ],
+)
+def test_matrices_that_matter_get_more_bits(model: str, matrix: str, layer: int, expected: str) -> None:
+    figures = catalog.catalog().models[model]
+    assert storage(figures, Q4, matrix, layer, figures.hidden) == expected
