@@ -1,9 +1,25 @@
 """The limits of each token tree: as the user wishes, or as this machine and this text make best."""
 
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
-from engine.decoding import Iterated
+import numpy as np
+
+from engine.decoding import Iterated, Rule
 from engine.drafting import Limits
+
+BUDGETS = tuple(2**n for n in range(2, 11))
+BEAMS = tuple(2**n for n in range(2, 8))
+MEMORY = 40  # iterations whose acceptance counts
+LAST = 8  # measured times of each size that count
+FADE = 0.93  # what an acceptance counts for, one iteration later
+FADE_SECONDS = 0.8  # a time is less a matter of chance, and stays true for less long
+NEAR = 0.25  # and one doubling of size away
+CHANGE = 2.0  # a time so much longer or shorter than those before comes of another machine
+HOPE = 0.4  # what a smaller size may save: seconds ~ size ** HOPE
+BELIEF = 3.0  # trees: how much what one doubling of the budget gained counts for the next
+GAIN = 1.03  # a change must promise this much
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +33,124 @@ class FixedLimits:
 
     def observe(self, limits: Limits, iteration: Iterated) -> None:
         pass
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """As `rule`, but for what the user fixed: names of Limits and their values."""
+
+    rule: Rule
+    fixed: Mapping[str, int]
+
+    def choose(self) -> Limits:
+        return replace(self.rule.choose(), **self.fixed)
+
+    def observe(self, limits: Limits, iteration: Iterated) -> None:
+        self.rule.observe(limits, iteration)
+
+
+class Curve:
+    """Seconds as a function of size, from measurements with noise that drift."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._changed = False
+        # size -> (number, seconds) of its last measurements: one size never drives out what others told.
+        self._measured: dict[int, deque[tuple[int, float]]] = {}
+
+    def add(self, size: int, seconds: float) -> None:
+        before = [past for _, past in self._measured.get(size, ())]
+        if before and not 1 / CHANGE < seconds / float(np.median(before)) < CHANGE:
+            self._measured.clear()  # the machine is no longer what it was
+            self._changed = True
+        self._count += 1
+        self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
+
+    def at(self, size: int) -> float:
+        """From a line through what was measured near it. Sizes beyond those tried look as good as they may
+        be, so that they are tried: larger ones no slower; after a change, smaller ones faster."""
+        least = min(self._measured)
+        if size < least and self._changed:
+            return self.at(least) * float((size / least) ** HOPE)
+        measured = [(s, number, seconds) for s, pairs in self._measured.items() for number, seconds in pairs]
+        sizes, numbers, seconds = np.asarray(measured).T
+        weights = FADE_SECONDS ** (self._count - numbers) * NEAR ** np.abs(np.log2(sizes / size))
+        size_0, seconds_0 = np.average(sizes, weights=weights), np.average(seconds, weights=weights)
+        spread = np.average((sizes - size_0) ** 2, weights=weights)
+        common = np.average((sizes - size_0) * (seconds - seconds_0), weights=weights)
+        slope = max(0.0, common / spread) if spread > 0 else 0.0
+        line: float = seconds_0 + slope * (size - size_0)
+        return max(line, float(seconds.min()) / 2)
+
+
+class AutoLimits:
+    """Minimises seconds per token: (drafting + verifying a tree of some budget) / (tokens it gives), both
+    learned from the iterations so far (DESIGN section 4).
+
+    One tree tells what every smaller one would have given: its best nodes are that smaller tree, and an
+    accepted path goes as far as its nodes are among them. Budgets move by a factor of two at most.
+    """
+
+    def __init__(self, start: Limits, most: int = BUDGETS[-1]) -> None:
+        """start: limits of the first tree. most: largest budget."""
+        self._limits = start
+        self._budgets = [budget for budget in BUDGETS if budget <= most]
+        self._iteration_s = Curve()  # by budget
+        self._round_s = Curve()  # by beams
+        # Of each past iteration: its budget, the ranks of accepted nodes, nodes expanded, depth of the tree.
+        self._past: deque[tuple[int, list[int], int, int]] = deque(maxlen=MEMORY)
+
+    def choose(self) -> Limits:
+        return self._limits
+
+    def observe(self, limits: Limits, iteration: Iterated) -> None:
+        seconds = iteration.draft_s + iteration.target_s + iteration.other_s
+        self._iteration_s.add(limits.budget, seconds)
+        if iteration.rounds:
+            self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
+        tree = iteration.tree
+        ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")
+        accepted: list[int] = ranks[iteration.accepted].tolist()
+        depth = int(tree.depths.max()) if len(tree) else 0
+        self._past.append((limits.budget, accepted, iteration.rounds * limits.beams, depth))
+        budget = self._best_budget()
+        self._limits = Limits(budget, self._best_beams(budget), self._best_depth())
+
+    def tokens(self, budget: int) -> float:
+        """Expected of one iteration."""
+        gain = self._gained(0, BUDGETS[0], 0.0, 0)
+        tokens, last = 1 + gain, BUDGETS[0]
+        while last < budget:
+            gain = self._gained(last, 2 * last, gain, BELIEF)
+            tokens, last = tokens + gain, 2 * last
+        return tokens
+
+    def _gained(self, first: int, last: int, belief: float, weight: float) -> float:
+        """Expected accepted nodes of ranks first..last: of the trees that large, and as much as `weight` of
+        them, `belief` (what the doubling before gained)."""
+        total, weights = belief * weight, weight
+        for age, (budget, ranks, _, _) in enumerate(reversed(self._past)):
+            if budget >= last:
+                total += FADE**age * sum(first <= rank < last for rank in ranks)
+                weights += FADE**age
+        return total / weights if weights else belief
+
+    def _best_budget(self) -> int:
+        now = self._limits.budget
+        near = [budget for budget in self._budgets if now / 2 <= budget <= now * 2] or [now]
+        seconds_per_token = {b: self._iteration_s.at(b) / self.tokens(b) for b in {now, *near}}
+        best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
+        return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now
+
+    def _best_beams(self, budget: int) -> int:
+        """The more nodes a round expands, the fewer rounds; but a tree needs as many as it is deep."""
+        if not any(expanded for _, _, expanded, _ in self._past):
+            return self._limits.beams
+        expanded = float(np.mean([budget * min(1, expanded / past) for past, _, expanded, _ in self._past]))
+        depth = float(np.mean([depth for _, _, _, depth in self._past]))
+        return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
+
+    def _best_depth(self) -> int:
+        """Twice as deep as an accepted path was lately; a tree that grows deeper than that grows in vain."""
+        deepest = max(len(ranks) for _, ranks, _, _ in self._past)
+        return max(8, 2 * deepest)

@@ -44,6 +44,7 @@ class Iterated:
     draft_s: float
     target_s: float
     other_s: float
+    rounds: int  # in which the tree grew
     log_probs: list[LogProbs]  # of `tokens`, where they were asked for
 
 
@@ -87,7 +88,9 @@ def decode(
         budget = min(limits.budget, verifier.room - len(context))
         drafter.plant(replace(limits, budget=budget, depth=min(limits.depth, end - len(context) - 1)))
         draft_s = clock.lap()
+        rounds = 1
         while drafter.grow(1, watch):
+            rounds += 1
             draft_s += clock.lap()
             yield Grown(lambda: drafter.snapshot(budget))  # noqa: B023 - called before the next round
             other_s += clock.lap()
@@ -105,7 +108,7 @@ def decode(
         context += tokens
         other_s += clock.lap()
         accepted, log_probs = verdict.accepted[: len(tokens)], verdict.log_probs[: len(tokens)]
-        iteration = Iterated(tree, accepted, tokens, draft_s, target_s, other_s, log_probs)
+        iteration = Iterated(tree, accepted, tokens, draft_s, target_s, other_s, rounds, log_probs)
         rule.observe(limits, iteration)
         yield iteration
         other_s = clock.lap()

@@ -8,14 +8,14 @@ import secrets
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
 from engine import protocol
-from engine.budget import FixedLimits
-from engine.decoding import Event, Grown, Iterated, Prefilled, decode
-from engine.drafting import Drafter, Limits, Parts, available, default_drafter, make_drafter
+from engine.budget import AutoLimits, FixedLimits, Overridden
+from engine.decoding import Event, Grown, Iterated, Prefilled, Rule, decode
+from engine.drafting import Drafter, Parts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
 from engine.sampling import Sampler
 from engine.sequence import Sequence
@@ -69,6 +69,7 @@ class Session:
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
         self._drafters: dict[str, Drafter] = {}
+        self._rules: dict[str, AutoLimits] = {}
 
     def close(self) -> None:
         """End what moves weights; no answer can be asked for afterwards."""
@@ -91,6 +92,17 @@ class Session:
 
     def drafters(self) -> list[str]:
         return available(self.pair.draft is not None)
+
+    def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
+        """What sets the limits of each tree: the user, or what was learned of this drafter here."""
+        asked = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
+        fixed = {name: limit for name, limit in asked.items() if limit is not None}
+        if drafter.defaults.budget == 0:
+            return FixedLimits(drafter.defaults)
+        if "budget" in fixed or drafter.needs.rejection:
+            return FixedLimits(replace(drafter.defaults, **fixed))
+        auto = self._rules.setdefault(drafter.name, AutoLimits(drafter.defaults))
+        return Overridden(auto, fixed) if fixed else auto
 
     def forget(self) -> None:
         """Drop every row both models hold: after a fault none can be trusted."""
@@ -128,7 +140,8 @@ class Session:
                 f"The conversation is {len(prompt):,} tokens long, and the context holds {self.context:,}.",
                 "Shorten the message, start a new chat, or load the model with a larger context.",
             )
-        writer = Writer(request, self.pair, drafter, prompt, options, emit, started)
+        rule = self._rule(drafter, options)
+        writer = Writer(request, self.pair, drafter, prompt, options, rule, emit, started)
 
         def watch(done: int, total: int) -> None:
             if cancelled():
@@ -140,7 +153,7 @@ class Session:
             drafter,
             writer.sampler,
             prompt,
-            FixedLimits(writer.limits),
+            rule,
             self.pair.tokenizer.eos_ids,
             options.max_new_tokens or self.context,
             watch,
@@ -170,6 +183,7 @@ class Writer:
         drafter: Drafter,
         prompt: list[int],
         options: protocol.Options,
+        rule: Rule,
         emit: Emit,
         started: float,
     ) -> None:
@@ -180,7 +194,7 @@ class Writer:
         self.drafter = drafter
         self.prompt = prompt
         self.options = options
-        self.limits = limits_of(options, drafter.defaults)
+        self._rule = rule
         self.seed = secrets.randbits(63) if options.seed is None else options.seed
         self.sampler = sampler_of(options, self.seed)
         self.reused_tokens = pair.target.align(prompt[:-1])
@@ -274,7 +288,7 @@ class Writer:
             link_gb_per_s=moved / 1e9 / (self._last - self._started) if moved and self.tokens else None,
             memory=self.pair.memory,
             drafter=self.drafter.name,
-            budget=self.limits.budget,
+            budget=self._rule.choose().budget,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> int:
@@ -334,15 +348,4 @@ def sampler_of(options: protocol.Options, seed: int) -> Sampler:
         presence_penalty=options.presence_penalty,
         frequency_penalty=options.frequency_penalty,
         logit_bias=options.logit_bias,
-    )
-
-
-def limits_of(options: protocol.Options, defaults: Limits) -> Limits:
-    """What the user asked for, else the drafter's own. A drafter with no budget takes none."""
-    if defaults.budget == 0:
-        return defaults
-    return Limits(
-        budget=options.budget or defaults.budget,
-        beams=options.beams or defaults.beams,
-        depth=options.depth or defaults.depth,
     )

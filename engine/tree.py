@@ -47,6 +47,21 @@ class TokenTree:
         ids, numbers = np.empty(0, np.int64), np.empty(0, np.float32)
         return TokenTree(ids, ids, ids, numbers, numbers, np.empty(0, np.uint8))
 
+    def best(self, count: int) -> "TokenTree":
+        """The `count` nodes of best score, renumbered. Scores must not rise along a path; of equal ones the
+        smaller id is kept."""
+        chosen = np.sort(np.lexsort((np.arange(len(self)), -self.scores))[:count])
+        number = {node: index for index, node in enumerate(chosen.tolist())} | {ROOT: ROOT}
+        parents = [number[parent] for parent in self.parents[chosen].tolist()]
+        return TokenTree(
+            self.tokens[chosen],
+            np.asarray(parents, np.int64),
+            self.depths[chosen],
+            self.log_probs[chosen],
+            self.scores[chosen],
+            self.sources[chosen],
+        )
+
     def children(self) -> dict[int, dict[int, int]]:
         """node id (or ROOT) -> {token id: child id}."""
         found: dict[int, dict[int, int]] = {}

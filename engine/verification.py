@@ -98,8 +98,9 @@ class TargetVerifier:
             accepted, bonus = accept(Choices(self._sampler, logits, context, tree), tree)
         hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
         said = what_was_said(tokens[:rows], logits, hidden, drafter.needs)
-        if len(lanes):
-            said = replace(said, lanes=output.logits[rows:].argmax(-1))
+        said = replace(
+            said, lanes=output.logits[rows:].argmax(-1), path=[0, *(node + 1 for node in accepted)]
+        )
         return self._verdict(accepted, bonus, said, logits, tree)
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:

@@ -65,6 +65,7 @@ class Said:
     top_log_probs: float32 [rows, k]
     hidden:     layer -> [rows, width]
     lanes:      int64 [rows beside the tree]  the target's best next token there; empty where none ran
+    path:       the rows of the root and of the accepted nodes, from the root down
 
     Of the prompt: `tokens` and what else is said are of its last row, `hidden` of each row the target ran.
     """
@@ -74,6 +75,7 @@ class Said:
     top_log_probs: Tensor
     hidden: dict[int, Tensor]
     lanes: Tensor
+    path: Sequence[int] = (0,)
 
 
 class Drafter(ABC):

@@ -1,0 +1,87 @@
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drafting import Limits, Said
+from engine.drafting.merged import MergedDrafter, merge
+from engine.drafting.protocol import Drafter, Needs
+from engine.model import no_watch
+from engine.sampling import Sampler
+from engine.tree import TokenTree
+from tests.engine.trees import token_trees
+
+
+def paths(tree):
+    """Every node as the tokens of its path -> (score, sources)."""
+    return {
+        tuple(tree.tokens[tree.path(node)].tolist()): (float(tree.scores[node]), int(tree.sources[node]))
+        for node in range(len(tree))
+    }
+
+
+def said(tokens):
+    nothing = torch.empty(len(tokens), 0)
+    return Said(torch.tensor(tokens), nothing.long(), nothing, {}, torch.empty(0, dtype=torch.int64))
+
+
+@settings(max_examples=150, deadline=None)
+@given(trees=st.lists(token_trees(20), min_size=1, max_size=4), budget=st.integers(0, 30))
+def test_the_best_paths_of_all_trees_make_one_tree(trees, budget):
+    trees = [
+        TokenTree(t.tokens, t.parents, t.depths, t.log_probs, t.scores, t.sources * 0 + (1 << i))
+        for i, t in enumerate(trees)
+    ]
+    trusts = [0.3 * i for i in range(len(trees))]
+    expected = {}
+    for tree, trust in zip(trees, trusts, strict=True):
+        for path, (score, source) in paths(tree).items():
+            best, sources = expected.get(path, (-np.inf, 0))
+            expected[path] = (max(best, score + trust), sources | source)
+    merged = merge(trees, trusts, budget)
+    found = paths(merged)
+    assert len(found) == len(merged) == min(budget, len(expected)), "no path twice, and the budget used"
+    for path, (score, sources) in found.items():
+        assert np.isclose(score, expected[path][0], atol=1e-5)
+        assert sources == expected[path][1]
+        assert path[:-1] in found or len(path) == 1
+    left_out = [score for path, (score, _) in expected.items() if path not in found]
+    if left_out and found:
+        assert max(left_out) <= min(score for score, _ in found.values()) + 1e-5
+
+
+class Fixed(Drafter):
+    """Proposes one chain, with one chance for each of its tokens."""
+
+    needs = Needs()
+    defaults = Limits(4, 1, 4)
+
+    def __init__(self, name, tokens, chance, source):
+        self.name = name
+        self.tokens, self.chance, self.source = tokens, chance, source
+
+    def grow(self, rounds, watch):
+        return False
+
+    def snapshot(self, budget):
+        count = min(budget, len(self.tokens))
+        ids = np.arange(count)
+        log_probs = np.full(count, np.log(self.chance), np.float32)
+        return TokenTree(
+            np.asarray(self.tokens[:count], np.int64), ids - 1, ids + 1, log_probs, log_probs.cumsum(),
+            np.full(count, self.source, np.uint8),
+        )  # fmt: skip
+
+
+def test_who_promises_more_than_comes_true_loses_its_place():
+    boastful, modest = Fixed("a", [1, 2, 3, 4], 0.9, 1), Fixed("b", [5, 6, 7, 8], 0.5, 2)
+    merged = MergedDrafter("a+b", [boastful, modest])
+    merged.begin([0], Sampler(), no_watch)
+    firsts = []
+    for _ in range(12):
+        merged.plant(Limits(4, 1, 4))
+        tree = merged.snapshot(4)
+        firsts.append(tree.sources.tolist().count(2))
+        merged.advance([5, 6, 9], said([0, *tree.tokens.tolist()]))
+    assert firsts[0] <= 1
+    assert firsts[-1] >= 2

@@ -1,0 +1,93 @@
+"""Against a simulated machine: given cost curves and an acceptance, the best limits are known."""
+
+import numpy as np
+import pytest
+
+from engine.budget import BUDGETS, AutoLimits
+from engine.decoding import Iterated
+from engine.drafting import Limits
+from engine.tree import TokenTree
+
+START = Limits(64, 16, 32)
+
+
+class Machine:
+    """round_s(beams), pass_s(rows): seconds. hit(rank): the chance that the next accepted node is among the
+    `rank` best, given that the one before was."""
+
+    def __init__(self, round_s, pass_s, ranks, noise=0.05, seed=0):
+        self.round_s, self.pass_s, self.ranks, self.noise = round_s, pass_s, ranks, noise
+        self._random = np.random.default_rng(seed)
+
+    def rounds(self, limits):
+        return max(6, -(-limits.budget // limits.beams))
+
+    def seconds(self, limits):
+        return self.rounds(limits) * self.round_s(limits.beams), self.pass_s(1 + limits.budget)
+
+    def accepted(self, budget):
+        """Ranks of accepted nodes: each the last one's times a random factor, up to the tree's size."""
+        found, rank = [], 0.0
+        while True:
+            rank = (rank + 1) * self._random.choice(self.ranks)
+            if rank >= budget:
+                return found
+            found.append(int(rank))
+
+    def iterate(self, rule):
+        limits = rule.choose()
+        draft_s, pass_s = (s * self._random.uniform(1, 1 + self.noise) for s in self.seconds(limits))
+        budget = limits.budget
+        nodes = np.arange(budget)
+        tree = TokenTree(
+            nodes, nodes - 1, np.minimum(nodes + 1, 6), *(-nodes.astype(np.float32),) * 2,
+            np.ones(budget, np.uint8),
+        )  # fmt: skip
+        ranks = self.accepted(budget)
+        rounds = self.rounds(limits)
+        rule.observe(limits, Iterated(tree, ranks, [0] * (len(ranks) + 1), draft_s, pass_s, 0.0, rounds, []))
+        return limits
+
+    def best(self, beams=None):
+        """(seconds per token, budget) of the best limits."""
+
+        def cost(budget):
+            tokens = np.mean([1 + len(self.accepted(budget)) for _ in range(1500)])
+            choices = [beams] if beams else [4, 8, 16, 32, 64, 128]
+            return min(sum(self.seconds(Limits(budget, b, 32))) for b in choices) / tokens
+
+        return min((cost(budget), budget) for budget in BUDGETS)
+
+    def cost(self, limits):
+        tokens = np.mean([1 + len(self.accepted(limits.budget)) for _ in range(1500)])
+        return sum(self.seconds(limits)) / tokens
+
+
+MACHINES = {
+    "bound by the link": Machine(lambda b: 0.01 + 1e-4 * b, lambda r: max(1.0, 0.001 * r), [1, 1.2, 2, 4]),
+    "bound by computing": Machine(lambda b: 0.02 + 0.002 * b, lambda r: 0.1 + 0.02 * r, [1, 1.2, 2, 4]),
+    "a draft that costs": Machine(lambda b: 0.2 + 0.001 * b, lambda r: 0.5 + 0.001 * r, [1, 1.5, 3]),
+    "a draft that is bad": Machine(lambda b: 0.01 + 1e-4 * b, lambda r: 0.2 + 0.004 * r, [3, 8, 40]),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_it_comes_near_the_best_within_a_few_iterations(name):
+    machine = MACHINES[name]
+    rule = AutoLimits(START)
+    limits = [machine.iterate(rule) for _ in range(60)]
+    best, budget = machine.best()
+    late = np.mean([machine.cost(each) for each in limits[20:]])
+    print(name, best, budget, late, [each.budget for each in limits])
+    assert late < 1.15 * best, f"best is {budget}, used {[each.budget for each in limits[20:]]}"
+
+
+def test_it_follows_a_change():
+    rule = AutoLimits(START)
+    for name in ("bound by the link", "bound by computing", "bound by the link"):
+        machine = MACHINES[name]
+        limits = [machine.iterate(rule) for _ in range(70)]
+        best, budget = machine.best()
+        late = np.mean([machine.cost(each) for each in limits[40:]])
+        print(name, best, budget, late, [each.budget for each in limits])
+        assert late < 1.2 * best
