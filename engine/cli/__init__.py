@@ -13,11 +13,11 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from engine.cli import bench, chat, export, quantize
+from engine.cli import bench, chat, doctor, export, quantize
 from engine.cli.common import fail
 from engine.errors import SpecExecError
 
-COMMANDS = (chat, export, quantize, bench)
+COMMANDS = (chat, doctor, export, quantize, bench)
 
 
 def main() -> None:

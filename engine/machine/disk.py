@@ -1,0 +1,114 @@
+"""On which disk a folder lies, and of what kind that is."""
+
+import re
+import shutil
+import struct
+import sys
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+from engine.errors import BadOption, DiskProblem
+from engine.machine.data import Disk, DiskKind
+from engine.machine.system_files import ROOT, text
+
+_NETWORK = {
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "drvfs", "ceph", "glusterfs", "lustre", "beegfs", "afs",
+    "fuse.sshfs", "fuse.rclone", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse",
+}  # fmt: skip
+_MEMORY = {"tmpfs", "ramfs"}
+# GetDriveTypeW (fileapi.h)
+_DRIVE_REMOTE, _DRIVE_RAMDISK = 4, 6
+
+
+class Volume(NamedTuple):
+    """What is mounted where."""
+
+    mount_point: str
+    device: str
+    file_system: str
+    kind: DiskKind
+
+
+def disk_of(folder: Path) -> Disk:
+    """Of the folder, or where it is not there yet, of the nearest one above it that is.
+
+    Raises BadOption where it is a file, DiskProblem where nothing may be asked about it.
+    """
+    try:
+        if folder.is_file():
+            raise BadOption(f"{folder} is no folder.", "Name the folder that the models lie in.")
+        here = nearest(folder)
+        usage = shutil.disk_usage(here)
+    except OSError as error:
+        raise DiskProblem(
+            f"{folder} cannot be looked into: {error.strerror}.",
+            "Check the disk and the folder's permissions, or name another folder (--models).",
+        ) from error
+    if sys.platform == "win32":
+        from engine.machine import windows
+
+        volume = windows_volume(*windows.volume(here))
+    else:
+        volume = linux_volume(here)
+    return Disk(str(folder.absolute()), *volume, usage.total, usage.free)
+
+
+def nearest(folder: Path) -> Path:
+    """The folder itself or the nearest one above it that exists, without links on its way."""
+    folder = folder.absolute()
+    return next(each for each in (folder, *folder.parents) if each.is_dir()).resolve()
+
+
+def linux_volume(folder: Path, root: Path = ROOT) -> Volume:
+    """folder: absolute, without links on its way."""
+    inside = PurePosixPath(folder)
+    found = ("/", "", "", "")
+    for line in text(root / "proc/self/mountinfo").splitlines():  # proc_pid_mountinfo(5)
+        before, _, after = line.partition(" - ")
+        left, right = before.split(), after.split()
+        if len(left) < 5 or len(right) < 2:
+            continue
+        point = _unescaped(left[4])
+        # Of two mounts at one point, the later hides the earlier.
+        if inside.is_relative_to(point) and len(point) >= len(found[0]):
+            found = (point, _unescaped(right[1]), right[0], left[2])
+    point, device, file_system, number = found
+    return Volume(point, device, file_system, _linux_kind(root, device, file_system, number))
+
+
+def _linux_kind(root: Path, device: str, file_system: str, number: str) -> DiskKind:
+    if file_system in _NETWORK:
+        return "network"
+    if file_system in _MEMORY:
+        return "memory"
+    block = root / "sys/dev/block" / number
+    if not block.exists():  # some file systems have a number of their own, but name their device
+        block = root / "sys/class/block" / PurePosixPath(device).name
+    block = block.resolve()
+    # A partition has no queue of its own: its disk, the folder above it, has.
+    rotational = text(block / "queue/rotational") or text(block.parent / "queue/rotational")
+    kinds: dict[str, DiskKind] = {"0": "ssd", "1": "hdd"}
+    return kinds.get(rotational, "unknown")
+
+
+def windows_volume(
+    mount_point: str, device: str, file_system: str, drive_type: int, seek_penalty: bytes
+) -> Volume:
+    """drive_type: of GetDriveTypeW.
+
+    seek_penalty: a DEVICE_SEEK_PENALTY_DESCRIPTOR (winioctl.h), or nothing where the disk gives none.
+    """
+    kind: DiskKind = "unknown"
+    if drive_type == _DRIVE_REMOTE:
+        kind = "network"
+    elif drive_type == _DRIVE_RAMDISK:
+        kind = "memory"
+    elif len(seek_penalty) >= 9:
+        _, _, incurs = struct.unpack_from("<II?", seek_penalty)
+        kind = "hdd" if incurs else "ssd"
+    return Volume(mount_point, device, file_system, kind)
+
+
+def _unescaped(name: str) -> str:
+    r"""mountinfo writes a space as \040."""
+    return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), name)

@@ -1,0 +1,184 @@
+"""What doctor finds on machines that were never here."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from engine.machine import (
+    Cpu,
+    Disk,
+    DiskSpeed,
+    Gpu,
+    Machine,
+    Memory,
+    Surroundings,
+    TorchBuild,
+    diagnose,
+)
+from engine.machine.gpu import NO_DRIVER
+from tests.engine.machine.trees import GIB
+
+CARD = Gpu("nvidia", "RTX 4090", "8d5d", 24 * GIB, 23 * GIB, "580.65.06", (8, 9))
+SOUND = Machine(
+    system="linux",
+    gpus=(CARD,),
+    gpu_problem=None,
+    cpu=Cpu("AMD Ryzen 7 7700X", 8, 16, 16, {"avx2": True}),
+    memory=Memory(64 * GIB, 50 * GIB, 64 * GIB),
+    disk=Disk("/models", "/", "/dev/nvme0n1p2", "ext4", "ssd", 1000 * GIB, 500 * GIB),
+    surroundings=Surroundings(),
+)
+CUDA = TorchBuild("2.13.0+cu130", "13.0", None, ("sm_75", "sm_80", "sm_86", "sm_90", "sm_120", "compute_120"))
+CPU_ONLY = TorchBuild("2.13.0+cpu")
+
+
+def with_card(**changes) -> Machine:
+    return replace(SOUND, gpus=(replace(CARD, **changes),))
+
+
+def with_disk(kind: str, gb_per_s: float | None = None, **changes) -> Machine:
+    speed = gb_per_s and DiskSpeed(gb_per_s, gb_per_s / 2, datetime(2026, 3, 1, tzinfo=UTC))
+    return replace(SOUND, disk=replace(SOUND.disk, kind=kind, speed=speed, **changes))
+
+
+def around(**changes) -> Machine:
+    return replace(SOUND, surroundings=Surroundings(**changes))
+
+
+def kinds(machine: Machine, torch: TorchBuild | None = CUDA) -> list[str]:
+    found = diagnose(machine, torch)
+    for finding in found:
+        assert finding.message.endswith(".")
+        assert finding.hint
+    return [finding.kind for finding in found]
+
+
+def test_a_sound_machine_has_no_findings():
+    assert kinds(SOUND) == []
+
+
+@pytest.mark.parametrize(
+    ("machine", "torch", "kind"),
+    [
+        (SOUND, None, "no_torch"),
+        (SOUND, CPU_ONLY, "cpu_only_torch"),
+        (replace(SOUND, gpus=(Gpu("amd", "RX 7900 XTX"),)), CPU_ONLY, "no_rocm_torch"),
+        (
+            replace(SOUND, gpus=(), gpu_problem="Driver/library version mismatch"),
+            CUDA,
+            "card_does_not_answer",
+        ),
+        (replace(SOUND, gpus=(), gpu_problem=NO_DRIVER), CPU_ONLY, "card_does_not_answer"),
+        (replace(SOUND, gpus=()), CPU_ONLY, "no_card"),
+        (replace(SOUND, memory=Memory(64 * GIB, 3 * GIB, 64 * GIB)), CUDA, "little_ram"),
+        (replace(SOUND, memory=Memory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB)), CUDA, "ram_limit"),
+        (replace(SOUND, memory=Memory(64 * GIB, 50 * GIB, 32 * GIB)), CUDA, "pinning_limit"),
+        (replace(SOUND, cpu=replace(SOUND.cpu, usable=2)), CUDA, "cpu_limit"),
+        (with_disk("ssd", free_nbytes=9 * GIB), CUDA, "little_disk"),
+        (with_disk("hdd"), CUDA, "hard_disk"),
+        (with_disk("hdd", 0.18), CUDA, "hard_disk"),
+        (with_disk("network"), CUDA, "network_share"),
+        (with_disk("network", 0.11), CUDA, "network_share"),
+        (with_disk("ssd", 0.04), CUDA, "slow_disk"),
+        (with_disk("unknown", 0.3), CUDA, "slow_disk"),
+        (around(on_battery=True), CUDA, "on_battery"),
+        (around(remote="ssh"), CUDA, "remote_session"),
+        (around(wsl=True), CUDA, "wsl"),
+    ],
+)
+def test_each_fault_is_found_alone(machine: Machine, torch: TorchBuild | None, kind: str):
+    assert kinds(machine, torch) == [kind]
+
+
+@pytest.mark.parametrize(
+    ("cuda", "windows", "lowest", "too_old"),
+    [
+        ("13.0", False, "580.65.06", "575.57.08"),
+        ("13.0", True, "580.88", "576.80"),
+        ("12.8", False, "525.60.13", "525.60.11"),
+        ("12.6", True, "528.33", "528.24"),
+        ("11.8", False, "450.80.02", "450.51.06"),
+        ("11.8", True, "452.39", "451.82"),
+        ("99.0", False, "1", None),
+    ],
+)
+def test_a_driver_runs_every_cuda_from_its_lowest_on(cuda, windows, lowest, too_old):
+    torch = TorchBuild("2.13.0", cuda)
+
+    def found(driver: str) -> list[str]:
+        return kinds(replace(with_card(driver=driver), system="windows" if windows else "linux"), torch)
+
+    assert found(lowest) == []
+    assert too_old is None or found(too_old) == ["driver_too_old"]
+
+
+def test_inside_wsl_the_driver_is_that_of_windows():
+    torch = TorchBuild("2.13.0", "12.8")
+    machine = replace(with_card(driver="527.41"), surroundings=Surroundings(wsl=True))
+    driver, _ = diagnose(machine, torch)
+    assert driver.kind == "driver_too_old"
+    assert "528.33" in driver.hint
+    assert kinds(with_card(driver="527.41"), torch) == []
+
+
+@pytest.mark.parametrize(
+    ("capability", "architectures", "runs"),
+    [
+        ((8, 9), ("sm_86",), True),
+        ((8, 0), ("sm_86",), False),
+        ((9, 0), ("sm_86",), False),
+        ((9, 0), ("sm_90a",), True),
+        ((9, 1), ("sm_90a",), False),
+        ((12, 0), ("sm_90", "compute_90"), True),
+        ((8, 9), ("compute_90",), False),
+        ((12, 1), ("sm_120",), True),
+        ((6, 1), ("sm_75", "sm_80"), False),
+        ((6, 1), (), True),  # unknown
+        ((6, 1), ("gfx1100",), False),
+        (None, ("sm_75",), True),
+    ],
+)
+def test_a_card_needs_code_compiled_for_it(capability, architectures, runs):
+    torch = replace(CUDA, architectures=architectures)
+    assert kinds(with_card(compute_capability=capability), torch) == ([] if runs else ["card_not_supported"])
+
+
+def test_a_fast_disk_is_sound_whatever_it_calls_itself():
+    assert kinds(with_disk("hdd", 1.2)) == []
+    assert kinds(with_disk("network", 2.0)) == []
+
+
+def test_a_drive_of_windows_is_told_from_a_network_share():
+    drive = with_disk("network", file_system="9p")
+    assert kinds(drive) == ["network_share"]
+    assert kinds(replace(drive, surroundings=Surroundings(wsl=True))) == ["windows_drive", "wsl"]
+
+
+def test_the_worst_comes_first():
+    machine = replace(with_disk("hdd"), surroundings=Surroundings(on_battery=True))
+    severities = [finding.severity for finding in diagnose(machine, None)]
+    assert severities == ["error", "warning", "note"]
+    assert kinds(replace(with_disk("hdd"), memory=Memory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB))) == [
+        "hard_disk",
+        "ram_limit",
+    ]
+
+
+def test_pinning_matters_only_beside_a_card():
+    assert kinds(replace(SOUND, gpus=(), memory=Memory(64 * GIB, 50 * GIB, 32 * GIB))) == ["no_card"]
+
+
+def test_the_remedy_for_cpu_only_torch_names_the_same_version():
+    (finding,) = diagnose(SOUND, CPU_ONLY)
+    assert "torch==2.13.0+cu130 " in finding.hint
+
+
+def test_the_remedy_for_a_silent_card_fits_its_cause():
+    def hint(problem: str, **surroundings) -> str:
+        machine = replace(SOUND, gpus=(), gpu_problem=problem, surroundings=Surroundings(**surroundings))
+        return diagnose(machine, CPU_ONLY)[0].hint
+
+    assert "Start the machine again" in hint("Driver/library version mismatch")
+    assert "--gpus" in hint("Driver Not Loaded", container="docker")
+    assert "Install NVIDIA's driver" in hint(NO_DRIVER)
