@@ -88,6 +88,14 @@ class BestFirst:
         old = best[best < first]
         self._kept = np.concatenate([old, np.arange(first, first + len(entering))])
 
+    def path(self, node: int) -> list[int]:
+        """Tokens from a child of the root down to `node`."""
+        tokens = []
+        while node != ROOT:
+            tokens.append(self.tokens[node])
+            node = self.parents[node]
+        return tokens[::-1]
+
     def snapshot(self, budget: int) -> TokenTree:
         """The best `budget` nodes seen so far as a tree of their own, renumbered, parents first."""
         chosen = np.sort(self._best(self._kept, budget))

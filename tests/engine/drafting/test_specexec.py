@@ -1,9 +1,10 @@
+import pytest
 import torch
 
 from engine.drafting import Limits
 from engine.drafting.specexec import SpecExecDrafter
 from engine.model import no_watch
-from engine.sampling import Sampler
+from engine.sampling import History, Sampler
 from engine.sequence import Sequence
 from tests.engine.drafting.test_best_first import BestFirst
 from tests.engine.models import VOCABULARY, counted, ours, reference
@@ -89,3 +90,35 @@ def test_a_draft_with_a_padded_vocabulary_never_proposes_the_padding():
     while drafter.grow(1, no_watch):
         pass
     assert drafter.snapshot(60).tokens.max() < VOCABULARY
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        dict(temperature=1.0),
+        dict(temperature=0.7, top_p=0.9),
+        dict(temperature=1.2, top_k=8),
+        dict(temperature=1.0, min_p=0.05),
+        dict(temperature=1.0, repetition_penalty=1.5, logit_bias={7: 4.0}),
+        dict(temperature=0.0, repetition_penalty=1.5, frequency_penalty=0.5),
+    ],
+    ids=str,
+)
+def test_growth_foresees_what_the_target_will_sample(settings):
+    """Of a draft that is the target itself, nearly every next choice is the best child; without the noise,
+    the penalties and the filters it could not be."""
+    model = ours(reference("llama"))
+    hits = {True: 0, False: 0}
+    for coupled in hits:
+        drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY, coupled=coupled)
+        for seed in range(40):
+            sampler = Sampler(seed=seed, **settings)
+            context = [*CONTEXT, 7, seed % VOCABULARY]
+            drafter.begin(context, sampler, no_watch)
+            drafter.plant(Limits(budget=1, beams=1, depth=1))
+            drafter.grow(1, no_watch)
+            logits = Sequence(model, 128).extend(context)[None]
+            choice = sampler.choose(logits, torch.tensor([len(context)]), History(context, [[]]))
+            hits[coupled] += drafter.snapshot(1).tokens.tolist() == choice.tolist()
+    assert hits[True] >= 38
+    assert hits[False] <= 30
