@@ -31,7 +31,7 @@ class FixedLimits:
     def choose(self) -> Limits:
         return self.limits
 
-    def observe(self, limits: Limits, iteration: Iterated) -> None:
+    def observe(self, iteration: Iterated) -> None:
         pass
 
 
@@ -45,8 +45,8 @@ class Overridden:
     def choose(self) -> Limits:
         return replace(self.rule.choose(), **self.fixed)
 
-    def observe(self, limits: Limits, iteration: Iterated) -> None:
-        self.rule.observe(limits, iteration)
+    def observe(self, iteration: Iterated) -> None:
+        self.rule.observe(iteration)
 
 
 class Curve:
@@ -103,7 +103,8 @@ class AutoLimits:
     def choose(self) -> Limits:
         return self._limits
 
-    def observe(self, limits: Limits, iteration: Iterated) -> None:
+    def observe(self, iteration: Iterated) -> None:
+        limits = iteration.limits
         seconds = iteration.draft_s + iteration.target_s + iteration.other_s
         self._iteration_s.add(limits.budget, seconds)
         if iteration.rounds:

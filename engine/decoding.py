@@ -38,6 +38,7 @@ class Iterated:
     seconds.
     """
 
+    limits: Limits  # as the rule chose them
     tree: TokenTree
     accepted: list[int]  # node ids, from the root down, of tokens that were committed
     tokens: list[int]
@@ -53,7 +54,7 @@ class Rule(Protocol):
 
     def choose(self) -> Limits: ...
 
-    def observe(self, limits: Limits, iteration: Iterated) -> None: ...
+    def observe(self, iteration: Iterated) -> None: ...
 
 
 Event = Prefilled | Grown | Iterated
@@ -108,8 +109,8 @@ def decode(
         context += tokens
         other_s += clock.lap()
         accepted, log_probs = verdict.accepted[: len(tokens)], verdict.log_probs[: len(tokens)]
-        iteration = Iterated(tree, accepted, tokens, draft_s, target_s, other_s, rounds, log_probs)
-        rule.observe(limits, iteration)
+        iteration = Iterated(limits, tree, accepted, tokens, draft_s, target_s, other_s, rounds, log_probs)
+        rule.observe(iteration)
         yield iteration
         other_s = clock.lap()
         if tokens[-1] in end_ids or len(context) >= end:

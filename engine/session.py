@@ -17,6 +17,7 @@ from engine.budget import AutoLimits, FixedLimits, Overridden
 from engine.decoding import Event, Grown, Iterated, Prefilled, Rule, decode
 from engine.drafting import Drafter, Parts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
+from engine.heads import Heads
 from engine.sampling import Sampler
 from engine.sequence import Sequence
 from engine.stop_strings import StoppableText
@@ -35,11 +36,18 @@ class Cancelled(Exception):
 
 @dataclass(slots=True)
 class Pair:
-    """What is loaded. Draft and target share one vocabulary."""
+    """What is loaded. Draft and target share one vocabulary. heads: made for the target, in the place of a
+    draft."""
 
     target: Sequence
     draft: Sequence | None
     tokenizer: Tokenizer
+    heads: Heads | None = None
+
+    @property
+    def method(self) -> str | None:
+        """The drafter that the heads are for."""
+        return self.heads.method if self.heads else None
 
     @property
     def memory(self) -> protocol.Memory:
@@ -48,6 +56,8 @@ class Pair:
         for sequence in filter(None, (self.target, self.draft)):
             tier = "vram" if sequence.model.device.type == "cuda" else "ram"
             used[tier] += sequence.model.nbytes + sequence.cache.nbytes
+            if self.heads and sequence is self.target:
+                used[tier] += self.heads.nbytes
         return protocol.Memory(**used, peak=peak_resident_nbytes())
 
 
@@ -84,14 +94,14 @@ class Session:
     def drafter(self, name: str) -> Drafter:
         """`name` may be "auto". Raises BadOption."""
         if name == "auto":
-            name = default_drafter(self.pair.draft is not None)
+            name = default_drafter(self.pair.draft is not None, self.pair.method)
         if name not in self._drafters:
-            parts = Parts(self.pair.target.model.vocabulary, self.pair.draft)
+            parts = Parts(self.pair.target.model.vocabulary, self.pair.draft, self.pair.heads)
             self._drafters[name] = make_drafter(name, parts)
         return self._drafters[name]
 
     def drafters(self) -> list[str]:
-        return available(self.pair.draft is not None)
+        return available(self.pair.draft is not None, self.pair.method)
 
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """What sets the limits of each tree: the user, or what was learned of this drafter here."""
@@ -200,6 +210,7 @@ class Writer:
         self.reused_tokens = pair.target.align(prompt[:-1])
         self.cancelled = False
         self.tokens: list[int] = []
+        self._budgets: list[int] = []
         self._log_probs: list[protocol.TokenLogProbs] = []
         self.passes = 0
         self.seconds = protocol.Seconds()
@@ -239,6 +250,7 @@ class Writer:
 
     def _iteration(self, event: Iterated) -> None:
         root = self.tokens[-1]
+        self._budgets.append(event.limits.budget)
         self._last = time.perf_counter()
         self.passes += 1
         wait_s = self._model.waited_s - self._waited_s
@@ -288,7 +300,8 @@ class Writer:
             link_gb_per_s=moved / 1e9 / (self._last - self._started) if moved and self.tokens else None,
             memory=self.pair.memory,
             drafter=self.drafter.name,
-            budget=self._rule.choose().budget,
+            budget=max(self._budgets, default=self._rule.choose().budget),
+            budgets=self._budgets,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> int:

@@ -239,7 +239,8 @@ class Answer(Struct, tag=True, kw_only=True):
     link_gb_per_s: float | None
     memory: Memory
     drafter: str
-    budget: int
+    budget: int  # the largest
+    budgets: list[int]  # of each iteration
 
 
 class Failed(Struct, tag=True, kw_only=True):

@@ -45,7 +45,7 @@ class Machine:
         )  # fmt: skip
         ranks = self.accepted(budget)
         rounds = self.rounds(limits)
-        rule.observe(limits, Iterated(tree, ranks, [0] * (len(ranks) + 1), draft_s, pass_s, 0.0, rounds, []))
+        rule.observe(Iterated(limits, tree, ranks, [0] * (len(ranks) + 1), draft_s, pass_s, 0.0, rounds, []))
         return limits
 
     def best(self, beams=None):
