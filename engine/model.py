@@ -6,7 +6,6 @@ what text they are.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -14,11 +13,12 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
-from engine.kv_cache import KVCache, head_dim
+from engine.graphs import CudaRecorder, Graphs
+from engine.kv_cache import AddressedSlots, KVCache, head_dim
 from engine.quantization import Mover, packed_in
+from engine.rows import ROWS_PER_PIECE, Output, Rows, Visibility
 
-# Attention works on this many rows at a time, so that a mask is never larger than this times the context.
-ROWS_PER_PIECE = 256
+__all__ = ["ATTENTION", "ROWS_PER_PIECE", "Model", "Output", "Rows", "Watch", "no_watch"]
 
 # Called before each chunk of a pass with (chunks done, chunks in all); ends the pass by raising.
 Watch = Callable[[int, int], None]
@@ -26,83 +26,6 @@ Watch = Callable[[int, int], None]
 
 def no_watch(done: int, total: int) -> None:
     """The Watch of a pass that nobody looks at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """What one pass runs over.
-
-    tokens:    int64 [rows]
-    positions: int64 [rows]  depth positions: those of a node count along its path
-    visible:   bool [rows, tail + rows], or None. Which slots of the cache's tail, and which of these rows, a
-    row sees.
-               None: there is no tail, and each row sees itself and the rows before it (plain text).
-               Every committed slot is seen by every row, unless a sliding window cuts it off.
-    """
-
-    tokens: Tensor
-    positions: Tensor
-    visible: Tensor | None = None
-
-    def __len__(self) -> int:
-        return len(self.tokens)
-
-    @staticmethod
-    def text(tokens: Sequence[int], start: int, device: torch.device) -> "Rows":
-        """Rows of plain text whose first token stands at position `start`."""
-        return Rows(
-            torch.tensor(tokens, dtype=torch.int64, device=device),
-            torch.arange(start, start + len(tokens), device=device),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """logits [rows asked for, vocabulary] in the model's dtype; hidden: layer -> its output [rows asked for,
-    width]."""
-
-    logits: Tensor
-    hidden: dict[int, Tensor]
-
-
-@dataclass(slots=True)
-class Visibility:
-    """Makes attention masks from positions, piece by piece and for each attention kind (full, or a sliding
-    window)."""
-
-    rows: Rows
-    last: int  # the largest position among the rows
-    length: int  # committed slots; slot i holds position i
-    tail_positions: Tensor  # [tail] of the rows cached behind them
-    _kept: dict[int | None, Tensor] = field(default_factory=dict)
-
-    def mask(self, start: int, stop: int, window: int | None) -> Tensor | None:
-        """bool [stop - start, keys] for rows start..stop, keys = slots up to the last one they may see.
-
-        None where they see all of these. `window`: a row sees positions above its own less the window.
-        """
-        if window is not None and window > self.last:
-            window = None
-        if len(self.rows) <= ROWS_PER_PIECE and window in self._kept:
-            return self._kept[window]
-        if self.rows.visible is None and window is None and stop - start == 1:
-            return None
-        mask = self._make(start, stop, window)
-        self._kept[window] = mask
-        return mask
-
-    def _make(self, start: int, stop: int, window: int | None) -> Tensor:
-        positions = self.rows.positions
-        if self.rows.visible is None:
-            among = positions[None, :stop] <= positions[start:stop, None]
-        else:
-            among = self.rows.visible[start:stop]
-        mask = torch.cat([among.new_ones(stop - start, self.length), among], dim=1)
-        if window is not None:
-            committed = torch.arange(self.length, device=positions.device)
-            keys = torch.cat([committed, self.tail_positions, positions])[: mask.shape[1]]
-            mask &= keys[None, :] > positions[start:stop, None] - window
-        return mask
 
 
 def _attend(
@@ -125,16 +48,15 @@ def _attend(
     output = query.new_empty(1, rows, heads, width)
     for start in range(0, rows, ROWS_PER_PIECE):
         stop = min(start + ROWS_PER_PIECE, rows)
-        mask = attention_mask.mask(start, stop, sliding_window)
+        mask = attention_mask.mask(start, stop, sliding_window, group, query.dtype)
         keys = key.shape[2] if mask is None else mask.shape[1]
         folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
-        seen = None if mask is None else mask.repeat(group, 1)
         if softcap is None:
             piece = nn.functional.scaled_dot_product_attention(
-                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=seen, scale=scaling
+                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=mask, scale=scaling
             )
         else:
-            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], seen, scaling, softcap)
+            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling, softcap)
         output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
     return output, None
 
@@ -143,10 +65,10 @@ def _capped_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, cap: float
 ) -> Tensor:
     """softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2), which torch's attention
-    does not offer. Shapes as in `scaled_dot_product_attention`, each row the same `mask` in every head."""
+    does not offer. Arguments as `scaled_dot_product_attention`'s; the `mask` is added."""
     scores = (query @ key.transpose(2, 3)).mul_(scale / cap).tanh_().mul_(cap)
     if mask is not None:
-        scores.masked_fill_(~mask, float("-inf"))
+        scores += mask
     return scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype) @ value
 
 
@@ -158,7 +80,8 @@ class Model:
     """A causal language model on its compute device.
 
     Attributes: `config` (transformers'), `vocabulary` (tokens that get logits), `layers`, `dtype`, `device`,
-    `packed` (matrices are kept as stored).
+    `packed` (matrices are kept as stored), `graphs` (they run small passes, where all weights are on a CUDA
+    device; else None).
     """
 
     def __init__(
@@ -198,6 +121,9 @@ class Model:
         self.mover = mover
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
+        self.graphs: Graphs | None = None
+        if device.type == "cuda" and mover is None and not is_mixture(module):
+            self.graphs = Graphs(CudaRecorder(device), [matrix.workspace for matrix in self._packed])
 
     @property
     def nbytes(self) -> int:
@@ -245,14 +171,36 @@ class Model:
 
         tail_positions: int64 [tail], positions of the rows the tail already holds (needed for sliding
         windows).
-        logits_for, hidden_layers: which rows get logits, and which layers' outputs are returned for those
-        rows.
+        logits_for: which rows get logits. hidden_layers: whose outputs are returned, of all rows; the number
+        `layers` itself stands for what the head reads: the state after the final norm.
         A pass that `watch` ends leaves the cache unchanged.
         """
         cache.reserve(len(rows))
         if tail_positions is None:
             tail_positions = rows.positions[:0]
-        visibility = Visibility(rows, int(rows.positions.max()), cache.length, tail_positions)
+        output = None
+        if self.graphs is not None:
+            output = self.graphs.forward(rows, cache, tail_positions, logits_for, hidden_layers, self._run)
+        if output is not None:
+            watch(self.layers, self.layers)  # what is replayed is one chunk
+        else:
+            last = int(rows.positions.max())
+            rows, tail_positions = rows.to(self.device), tail_positions.to(self.device)
+            visibility = Visibility(rows, last, cache.length, tail_positions)
+            output = self._run(rows, visibility, cache, hidden_layers, logits_for, watch)
+        cache.extend_tail(len(rows))
+        return output
+
+    def _run(
+        self,
+        rows: Rows,
+        visibility: Visibility,
+        cache: KVCache | AddressedSlots,
+        hidden_layers: Sequence[int],
+        logits_for: slice = slice(None),
+        watch: Watch = no_watch,
+    ) -> Output:
+        """As `forward`, on the model's device; the tail is not extended."""
         position_ids = rows.positions[None]
         state = self._body.embed_tokens(rows.tokens[None])
         rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
@@ -270,10 +218,19 @@ class Model:
                 position_embeddings=rotary[self._rotary_kinds[index]],
             )
             if index in hidden_layers:
-                hidden[index] = state[0, logits_for]
+                hidden[index] = state[0]
         watch(self.layers, self.layers)
-        logits: Tensor = self._head(self._body.norm(state[0, logits_for]))[:, : self.vocabulary]
+        if self.layers in hidden_layers:
+            hidden[self.layers] = self._body.norm(state[0])
+            read = hidden[self.layers][logits_for]
+        else:
+            read = self._body.norm(state[0, logits_for])
+        logits: Tensor = self._head(read)[:, : self.vocabulary]
         if self._logit_cap is not None:
             logits = (logits / self._logit_cap).tanh() * self._logit_cap
-        cache.extend_tail(len(rows))
         return Output(logits, hidden)
+
+
+def is_mixture(module: nn.Module) -> bool:
+    """Whether which experts run hangs on numbers: the host has to see them."""
+    return any(hasattr(part, "num_experts") for part in module.modules())

@@ -50,7 +50,7 @@ class Sequence:
     def read(self, tokens: Ids[int], hidden_layers: Ids[int] = (), watch: Watch = no_watch) -> Output:
         """As `extend`, with hidden states of all these tokens; logits are [1, vocabulary]."""
         self.rewind(len(self.ids))
-        rows = Rows.text(tokens, len(self.ids), self.model.device)
+        rows = Rows.text(tokens, len(self.ids))
         output = self.model.forward(
             rows, self.cache, logits_for=slice(-1, None), hidden_layers=hidden_layers, watch=watch
         )
@@ -66,13 +66,10 @@ class Sequence:
         watch: Watch = no_watch,
     ) -> Output:
         """Run rows that are not committed (yet); they join the tail. `visible`: as Rows.visible."""
-        device = self.model.device
         rows = Rows(
-            torch.tensor(tokens, dtype=torch.int64, device=device),
-            torch.tensor(positions, dtype=torch.int64, device=device),
-            visible.to(device),
+            torch.tensor(tokens, dtype=torch.int64), torch.tensor(positions, dtype=torch.int64), visible
         )
-        tail = torch.tensor(self._tail_positions, dtype=torch.int64, device=device)
+        tail = torch.tensor(self._tail_positions, dtype=torch.int64)
         output = self.model.forward(rows, self.cache, tail, hidden_layers=hidden_layers, watch=watch)
         self._tail_positions.extend(positions)
         return output

@@ -1,49 +1,20 @@
 """How near streaming comes to its bound (DESIGN section 4): the link and the computing are measured in the
 same run as what is made of them, in turns, because a disk's speed changes from minute to minute."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
 
-import torch
 from msgspec.structs import replace
 
 from engine import protocol
+from engine.bench.timing import Pass, Timed, in_turns, text_pass, timed
 from engine.errors import BadOption
 from engine.model import Model
-from engine.sequence import Sequence as ModelSequence
 from engine.service import Engine
 from engine.streaming import Streamer
 
 PROMPT = "Explain how a hash table works, and give a short implementation in Python."
-CONTEXT = 128  # committed tokens that the rows of a measured pass see
-
-
-@dataclass(frozen=True, slots=True)
-class Timed:
-    """Seconds: the median of some repeats, the fastest, and the slowest."""
-
-    s: float
-    fastest_s: float
-    slowest_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """A pass over `rows` rows: `resident_s`, all weights on the device; `streamed_s`; `link_s`, bringing the
-    streamed bytes and computing nothing; `bound_s` = max(link, resident)."""
-
-    rows: int
-    resident_s: Timed
-    link_s: Timed
-    streamed_s: Timed
-    bound_s: float
-
-    @property
-    def ratio(self) -> float:
-        return self.streamed_s.s / self.bound_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +62,8 @@ def measure(
         engine.load(replace(load, vram_limit=None, ram_limit=None, weights="packed"), _ignore, _never)
         for count in rows:
             say(f"{count} rows, resident")
-            one_pass = _pass(_target(engine), count)
-            resident[count] = _timed(one_pass, repeats)
+            one_pass = text_pass(_target(engine), count)
+            resident[count] = timed(one_pass, repeats)
         say("loading under the limit")
         engine.load(load, _ignore, _never)
         streamer = _streamer(_target(engine))
@@ -100,8 +71,8 @@ def measure(
         sweeps: list[float] = []
         for count in rows:
             say(f"{count} rows, streamed")
-            one_pass = _pass(_target(engine), count)
-            link, streamed = _in_turns(streamer.sweep, one_pass, repeats)
+            one_pass = text_pass(_target(engine), count)
+            link, streamed = in_turns(streamer.sweep, one_pass, repeats)
             sweeps.append(link.s)
             passes.append(Pass(count, resident[count], link, streamed, max(link.s, resident[count].s)))
         report = Report(
@@ -154,9 +125,9 @@ def _answer(
     assert engine.session is not None
     options = protocol.Options(drafter=drafter, budget=budget or None, max_new_tokens=tokens, seed=0)
     engine.session.forget()
-    before = _timed(streamer.sweep, 3)
+    before = timed(streamer.sweep, 3)
     answer = engine.session.answer([protocol.Message("user", PROMPT)], options, _ignore, _never)
-    after = _timed(streamer.sweep, 3)
+    after = timed(streamer.sweep, 3)
     link_s = (before.s + after.s) / 2
     phases = {
         name: getattr(answer.seconds, name) / answer.target_passes
@@ -174,47 +145,6 @@ def _answer(
         phases,
         bound_s,
     )
-
-
-def _pass(model: Model, rows: int) -> Callable[[], Any]:
-    """Runs `rows` rows of plain text behind CONTEXT tokens, and forgets them."""
-    sequence = ModelSequence(model, CONTEXT + rows)
-    sequence.extend([1] * CONTEXT)
-    visible = torch.ones(rows, rows, dtype=torch.bool).tril()
-    tokens, positions = [2] * rows, list(range(CONTEXT, CONTEXT + rows))
-
-    def run() -> None:
-        sequence.rewind(CONTEXT)
-        sequence.consider(tokens, positions, visible)
-        if model.device.type == "cuda":
-            torch.cuda.synchronize(model.device)
-
-    return run
-
-
-def _timed(work: Callable[[], Any], repeats: int) -> Timed:
-    """After one run that is not counted."""
-    return _summary([_seconds(work) for _ in range(repeats + 1)][1:])
-
-
-def _in_turns(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> tuple[Timed, Timed]:
-    """Each after one run of its own that is not counted: the ring is then as its kind of pass leaves it."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for work, results in zip((first, second), seconds, strict=True):
-            work()
-            results.append(_seconds(work))
-    return _summary(seconds[0]), _summary(seconds[1])
-
-
-def _seconds(work: Callable[[], Any]) -> float:
-    begin = time.perf_counter()
-    work()
-    return time.perf_counter() - begin
-
-
-def _summary(seconds: list[float]) -> Timed:
-    return Timed(median(seconds), min(seconds), max(seconds))
 
 
 def _target(engine: Engine) -> Model:

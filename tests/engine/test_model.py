@@ -80,8 +80,24 @@ def test_hidden_states_of_the_layers_asked_for_are_returned():
     output = sequence.model.forward(rows, sequence.cache, hidden_layers=[0, 1], logits_for=slice(-2, None))
     with torch.inference_mode():
         states = module(torch.tensor([TEXT]), output_hidden_states=True).hidden_states
+    assert output.hidden.keys() == {0, 1}
     for layer in (0, 1):
-        torch.testing.assert_close(output.hidden[layer], states[layer + 1][0, -2:], rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(output.hidden[layer], states[layer + 1][0], rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["llama", "gemma2"])
+def test_behind_the_layers_is_what_the_head_reads(kind):
+    module = reference(kind)
+    model = ours(module)
+    rows = Rows.text(TEXT, 0, torch.device("cpu"))
+    output = model.forward(
+        rows, model.new_cache(64), hidden_layers=[model.layers], logits_for=slice(-2, None)
+    )
+    with torch.inference_mode():
+        # transformers gives the state after the final norm as the last one.
+        states = module(torch.tensor([TEXT]), output_hidden_states=True).hidden_states
+    assert output.hidden.keys() == {model.layers}
+    torch.testing.assert_close(output.hidden[model.layers], states[-1][0], rtol=1e-4, atol=1e-4)
 
 
 def test_a_pass_ended_half_way_leaves_the_sequence_as_it_was():

@@ -1,7 +1,9 @@
 """The schedule of copies and events, on a device that works in any order they allow."""
 
 import os
+import random
 import threading
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -19,6 +21,8 @@ from tests.engine.streaming.fake_link import FakeLink
 
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 CHUNKS = 11
+# The mixture of each chunk, where some belong to experts.
+MIXTURES = [None, 0, 0, 0, None, None, 1, 1, 1, 1, None]
 
 
 @pytest.fixture
@@ -31,6 +35,12 @@ def chunks(tmp_path):
         span = Span(path, number * 10_000 + number, 5000 + 7 * number, (1,), "U8")
         made.append(make_chunk([Stored(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,))]))
     return made
+
+
+@pytest.fixture
+def mixed(chunks):
+    """The same, some of which belong to experts."""
+    return [replace(chunk, mixture=mixture) for chunk, mixture in zip(chunks, MIXTURES, strict=True)]
 
 
 def content(chunk):
@@ -48,7 +58,7 @@ class Device:
         staged = [chunk for number, chunk in enumerate(chunks) if number not in in_ram]
         slabs = {number: self.slab(chunks[number]) for number in in_ram}
         staging = Ring(staged, 2, self.files, memory) if staged else None
-        self.ring = DeviceRing([chunk.nbytes for chunk in chunks], slots, self.link, slabs, staging)
+        self.ring = DeviceRing(chunks, slots, self.link, slabs, staging)
         self.wrong = []
         self.used = 0
 
@@ -88,6 +98,61 @@ def test_the_device_computes_with_the_right_bytes_pass_after_pass(chunks, in_ram
         assert (device.wrong, device.used) == ([], 6 * CHUNKS)
 
 
+def one_pass_with_experts(device, rng, count, stop):
+    """Up to chunk `stop`, with `count` chunks of each mixture, or any number of them; the chunks used."""
+    used, wanted = [], []
+    for number, mixture in enumerate(MIXTURES[:stop]):
+        if mixture is not None and MIXTURES[number - 1] != mixture:
+            experts = [other for other in range(CHUNKS) if MIXTURES[other] == mixture]
+            wanted = rng.sample(experts, rng.randint(0, len(experts)) if count is None else count)
+            device.ring.choose(mixture, set(wanted), most=len(wanted) >= 3)
+        if mixture is None or number in wanted:
+            device.use(number)
+            used.append(number)
+    return used
+
+
+@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_the_device_computes_with_the_experts_chosen_pass_after_pass(mixed, in_ram, slots):
+    for seed in range(12):
+        device, rng = Device(mixed, in_ram, slots, seed), random.Random(seed)
+        used = 0
+        for _ in range(8):
+            stop = CHUNKS if seed % 2 else rng.randint(1, CHUNKS)
+            used += len(one_pass_with_experts(device, rng, None, stop))
+        device.close()
+        assert (device.wrong, device.used) == ([], used)
+
+
+@pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_nothing_is_copied_or_read_but_what_is_chosen(mixed, in_ram, count, monkeypatch):
+    whole, reads, lost = DiskFile.read, [], []
+
+    def read(self, buffer, offset, needed):
+        reads.append(offset)
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    for ring in (Ring, DeviceRing):
+
+        def begin_anew(self, chunk, anew=ring._begin_anew):
+            lost.append(chunk)
+            anew(self, chunk)
+
+        monkeypatch.setattr(ring, "_begin_anew", begin_anew)
+    for seed in range(6):
+        device, rng = Device(mixed, in_ram, 3, seed), random.Random(seed)
+        reads.clear()
+        used = [number for _ in range(8) for number in one_pass_with_experts(device, rng, count, CHUNKS)]
+        device.close()
+        assert device.ring.moved == sum(mixed[number].nbytes for number in used)
+        ahead = 3 + 2  # slots of both rings
+        assert len(reads) <= sum(number not in in_ram for number in used) + ahead
+        assert not lost, "what was brought ahead was not what was asked for"
+
+
 def test_passes_that_end_early_leave_nothing_wrong_behind(chunks):
     for seed in range(40):
         device = Device(chunks, range(0, CHUNKS, 3), 3, seed)
@@ -120,6 +185,31 @@ def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(chunks, monke
         two_passes(one_pass)
     broken.clear()
     one_pass()
+    device.close()
+    assert device.wrong == []
+
+
+def test_a_read_that_breaks_for_a_pass_that_ended_early_does_not_end_the_next(chunks, monkeypatch):
+    device = Device(chunks, range(0), 2, seed=1)
+    whole, anew, begun = DiskFile.read, DeviceRing._begin_anew, threading.Event()
+
+    def read(self, buffer, offset, needed):
+        if offset == chunks[1].extents[0].start and not begun.is_set():
+            begun.wait()
+            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+        whole(self, buffer, offset, needed)
+
+    def begin_anew(self, chunk):
+        anew(self, chunk)
+        begun.set()
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    monkeypatch.setattr(DeviceRing, "_begin_anew", begin_anew)
+    device.use(0)
+    with device.ring._changed:
+        assert device.ring._changed.wait_for(lambda: device.ring._queue == 2, timeout=10)
+    for number in range(CHUNKS):
+        device.use(number)
     device.close()
     assert device.wrong == []
 

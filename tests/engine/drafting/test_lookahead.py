@@ -1,0 +1,213 @@
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from engine.budget import FixedLimits
+from engine.decoding import Iterated, decode
+from engine.drafting import Lanes, Limits, Said
+from engine.drafting.lookahead import (
+    FIRST_TOKENS,
+    MOST_LANES,
+    MOST_PER_TOKEN,
+    NGRAM,
+    LookaheadDrafter,
+    Pool,
+    Window,
+)
+from engine.drafting.none import NoDrafter
+from engine.model import no_watch
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from engine.tree import SOURCE_LOOKAHEAD, TokenTree
+from engine.verification import Verdict, accept
+from tests.engine.test_decoding import CAPACITY, PROMPT, assert_same, pair, run
+
+CONTEXT = [3, 1, 4, 1, 5, 9, 2, 6]
+
+
+def window(count: int) -> Window:
+    made = Window()
+    made.fit(count, CONTEXT)
+    return made
+
+
+def said(lanes: list[int]) -> Said:
+    nothing = torch.empty(0, dtype=torch.int64)
+    return Said(nothing, nothing, nothing, {}, torch.tensor(lanes, dtype=torch.int64))
+
+
+def test_the_mask_of_three_lanes():
+    """Lane 0 is the root and a1 a2 a3; b0 b1 b2 b3 and c0 c1 c2 c3 follow."""
+    rows = window(3).rows()
+    assert rows.depths.tolist() == [1, 2, 3, 1, 2, 3, 4, 2, 3, 4, 5]
+    expected = [
+        "a..........",
+        "aa.........",
+        "aaa........",
+        "...b.......",
+        "...bb......",
+        "...bbb.....",
+        "...bbbb....",
+        "...b...c...",
+        "...b...cc..",
+        "...b...ccc.",
+        "...b...cccc",
+    ]
+    assert rows.visible.tolist() == [[cell != "." for cell in row] for row in expected]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 5, MOST_LANES])
+def test_every_row_sees_one_token_for_each_position_behind_the_root(count):
+    rows = window(count).rows()
+    assert len(rows) == max(0, count * (NGRAM - 1) - 1)
+    assert rows.visible.shape == (len(rows), len(rows))
+    for row, depth in enumerate(rows.depths.tolist()):
+        assert sorted(rows.depths[rows.visible[row]].tolist()) == list(range(1, depth + 1))
+
+
+def test_new_lanes_are_runs_of_the_context_and_begin_with_the_root():
+    tokens = [CONTEXT[-1], *window(6).rows().tokens.tolist()]
+    lanes = [tokens[start : start + NGRAM - 1] for start in range(0, len(tokens), NGRAM - 1)]
+    twice = CONTEXT + CONTEXT
+    runs = [twice[start : start + NGRAM - 1] for start in range(len(CONTEXT))]
+    assert lanes[0][1:] in [run[1:] for run in runs]
+    assert all(lane in runs for lane in lanes[1:])
+
+
+@pytest.mark.parametrize("committed", [1, 2, 3, 5])
+def test_lanes_stay_at_their_places_when_the_root_moves(committed):
+    before = window(3)
+    lanes = np.asarray([CONTEXT[-1], *before.rows().tokens.tolist()]).reshape(3, NGRAM - 1)
+    heard = list(range(100, 111))
+    ngrams = before.slide(heard, committed)
+    assert ngrams == [(*lanes[0], 102), (*lanes[1], 106), (*lanes[2], 110)]
+    before.fit(3, [*CONTEXT, *range(50, 50 + committed)])
+    after = [49 + committed, *before.rows().tokens.tolist()]
+    after = np.asarray(after).reshape(3, NGRAM - 1)
+    for lane, ngram in enumerate(ngrams[committed - 1 :]):  # one pass later each begins a token later
+        assert after[lane, lane == 0 :].tolist() == list(ngram[1 + (lane == 0) :])
+
+
+@pytest.mark.parametrize("budget", [0, 3, 4, 17, 32, 64, 1000])
+def test_about_as_many_rows_beside_the_tree_as_nodes_in_it(budget):
+    drafter = LookaheadDrafter()
+    drafter.begin(CONTEXT, Sampler(), no_watch)
+    drafter.plant(Limits(budget, 8, 12))
+    rows = len(drafter.lanes())
+    assert rows <= budget
+    assert rows >= min(budget, MOST_LANES * (NGRAM - 1)) - NGRAM
+
+
+def test_the_pool_keeps_the_latest():
+    pool = Pool()
+    for last in range(MOST_PER_TOKEN):
+        pool.add((7, 0, 0, 0, last))
+    pool.add((7, 0, 0, 0, 0))
+    pool.add((7, 0, 0, 0, 99))
+    assert [ngram[-1] for ngram in pool.beginning((7,))] == [99, 0, *range(MOST_PER_TOKEN - 1, 1, -1)]
+    assert list(pool.beginning((7, 1))) == list(pool.beginning((8,))) == []
+    for first in range(100, 100 + FIRST_TOKENS - 1):
+        pool.add((first, 0, 0, 0, 0))
+    assert len(list(pool.beginning((7,)))) == MOST_PER_TOKEN
+    pool.add((99, 0, 0, 0, 0))
+    assert list(pool.beginning((7,))) == []
+
+
+def test_the_tree_merges_ngrams_of_pool_and_text_and_goes_on_where_one_ends():
+    drafter = LookaheadDrafter()
+    drafter.begin([1, 2, 3, 4, 5, 1], Sampler(), no_watch)
+    drafter.plant(Limits(NGRAM - 1, 8, 12))
+    heard = [0] * len(drafter.lanes())
+    heard[-1] = 9
+    lane = (1, *drafter.lanes().tokens.tolist())
+    drafter.advance([1], said(heard))
+    drafter.plant(Limits(1000, 8, 6))
+    while drafter.grow(1, no_watch):
+        pass
+    tree = drafter.snapshot(1000)
+    assert len(tree.follow([2, 3, 4, 5, 1, 2])) == 6, "of the prompt, and on from its 5"
+    assert len(tree.follow([*lane[1:], 9])) == len(lane)
+    assert set(tree.sources.tolist()) == {SOURCE_LOOKAHEAD}
+    paths = [tuple(tree.tokens[tree.path(node)].tolist()) for node in range(len(tree))]
+    assert len(set(paths)) == len(paths)
+
+
+class Language:
+    """A target that is a function of the tokens before: what follows is settled by the place, and half by
+    the word before, so that nothing comes twice."""
+
+    room = 10_000
+
+    def next(self, tokens):
+        return random.Random(f"{len(tokens)} {tokens[-1] % 2}").randrange(5000)
+
+    def read(self, prompt, drafter, watch):
+        return Verdict([], self.next(prompt), said([]), [])
+
+    def verify(self, context, tree: TokenTree, drafter, watch):
+        accepted, bonus = accept(
+            lambda node: self.next([*context, *tree.tokens[tree.path(node)].tolist()]), tree
+        )
+        lanes: Lanes = drafter.lanes()
+        heard = [self.next([*context, *lanes.tokens[seen].tolist()]) for seen in self.in_order(lanes)]
+        return Verdict(accepted, bonus, said(heard), [])
+
+    def in_order(self, lanes):
+        """The rows each row sees, by position."""
+        return [
+            sorted(torch.nonzero(row)[:, 0].tolist(), key=lanes.depths.tolist().__getitem__)
+            for row in lanes.visible
+        ]
+
+    def commit(self, nodes, tokens):
+        pass
+
+
+def test_lanes_teach_what_no_text_could():
+    def decoded(drafter):
+        rule = FixedLimits(Limits(32, 8, 12))
+        events = list(decode(Language(), drafter, Sampler(), [1, 2, 3], rule, (), 150, no_watch))
+        iterations = [event for event in events if isinstance(event, Iterated)]
+        return [token for each in iterations for token in each.tokens], 149 / len(iterations)
+
+    class Deaf(LookaheadDrafter):
+        def lanes(self):
+            return Lanes.none()
+
+    plain, _ = decoded(NoDrafter())
+    from_text, text_alone = decoded(Deaf())
+    from_lanes, with_lanes = decoded(LookaheadDrafter())
+    assert from_text == from_lanes == plain
+    assert text_alone < 1.05
+    assert with_lanes > 2
+
+
+@pytest.mark.parametrize("settings", [dict(), dict(temperature=0.8, top_p=0.9, repetition_penalty=1.1)])
+@pytest.mark.parametrize("kind", ["llama", "qwen2_window"])
+def test_output_equals_plain_decoding_over_several_turns(kind, settings):
+    _, model, _ = pair(kind)
+    drafter, target, prompt = LookaheadDrafter(), Sequence(model, CAPACITY), PROMPT
+    saved = 0
+    for turn in range(3):
+        sampler = Sampler(seed=turn, **settings)
+        plain = run(model, NoDrafter(), prompt, sampler, max_new_tokens=24)
+        found = run(model, drafter, prompt, sampler, budget=16, max_new_tokens=24, target=target)
+        assert_same(found.tokens, plain.tokens, model, sampler, prompt)
+        saved += plain.passes - found.passes
+        prompt = [*prompt, *plain.tokens, 7, 8, turn + 3]
+        if turn == 1:  # an edit in the middle
+            prompt[15] = 44
+    assert saved > 0
+
+
+def test_a_cache_too_short_for_lanes_only_costs_speed():
+    _, model, _ = pair("llama")
+    plain = run(model, NoDrafter(), PROMPT, Sampler(), max_new_tokens=10_000)
+    target = Sequence(model, CAPACITY)
+    found = run(
+        model, LookaheadDrafter(), PROMPT, Sampler(), budget=100, max_new_tokens=10_000, target=target
+    )
+    assert len(PROMPT) + len(found.tokens) == CAPACITY
+    assert_same(found.tokens, plain.tokens, model, Sampler(), PROMPT)

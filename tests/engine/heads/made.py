@@ -1,0 +1,194 @@
+"""Tiny heads in the formats they are published in, and what they compute, written out plainly: from the
+descriptions and the code of FasterDecoding/Medusa and SafeAILab/EAGLE, without cache, trees or transformers.
+"""
+
+import json
+import math
+from pathlib import Path
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn.functional import silu
+
+from tests.engine.models import VOCABULARY
+
+WIDTH, INNER, HEADS, KV_HEADS, HEAD_DIM = 32, 48, 4, 2, 8
+DRAFT_VOCABULARY = 40
+THETA, EPS = 500000.0, 1e-5
+LEVELS = [0, 1, 2]  # of the tiny targets' three layers
+LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "bos_token_id": 1,
+    "eos_token_id": 2,
+    "hidden_act": "silu",
+    "hidden_size": WIDTH,
+    "initializer_range": 0.02,
+    "intermediate_size": INNER,
+    "max_position_embeddings": 2048,
+    "model_type": "llama",
+    "num_attention_heads": HEADS,
+    "num_key_value_heads": KV_HEADS,
+    "num_hidden_layers": 1,
+    "pad_token_id": 0,
+    "rms_norm_eps": EPS,
+    "tie_word_embeddings": False,
+    "torch_dtype": "float16",
+    "transformers_version": "4.28.1",
+    "use_cache": True,
+    "vocab_size": VOCABULARY,
+    "rope_theta": THETA,
+}
+CONFIGS = {
+    "eagle": {**LLAMA, "bias": False},
+    "eagle_bias": LLAMA,
+    "eagle3": {
+        **LLAMA,
+        "draft_vocab_size": DRAFT_VOCABULARY,
+        "eagle_config": {"eagle_aux_hidden_state_layer_ids": LEVELS, "use_aux_hidden_state": True},
+    },
+    "medusa": {"medusa_num_heads": 3, "medusa_num_layers": 2, "base_model_name_or_path": "lmsys/vicuna"},
+    "medusa_2": {"medusa_num_heads": 3, "medusa_num_layers": 1, "version": "2"},
+}
+KINDS = tuple(CONFIGS)
+
+
+def shapes(kind: str) -> dict[str, tuple[int, ...]]:
+    queries, keys = HEADS * HEAD_DIM, KV_HEADS * HEAD_DIM
+    mlp = {"gate_proj": (INNER, WIDTH), "up_proj": (INNER, WIDTH), "down_proj": (WIDTH, INNER)}
+    if kind.startswith("medusa"):
+        blocks = CONFIGS[kind]["medusa_num_layers"]
+        found: dict[str, tuple[int, ...]] = {}
+        for head in range(CONFIGS[kind]["medusa_num_heads"]):
+            for block in range(blocks):
+                found[f"{head}.{block}.linear.weight"] = (WIDTH, WIDTH)
+                found[f"{head}.{block}.linear.bias"] = (WIDTH,)
+            if kind == "medusa":
+                found[f"{head}.{blocks}.weight"] = (VOCABULARY, WIDTH)
+        return found
+    three = kind == "eagle3"
+    layer, inputs = ("midlayer", 2 * WIDTH) if three else ("layers.0", WIDTH)
+    found = {"fc.weight": (WIDTH, (3 if three else 2) * WIDTH)}
+    found |= {f"{layer}.mlp.{name}.weight": shape for name, shape in mlp.items()}
+    rows = {"q_proj": queries, "k_proj": keys, "v_proj": keys}
+    found |= {f"{layer}.self_attn.{name}.weight": (count, inputs) for name, count in rows.items()}
+    found |= {f"{layer}.self_attn.o_proj.weight": (WIDTH, queries)}
+    found |= {f"{layer}.post_attention_layernorm.weight": (WIDTH,)}
+    if kind == "eagle_bias":  # as heads for Qwen 2 have
+        found |= {f"{layer}.self_attn.{name}.bias": (count,) for name, count in rows.items()}
+        found |= {"fc.bias": (WIDTH,)}
+    if three:
+        found |= {"midlayer.hidden_norm.weight": (WIDTH,), "midlayer.input_layernorm.weight": (WIDTH,)}
+        return found | {"norm.weight": (WIDTH,), "lm_head.weight": (DRAFT_VOCABULARY, WIDTH)}
+    return found | {"embed_tokens.weight": (VOCABULARY, WIDTH)}
+
+
+def random_weights(kind: str, seed: int = 0) -> dict[str, Tensor]:
+    """Norms near 1, matrices that keep the size of what they are given."""
+    generator = torch.Generator().manual_seed(seed)
+    weights = {}
+    for name, shape in shapes(kind).items():
+        noise = torch.randn(shape, generator=generator)
+        weights[name] = 1 + 0.1 * noise if "norm" in name else noise / math.sqrt(shape[-1])
+    if kind == "eagle3":
+        ids = torch.randperm(VOCABULARY, generator=generator)[:DRAFT_VOCABULARY].sort().values
+        weights["d2t"] = ids - torch.arange(DRAFT_VOCABULARY)
+        weights["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill_(0, ids, True)
+    return weights
+
+
+def save(
+    folder: Path, kind: str, weights: dict[str, Tensor], pickled: bool = False, **changes: object
+) -> Path:
+    """As the project publishes them: config.json, and safetensors or what torch.save writes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({**CONFIGS[kind], **changes}))
+    stem = "medusa_lm_head" if kind.startswith("medusa") else "pytorch_model" if pickled else "model"
+    weights = {name: weight.detach().contiguous() for name, weight in weights.items()}
+    if pickled:
+        torch.save(weights, folder / f"{stem}.{'pt' if kind.startswith('medusa') else 'bin'}")
+    else:
+        save_file(weights, folder / f"{stem}.safetensors")
+    return folder
+
+
+def medusa(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tensor) -> Tensor:
+    """states [..., width] -> logits [heads, ..., vocabulary]"""
+    outputs = []
+    for head in range(CONFIGS[kind]["medusa_num_heads"]):
+        x, blocks = states, CONFIGS[kind]["medusa_num_layers"]
+        for block in range(blocks):
+            name = f"{head}.{block}.linear"
+            x = x + silu(x @ weights[f"{name}.weight"].T + weights[f"{name}.bias"])
+        outputs.append(x @ weights.get(f"{head}.{blocks}.weight", lm_head).T)
+    return torch.stack(outputs)
+
+
+def eagle(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tensor:
+    """The guessed next states, causal. embedded, states: [..., rows, width], row i of token i + 1 and state
+    i."""
+    x = linear(weights, "fc", torch.cat([embedded, states], dim=-1))
+    x = x + attention(weights, "layers.0.self_attn", x)
+    return x + mlp(weights, "layers.0", x)
+
+
+def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tensor:
+    """As eagle. states: behind `fc`, or guessed."""
+    both = [
+        norm(weights, "midlayer.input_layernorm", embedded),
+        norm(weights, "midlayer.hidden_norm", states),
+    ]
+    x = states + attention(weights, "midlayer.self_attn", torch.cat(both, dim=-1))
+    return x + mlp(weights, "midlayer", x)
+
+
+def fused(weights: dict[str, Tensor], kind: str, hidden: list[Tensor]) -> Tensor:
+    """What the target's states are to the layer. hidden: of each layer read, [rows, width]."""
+    return linear(weights, "fc", torch.cat(hidden, dim=-1)) if kind == "eagle3" else hidden[0]
+
+
+def logits(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tensor) -> Tensor:
+    """[..., vocabulary], -inf for tokens that the head does not know."""
+    if kind != "eagle3":
+        return states @ lm_head.T
+    known = torch.arange(DRAFT_VOCABULARY) + weights["d2t"]
+    found = states.new_full((*states.shape[:-1], VOCABULARY), -torch.inf)
+    return found.index_copy(-1, known, linear(weights, "lm_head", norm(weights, "norm", states)))
+
+
+def layer_of(kind: str):
+    return eagle3 if kind == "eagle3" else eagle
+
+
+def linear(weights: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    return x @ weights[f"{name}.weight"].T + weights.get(f"{name}.bias", torch.zeros(()))
+
+
+def norm(weights: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    return weights[f"{name}.weight"] * x / (x.pow(2).mean(-1, keepdim=True) + EPS).sqrt()
+
+
+def mlp(weights: dict[str, Tensor], layer: str, x: Tensor) -> Tensor:
+    x = norm(weights, f"{layer}.post_attention_layernorm", x)
+    gate, up = (linear(weights, f"{layer}.mlp.{name}_proj", x) for name in ("gate", "up"))
+    return linear(weights, f"{layer}.mlp.down_proj", silu(gate) * up)
+
+
+def attention(weights: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
+    rows = x.shape[-2]
+    q, k, v = (linear(weights, f"{name}.{each}_proj", x).unflatten(-1, (-1, HEAD_DIM)) for each in "qkv")
+    q, k = rotated(q), rotated(k)
+    k, v = (each.repeat_interleave(HEADS // KV_HEADS, dim=-2) for each in (k, v))
+    scores = torch.einsum("...ihd,...jhd->...hij", q, k) / math.sqrt(HEAD_DIM)
+    later = torch.ones(rows, rows, dtype=torch.bool).triu(1)
+    shares = scores.masked_fill(later, -torch.inf).softmax(-1)
+    return linear(weights, f"{name}.o_proj", torch.einsum("...hij,...jhd->...ihd", shares, v).flatten(-2))
+
+
+def rotated(x: Tensor) -> Tensor:
+    """Rotary positions of [..., rows, heads, HEAD_DIM]: number i of a head is turned together with number i +
+    HEAD_DIM / 2."""
+    angles = torch.arange(x.shape[-3])[:, None] * THETA ** (-torch.arange(0, HEAD_DIM, 2) / HEAD_DIM)
+    cos, sin = angles.cos()[:, None], angles.sin()[:, None]
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], dim=-1)

@@ -1,0 +1,67 @@
+"""What loaded heads compute equals the plain formulas."""
+
+import pytest
+import torch
+
+from engine.heads import load_heads, open_heads
+from engine.rows import Rows
+from tests.engine.heads import made
+from tests.engine.models import VOCABULARY, ours, reference
+
+TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21]
+
+
+@pytest.fixture(scope="module")
+def target():
+    return ours(reference("llama"))
+
+
+def table_and_head(target):
+    module = target.module
+    return module.get_input_embeddings().weight.detach(), module.get_output_embeddings().weight.detach()
+
+
+@pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
+@pytest.mark.parametrize("kind", ["medusa", "medusa_2"])
+def test_medusa_heads_compute_what_their_format_says(tmp_path, target, kind, pickled):
+    weights = made.random_weights(kind)
+    heads = load_heads(open_heads(made.save(tmp_path, kind, weights, pickled)), target, 64)
+    state = torch.randn(made.WIDTH)
+    tokens, log_probs = heads.best(state, 5)
+    expected = made.medusa(weights, kind, state, table_and_head(target)[1]).log_softmax(-1).topk(5)
+    assert tokens.tolist() == expected.indices.tolist()
+    torch.testing.assert_close(log_probs, expected.values)
+
+
+@pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
+@pytest.mark.parametrize("kind", ["eagle", "eagle_bias", "eagle3"])
+def test_an_eagle_head_computes_what_its_format_says(tmp_path, target, kind, pickled):
+    """Also in pieces over its cache, and rows of a tree as the plain text that leads to each."""
+    weights = made.random_weights(kind)
+    head = load_heads(open_heads(made.save(tmp_path, kind, weights, pickled)), target, 64)
+    table, lm_head = table_and_head(target)
+    hidden = {layer: torch.randn(len(TEXT), made.WIDTH) for layer in head.hidden_layers}
+    states = head.fuse(hidden)
+    torch.testing.assert_close(states, made.fused(weights, kind, [hidden[n] for n in head.hidden_layers]))
+
+    layer, expected = made.layer_of(kind), made.layer_of(kind)(weights, table[TEXT], states)
+    cache = head.new_cache()
+    found = [head.forward(Rows.text(TEXT[:7], 0), states[:7], cache)]
+    cache.keep(range(7))
+    found.append(head.forward(Rows.text(TEXT[7:10], 7), states[7:10], cache))
+    torch.testing.assert_close(torch.cat(found), expected[:10], rtol=1e-4, atol=1e-5)
+
+    # Two branches behind the tail's first row.
+    visible = torch.tensor([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], dtype=torch.bool)
+    branches = Rows(torch.tensor([6, 7]), torch.tensor([8, 8]), visible)
+    found = head.forward(branches, states[10:], cache)
+    for row, token in enumerate((6, 7)):
+        path = [*range(8), 10 + row]
+        plain = layer(weights, table[[*TEXT[:8], token]], states[path])
+        torch.testing.assert_close(found[row], plain[-1], rtol=1e-4, atol=1e-5)
+
+    tokens, log_probs = head.best(found, 6)
+    best = made.logits(weights, kind, found, lm_head).log_softmax(-1).topk(6)
+    assert tokens.tolist() == best.indices.tolist()
+    torch.testing.assert_close(log_probs, best.values, rtol=1e-4, atol=1e-5)
+    assert tokens.max() < VOCABULARY

@@ -1,0 +1,198 @@
+"""Mixtures of experts under a limit: the numbers of resident ones, and only the experts chosen are moved."""
+
+import json
+import threading
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from engine import building
+from engine.checkpoints import open_checkpoint
+from engine.loading import load_model
+from engine.model import no_watch
+from engine.quantization import Experts
+from engine.sequence import Sequence
+from engine.streaming import Limits, chunks
+from engine.streaming.disk import SECTOR
+from tests.engine.checkpoints.files import convert
+from tests.engine.models import CONTEXT, reference
+from tests.engine.quantization.grouped_reference import Matrix
+from tests.engine.quantization.test_folders import SETTINGS
+from tests.engine.test_building import AtOnce
+
+TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
+# Of about 1.7 MB in float32, and of 0.4 MB in 4 bits: no matrix but an expert's is larger than a slot.
+LIMIT = {"safetensors": 300_000, "stacked": 300_000, "single": 300_000, "gptq": 130_000}
+
+
+def write(folder, kind):
+    """A tiny Mixtral of 8 experts, 2 for each row; its file or folder."""
+    module = reference(
+        "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
+    )
+    if kind in ("stacked", "single"):
+        return convert(module, folder / "model.gguf", stacked=kind == "stacked")
+    module.save_pretrained(folder)
+    if kind == "gptq":
+        quantize(folder)
+    return folder
+
+
+EXPERTS = ("w1.weight", "w2.weight", "w3.weight")
+
+
+def quantize(folder):
+    """Random numbers in GPTQ's format for the matrices of the layers."""
+    tensors = load_file(folder / "model.safetensors")
+    for name in [name for name in tensors if name.endswith(("_proj.weight", *EXPERTS))]:
+        matrix = Matrix(4, 16, *tensors.pop(name).shape, act_order=True, seed=len(tensors))
+        matrix.scales *= 0.02
+        tensors |= {name.replace("weight", part): tensor for part, tensor in matrix.gptq(1).items()}
+    save_file(tensors, folder / "model.safetensors")
+    config = folder / "config.json"
+    settings = {"quantization_config": SETTINGS["gptq"]}
+    config.write_text(json.dumps(json.loads(config.read_text()) | settings))
+
+
+@pytest.fixture(autouse=True)
+def little_is_joined(monkeypatch):
+    """In files so small everything lies close together."""
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
+
+
+@pytest.fixture(scope="module", params=LIMIT)
+def stored(tmp_path_factory, request):
+    """(a file or folder, a limit)"""
+    return write(tmp_path_factory.mktemp(request.param), request.param), LIMIT[request.param]
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("safetensors"), "safetensors")
+
+
+def load(path, **kwargs):
+    cpu = torch.device("cpu")
+    return load_model(open_checkpoint(path), torch.float32, cpu, no_watch, context=CONTEXT, **kwargs)
+
+
+class Routed:
+    """Notes the experts that each mixture of a model uses, as (layer, expert)."""
+
+    def __init__(self, model):
+        self.experts = set()
+        mixtures = [module for module in model.module.modules() if isinstance(module, Experts)]
+        for layer, module in enumerate(mixtures):
+            module.register_forward_pre_hook(
+                lambda _, args, layer=layer: self.experts.update(
+                    (layer, expert) for expert in args[1].flatten().tolist()
+                )
+            )
+
+
+def moved_by(model, routed, work):
+    """Bytes that were streamed for `work`, and those of the chunks that it needs once."""
+    before = model.moved
+    routed.experts.clear()
+    work()
+    needed = [chunk for chunk in model.mover._chunks if chunk.stored[0].expert in {None, *routed.experts}]
+    return model.moved - before, sum(chunk.nbytes for chunk in needed)
+
+
+def test_streamed_experts_give_the_bits_of_resident_ones(stored):
+    path, limit = stored
+    resident, streamed = load(path, packed=True), load(path, limits=Limits(limit))
+    one, other = Sequence(resident, CONTEXT), Sequence(streamed, CONTEXT)
+    for rows in (TEXT, [7], [50], [3, 9, 12], [1], TEXT, [4]):
+        assert torch.equal(one.extend(rows), other.extend(rows))
+    streamed.close()
+
+
+def test_plain_decoding_moves_the_experts_of_its_row_and_no_others(stored):
+    path, limit = stored
+    model = load(path, limits=Limits(limit))
+    sequence, routed = Sequence(model, CONTEXT), Routed(model)
+    sequence.extend(TEXT)
+    sequence.extend([7])  # the mixtures of the prompt wanted most of their experts; this one is guessed wrong
+    for token in (50, 3, 9, 12, 30, 44):
+        moved, needed = moved_by(model, routed, lambda token=token: sequence.extend([token]))
+        assert len(routed.experts) == 2 * 2
+        assert moved == needed < 0.5 * model.mover.pass_nbytes
+    model.close()
+
+
+def test_a_pass_of_many_rows_moves_each_expert_once(stored):
+    path, limit = stored
+    model = load(path, limits=Limits(limit))
+    sequence, routed = Sequence(model, CONTEXT), Routed(model)
+    for _ in range(3):
+        sequence.rewind(0)
+        moved, needed = moved_by(model, routed, lambda: sequence.extend([*range(1, 61)]))
+        assert len(routed.experts) == 2 * 8
+        assert moved == needed == model.mover.pass_nbytes
+    model.close()
+
+
+def test_a_wrong_guess_costs_less_than_the_ring_holds(path):
+    model = load(path, limits=Limits(300_000))
+    sequence, routed = Sequence(model, CONTEXT), Routed(model)
+    sequence.extend(TEXT)
+    moved, needed = moved_by(model, routed, lambda: sequence.extend([7]))
+    assert needed <= moved < needed + model.mover.nbytes
+    model.close()
+
+
+def test_stop_at_any_moment_leaves_the_next_pass_right(path):
+    class Stopped(Exception):
+        pass
+
+    threads = threading.active_count()
+    resident, model = load(path, packed=True), load(path, limits=Limits(300_000))
+    expected = [Sequence(resident, CONTEXT).extend([*TEXT[:4], *rows]) for rows in (TEXT[4:], TEXT[4:5])]
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT[:4])
+    calls = []
+    sequence.extend(TEXT[4:], lambda done, total: calls.append(done))
+    for moment in range(0, len(calls), 4):
+        for rows, logits in zip((TEXT[4:], TEXT[4:5]), expected, strict=True):
+            left = iter(range(moment))
+
+            def stop(done, total, left=left):
+                if next(left, None) is None:
+                    raise Stopped
+
+            sequence.rewind(4)
+            with pytest.raises(Stopped):
+                sequence.extend(TEXT[4:], stop)
+            torch.testing.assert_close(sequence.extend(rows), logits, rtol=1e-4, atol=1e-4)
+    model.close()
+    assert threading.active_count() == threads
+
+
+@pytest.mark.parametrize("pinned", [1 << 30, 800_000], ids=["pinned", "partly pinned"])
+@pytest.mark.parametrize("limits", [Limits(300_000), Limits(300_000, 600_000)], ids=["ram", "ram and disk"])
+def test_a_device_with_memory_of_its_own_gets_the_experts_chosen(path, monkeypatch, limits, pinned):
+    resident = load(path, packed=True)
+    monkeypatch.setattr(building, "link_to", lambda device: AtOnce(pinned))
+    model = load(path, limits=limits)
+    one, other, routed = Sequence(resident, CONTEXT), Sequence(model, CONTEXT), Routed(model)
+    for rows in (TEXT, [7]):
+        assert torch.equal(one.extend(rows), other.extend(rows))
+    for token in (50, 3, 9, 12):
+        expected = one.extend([token])
+        moved, needed = moved_by(model, routed, lambda token=token: other.extend([token]))
+        assert moved == needed < 0.5 * model.mover.pass_nbytes
+        other.rewind(len(other.ids) - 1)
+        assert torch.equal(other.extend([token]), expected)
+    model.close()
+
+
+def test_a_sweep_brings_every_expert(path):
+    model = load(path, limits=Limits(300_000))
+    Sequence(model, CONTEXT).extend(TEXT[:1])
+    for _ in range(2):
+        before = model.moved
+        model.mover.sweep()
+        assert model.moved - before == model.mover.pass_nbytes
+    model.close()

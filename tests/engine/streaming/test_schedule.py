@@ -1,0 +1,119 @@
+"""Which chunks are planned, before and after a mixture has chosen."""
+
+import random
+
+from engine.streaming.schedule import Schedule
+
+# Two layers and a head: attention, the mixture's experts.
+LAYOUT = [None, 0, 0, 0, None, None, 1, 1, 1, 1, None]
+
+
+def ahead(schedule):
+    return [chunk for step, chunk in sorted(schedule.chunks.items()) if step > schedule.step]
+
+
+def go_to(schedule, chunk):
+    """Advance until `chunk` is computed with; the chunks that came."""
+    came = []
+    assert schedule.expects(chunk)
+    while not came or came[-1] != chunk:
+        schedule.advance()
+        came.append(schedule.chunks[schedule.step])
+    return came
+
+
+def test_what_every_pass_uses_is_planned_round_and_round():
+    schedule = Schedule([None] * 3, slots=4)
+    assert ahead(schedule) == [0, 1, 2]
+    for number in range(20):
+        schedule.advance()
+        assert schedule.chunks[schedule.step] == number % 3
+        assert ahead(schedule) == [(number + later) % 3 for later in (1, 2, 3)]
+
+
+def test_nothing_behind_a_mixture_is_planned_before_it_has_chosen():
+    schedule = Schedule(LAYOUT, slots=4)
+    assert ahead(schedule) == [0]
+    go_to(schedule, 0)
+    assert ahead(schedule) == []
+
+
+def test_the_experts_chosen_come_and_then_what_every_pass_uses():
+    schedule = Schedule(LAYOUT, slots=8)
+    go_to(schedule, 0)
+    schedule.choose(0, {2}, most=False)
+    assert ahead(schedule) == [2, 4, 5]
+    assert go_to(schedule, 5) == [2, 4, 5]
+    schedule.choose(1, {6, 9}, most=False)
+    assert ahead(schedule) == [6, 9, 10, 0]
+
+
+def test_after_a_mixture_that_wanted_most_the_next_is_planned_before_it_has_chosen():
+    schedule = Schedule(LAYOUT, slots=4)
+    go_to(schedule, 0)
+    schedule.choose(0, {1, 2, 3}, most=True)
+    for chunk in range(1, 6):
+        assert go_to(schedule, chunk) == [chunk]
+    assert ahead(schedule) == [6, 7, 8]
+    schedule.choose(1, {8}, most=False)
+    assert go_to(schedule, 8) == [6, 7, 8]
+    assert ahead(schedule) == [10, 0]
+    go_to(schedule, 0)
+    assert ahead(schedule) == []
+
+
+def test_a_choice_is_of_one_pass():
+    schedule = Schedule([0, 0, 0], slots=3)
+    schedule.choose(0, {1}, most=False)
+    go_to(schedule, 1)
+    assert ahead(schedule) == []
+    schedule.choose(0, {0, 2}, most=False)
+    assert ahead(schedule) == [0, 2]
+
+
+def test_a_choice_of_a_pass_that_ended_is_forgotten():
+    schedule = Schedule(LAYOUT, slots=2)
+    go_to(schedule, 0)
+    schedule.choose(0, {1, 2, 3}, most=False)
+    schedule.begin_anew(schedule.step + 5, 0)
+    go_to(schedule, 0)
+    assert ahead(schedule) == []
+
+
+def passes(schedule, layout, rng, most):
+    """Five passes with experts chosen at random: the chunks that were asked for, those that came."""
+    used, came = [], []
+    for _ in range(5):
+        before, wanted = None, set()
+        for chunk, mixture in enumerate(layout):
+            if mixture is not None and mixture != before:
+                experts = [number for number, other in enumerate(layout) if other == mixture]
+                wanted = set(rng.sample(experts, rng.randint(0, len(experts))))
+                schedule.choose(mixture, wanted, most())
+            before = mixture
+            if mixture is None or chunk in wanted:
+                used.append(chunk)
+                came += go_to(schedule, chunk)
+    return used, came
+
+
+def test_what_is_chosen_comes_and_nothing_else():
+    for seed in range(500):
+        rng = random.Random(seed)
+        layout = []
+        for mixture in range(rng.randint(1, 4)):
+            layout += [None] * rng.randint(0, 3) + [mixture] * rng.randint(1, 5)
+        layout += [None] * rng.randint(0, 2)
+        schedule = Schedule(layout, slots=rng.randint(2, 9))
+        used, came = passes(schedule, layout, rng, lambda: False)
+        assert came == used
+
+
+def test_what_is_chosen_comes_also_where_the_guess_was_wrong():
+    for seed in range(500):
+        rng = random.Random(seed)
+        schedule = Schedule(LAYOUT, slots=rng.randint(2, 5))
+        used, came = passes(schedule, LAYOUT, rng, lambda rng=rng: rng.random() < 0.5)
+        assert [chunk for chunk in came if LAYOUT[chunk] is None] == [
+            chunk for chunk in used if LAYOUT[chunk] is None
+        ]

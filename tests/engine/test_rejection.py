@@ -1,0 +1,210 @@
+"""Equality in distribution: chi-squared over 100,000 draws from made-up distributions, and over long texts
+of made-up models whose next token depends on the last one only."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from engine.budget import FixedLimits
+from engine.decoding import Iterated, decode
+from engine.drafting import Limits
+from engine.drafting.drawn_layers import LayerDrafter
+from engine.drafting.draws import draw
+from engine.errors import BadNumbers
+from engine.model import no_watch
+from engine.rejection import rounds
+from engine.sampling import DRAFT_STREAM, TARGET_STREAM, TEST_STREAM, History, Sampler, uniforms
+from engine.verification import TargetVerifier
+
+VOCABULARY = 6
+SETTINGS = {
+    "temperature": dict(temperature=1.3),
+    "cold": dict(temperature=0.3),
+    "top_k": dict(temperature=1.0, top_k=3),
+    "top_p": dict(temperature=1.0, top_p=0.7),
+    "min_p": dict(temperature=1.0, min_p=0.2),
+    "penalties": dict(temperature=0.9, repetition_penalty=1.4, presence_penalty=0.3, frequency_penalty=0.1),
+    "bias": dict(temperature=1.0, logit_bias={0: 2.0, 3: -4.0}),
+    "all": dict(temperature=1.1, top_k=5, top_p=0.9, min_p=0.02, repetition_penalty=1.2, logit_bias={1: 1.0}),
+}
+every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+
+
+def logits_of(seed: int, *shape: int) -> torch.Tensor:
+    return torch.randn(*shape, VOCABULARY, generator=torch.Generator().manual_seed(seed)) * 1.5
+
+
+def assert_distributed(counts, expected) -> None:
+    """Pearson's chi-squared, at five standard deviations of its normal approximation by Wilson and Hilferty
+    (p = 3e-7). Cells that cannot be must be empty; rare ones are one cell."""
+    counts, expected = (
+        torch.as_tensor(values, dtype=torch.float64).flatten() for values in (counts, expected)
+    )
+    assert counts[expected == 0].sum() == 0
+    rare = expected < 10
+    cells = [torch.cat([values[~rare], values[rare].sum()[None]]) for values in (counts, expected)]
+    possible = cells[1] > 0
+    chi_squared = float(((cells[0] - cells[1]) ** 2 / cells[1])[possible].sum())
+    freedom = int(possible.sum()) - 1
+    if freedom == 0:
+        return
+    spread = 2 / (9 * freedom)
+    z = ((chi_squared / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
+    assert z < 5, f"chi-squared {chi_squared:.1f} with {freedom} degrees of freedom"
+
+
+@pytest.mark.parametrize("draws", [1, 2, 5])
+@every_setting
+def test_kept_draws_and_what_is_left_are_together_distributed_as_the_target(settings, draws):
+    count = 100_000
+    sampler, history = Sampler(seed=draws, **settings), History([2, 2, 4], [[]])
+    p = sampler.probabilities(logits_of(1, 1), history)
+    q = sampler.probabilities(logits_of(2, 1), history).float()
+    positions, numbers = torch.arange(count)[:, None], torch.arange(draws)
+    tokens = draw(q.expand(count, -1), uniforms(sampler.seed, positions, numbers, DRAFT_STREAM))
+    tests = uniforms(sampler.seed, positions, numbers, TEST_STREAM)
+    kept, left = rounds(p.expand(count, -1), q, tokens, tests)
+    bonus = draw(left, uniforms(sampler.seed, positions, numbers[:1], TARGET_STREAM))
+    found = torch.cat([tokens, bonus], 1).gather(1, kept[:, None])
+    assert_distributed(torch.bincount(found[:, 0], minlength=VOCABULARY), p[0] * count)
+    assert_distributed(torch.bincount(tokens[:, -1], minlength=VOCABULARY), q[0].double() * count)
+    # One round keeps a draw with probability sum min(p, q); more rounds keep more.
+    overlap = float(torch.minimum(p, q).sum())
+    accepted = float((kept < draws).double().mean())
+    assert abs(accepted - overlap) < 0.01 if draws == 1 else accepted > overlap
+
+
+def test_a_draft_equal_to_its_target_is_never_refused():
+    probs = logits_of(3, 50).softmax(-1).double()
+    tokens = draw(probs, uniforms(0, torch.arange(50)[:, None], torch.arange(1)))
+    kept, _ = rounds(probs, probs, tokens, torch.full((50, 1), 0.999999))
+    assert kept.tolist() == [0] * 50
+
+
+class TableSequence:
+    """A made-up model behind engine.sequence's interface: logits of the next token by the last one."""
+
+    def __init__(self, table: torch.Tensor, capacity: int) -> None:
+        self.table = table  # [vocabulary, vocabulary]
+        self.cache = SimpleNamespace(capacity=capacity, length=0, tail=0)
+        self.ids: list[int] = []
+
+    def align(self, context):
+        del self.ids[:]
+        return 0
+
+    def extend(self, tokens, watch=no_watch):
+        return self.read(tokens).logits[0]
+
+    def read(self, tokens, hidden_layers=(), watch=no_watch):
+        self.ids.extend(tokens)
+        return SimpleNamespace(logits=self.table[tokens[-1:]], hidden={})
+
+    def consider(self, tokens, positions, visible, hidden_layers=(), watch=no_watch):
+        return SimpleNamespace(logits=self.table[tokens], hidden={})
+
+    def keep(self, tail_slots, tokens):
+        self.ids.extend(tokens)
+
+
+class Layers(LayerDrafter):
+    name = "layers"
+    defaults = Limits(budget=64, beams=8, depth=8)
+
+    def __init__(self, sequence, widths):
+        super().__init__(sequence, VOCABULARY)
+        self.widths = widths
+
+    def expansion(self, limits):
+        return self.widths[: limits.depth]
+
+
+class ByWhatWasDrawn:
+    """The worst rule there may be: limits come of what was drawn beyond the accepted path."""
+
+    def __init__(self):
+        self.depth = 3
+
+    def choose(self):
+        return Limits(64, 8, self.depth)
+
+    def observe(self, limits, iteration):
+        self.depth = 1 + int(iteration.tree.tokens[-1]) % 3
+
+
+def text(target, draft, settings, widths, count, rule=None):
+    """Tokens [count] and tokens per pass."""
+    capacity = count + 100
+    sampler = Sampler(seed=9, **settings)
+    verifier = TargetVerifier(TableSequence(target, capacity), sampler)
+    drafter = Layers(TableSequence(draft, capacity), widths)
+    rule = rule or FixedLimits(drafter.defaults)
+    tokens, passes = [], 0
+    for event in decode(verifier, drafter, sampler, [0], rule, (), count, no_watch):
+        if isinstance(event, Iterated):
+            tokens += event.tokens
+            passes += 1
+    return np.asarray(tokens), len(tokens) / passes
+
+
+def assert_transitions(tokens, p):
+    """Of every token given the one before; and given the two before, on whom it must not depend further:
+    what was drafted, refused or left over must not tie tokens together."""
+    last, now = tokens[:-1], tokens[1:]
+    pairs = np.zeros((VOCABULARY,) * 2)
+    np.add.at(pairs, (last, now), 1)
+    for token in range(VOCABULARY):
+        assert_distributed(pairs[token], pairs[token].sum() * p[token])
+    triples = np.zeros((VOCABULARY,) * 3)
+    np.add.at(triples, (last[:-1], now[:-1], now[1:]), 1)
+    for first in range(VOCABULARY):
+        for token in range(VOCABULARY):
+            assert_distributed(triples[first, token], triples[first, token].sum() * p[token])
+
+
+@pytest.mark.parametrize("widths", [(1, 1, 1), (3, 2, 1)], ids=["chain", "tree"])
+@pytest.mark.parametrize(
+    "settings", [SETTINGS[name] for name in ("temperature", "top_p")], ids=["temperature", "top_p"]
+)
+def test_long_texts_have_the_targets_transitions(settings, widths):
+    target, draft = logits_of(4, VOCABULARY), logits_of(5, VOCABULARY)
+    tokens, _ = text(target, draft, settings, widths, 3000)
+    history = History([], [[]] * VOCABULARY)
+    assert_transitions(tokens, Sampler(**settings).probabilities(target, history).numpy())
+
+
+def test_limits_that_come_of_what_was_drawn_do_no_harm():
+    target, draft = logits_of(4, VOCABULARY), logits_of(5, VOCABULARY)
+    tokens, _ = text(target, draft, dict(temperature=1.0), (2, 1, 1), 3000, ByWhatWasDrawn())
+    assert_transitions(tokens, target.softmax(-1).double().numpy())
+
+
+def test_a_better_draft_has_more_accepted():
+    target, noise = logits_of(6, VOCABULARY), logits_of(7, VOCABULARY)
+    rates = [
+        text(target, target + amount * noise, dict(temperature=1.0), (1, 1, 1), 300)[1]
+        for amount in (3.0, 0.3, 0.0)
+    ]
+    assert rates == sorted(rates)
+    assert rates[-1] > 3.9, "all four tokens of a pass, where draft and target are the same"
+
+
+def test_greedy_text_is_the_targets_whatever_the_draft():
+    target = logits_of(8, VOCABULARY)
+    expected, token = [], int(target[0].argmax())
+    while len(expected) < 30:
+        token = int(target[token].argmax())
+        expected.append(token)
+    for draft in (logits_of(9, VOCABULARY), -target, target):
+        tokens, _ = text(target, draft, {}, (3, 2, 1), 31)
+        assert tokens.tolist() == expected
+
+
+def test_logits_that_are_no_numbers_are_an_error():
+    draft = logits_of(9, VOCABULARY)
+    target = logits_of(8, VOCABULARY)
+    target[int(target[0].argmax())] = torch.nan
+    with pytest.raises(BadNumbers):
+        text(target, draft, {}, (2, 1), 30)
