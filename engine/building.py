@@ -114,7 +114,7 @@ class Builder:
             weight = self.weights[name]
             if owner in self._experts:
                 experts, kind, expert = self._experts[owner]
-                matrices[name] = self._stored(weight)
+                matrices[name] = self._stored(weight, order_of_use(name)[:2])
                 experts.place(kind, expert, matrices[name].matrix)
             elif leaf != "weight":
                 continue
@@ -128,6 +128,8 @@ class Builder:
         if limits is not None:
             link = link_to(self.workspace.device)
             self.streamer = Streamer(list(matrices.values()), limits, self._files, link)
+            for experts, _, _ in self._experts.values():
+                experts.mover = self.streamer
         self.resident = {name: each for name, each in matrices.items() if not each.matrix.mover}
 
     def place(self, name: str, parts: list[Tensor]) -> None:
@@ -163,8 +165,8 @@ class Builder:
             for file in self._files.values():
                 file.close()
 
-    def _stored(self, weight: Weight) -> Stored:
-        return Stored(_matrix(weight, [], self.workspace), weight.spans)
+    def _stored(self, weight: Weight, expert: tuple[int, int] | None = None) -> Stored:
+        return Stored(_matrix(weight, [], self.workspace), weight.spans, expert)
 
     def _pack_linear(
         self, name: str, bias: nn.Parameter | None, weight: Weight, limits: Limits | None

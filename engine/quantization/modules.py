@@ -1,12 +1,12 @@
 """Layers that keep their weights packed, in the place of transformers' own."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
-from engine.quantization.packed import Packed
+from engine.quantization.packed import Mover, Packed
 
 
 def half_split(weight: Tensor, heads: int) -> Tensor:
@@ -74,6 +74,7 @@ class Experts(nn.Module):
     are touched.
 
     Takes the place of modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
+    Attributes: `mover`, told which experts a pass uses; None where all are in memory.
     """
 
     def __init__(self, activation: Callable[[Tensor], Tensor]) -> None:
@@ -82,16 +83,24 @@ class Experts(nn.Module):
         self.up_proj: dict[int, Packed] = {}
         self.down_proj: dict[int, Packed] = {}
         self.activation = activation
+        self.mover: Mover | None = None
 
     def place(self, kind: str, expert: int, matrix: Packed) -> None:
         """kind: gate_proj, up_proj [inner, width] or down_proj [width, inner]."""
         getattr(self, kind)[expert] = matrix
 
+    def matrices(self, experts: Iterable[int]) -> list[Packed]:
+        """Those of `experts`."""
+        return [kind[expert] for expert in experts for kind in (self.gate_proj, self.up_proj, self.down_proj)]
+
     def forward(self, x: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
         """x [rows, width]; chosen int64 [rows, k], the experts of each row; shares [rows, k] -> [rows,
         width]"""
         output = torch.zeros_like(x)
-        for expert in chosen.unique().tolist():
+        used = chosen.unique().tolist()
+        if self.mover is not None:
+            self.mover.choose(self.matrices(self.gate_proj), self.matrices(used))
+        for expert in used:
             rows, rank = torch.where(chosen == expert)
             mine = x[rows]
             inner = self.activation(self.gate_proj[expert].product(mine)) * self.up_proj[expert].product(mine)
@@ -110,6 +119,5 @@ def packed_in(module: nn.Module) -> list[Packed]:
             case PackedEmbedding(weight=Packed() as matrix):
                 found[id(matrix)] = matrix
             case Experts():
-                for matrices in (part.gate_proj, part.up_proj, part.down_proj):
-                    found |= {id(matrix): matrix for matrix in matrices.values()}
+                found |= {id(matrix): matrix for matrix in part.matrices(part.gate_proj)}
     return list(found.values())

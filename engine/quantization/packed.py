@@ -1,6 +1,6 @@
 """A matrix in memory as it is stored, unpacked piece by piece at the moment it is multiplied."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -60,6 +60,9 @@ class Mover(Protocol):
 
     def fetch(self, matrix: "Packed") -> None:
         """Give `matrix` its parts; they stay until the next fetch."""
+
+    def choose(self, experts: Sequence["Packed"], chosen: Sequence["Packed"]) -> None:
+        """Of a mixture's `experts`, this pass will only ask for the matrices `chosen`."""
 
     def close(self) -> None:
         """End its threads, close its files."""

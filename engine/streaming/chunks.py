@@ -19,10 +19,12 @@ GAP_NBYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stored:
-    """A matrix and where its bytes lie, one span for each of its parts."""
+    """A matrix and where its bytes lie, one span for each of its parts. `expert`: which it belongs to, as
+    (mixture, expert)."""
 
     matrix: Packed
     spans: tuple[Span, ...]
+    expert: tuple[int, int] | None = None
 
     @property
     def nbytes(self) -> int:
@@ -44,12 +46,14 @@ class Extent:
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
     """Attributes: `stored`, its matrices in the order of use; `extents`, what to read; `places`, for each
-    matrix and part (offset in the slot, bytes); `nbytes` of the slot it needs."""
+    matrix and part (offset in the slot, bytes); `nbytes` of the slot it needs; `mixture`, of whose experts
+    it holds one, or a part of one."""
 
     stored: tuple[Stored, ...]
     extents: tuple[Extent, ...]
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
+    mixture: int | None
 
     def give(self, slot: Tensor) -> None:
         """Give the matrices their bytes, which lie in `slot` (uint8 [nbytes])."""
@@ -63,7 +67,8 @@ class Chunk:
 
 
 def make_chunk(stored: Sequence[Stored]) -> Chunk:
-    """One chunk of these matrices: their spans, joined where they lie close together."""
+    """One chunk of these matrices, all of one expert or of none: their spans, joined where they lie close
+    together."""
     extents: list[Extent] = []
     at = 0
     runs = _runs(span for each in stored for span in each.spans)
@@ -77,7 +82,8 @@ def make_chunk(stored: Sequence[Stored]) -> Chunk:
         return extent.at + span.offset - extent.start, span.nbytes
 
     places = tuple(tuple(place(span) for span in each.spans) for each in stored)
-    return Chunk(tuple(stored), tuple(extents), places, at)
+    mixture = stored[0].expert[0] if stored[0].expert else None
+    return Chunk(tuple(stored), tuple(extents), places, at, mixture)
 
 
 def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
@@ -93,11 +99,13 @@ def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
 
 
 def split(stored: Sequence[Stored], nbytes: int) -> list[Chunk]:
-    """Chunks of about `nbytes`, in the order of use. A matrix larger than that is a chunk of its own."""
+    """Chunks of about `nbytes`, in the order of use. A matrix larger than that is a chunk of its own; two
+    experts share none."""
     chunks: list[Chunk] = []
     waiting: list[Stored] = []
     for each in stored:
-        if waiting and sum(other.nbytes for other in waiting) + each.nbytes > nbytes:
+        full = sum(other.nbytes for other in waiting) + each.nbytes > nbytes
+        if waiting and (full or each.expert != waiting[0].expert):
             chunks.append(make_chunk(waiting))
             waiting = []
         waiting.append(each)

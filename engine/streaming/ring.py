@@ -6,13 +6,14 @@ Reading goes on across passes: while a draft grows the next tree, the next pass'
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from torch import Tensor
 
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.disk import SECTOR, DiskFile, MemoryFile, buffer
+from engine.streaming.schedule import Schedule
 
 # One read: long enough for a disk's full speed, short enough that two threads share a chunk.
 PIECE_NBYTES = 4 << 20
@@ -47,9 +48,8 @@ class Ring:
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
         self.moved = 0
-        # Steps count chunks across passes: step s is chunk s % len(chunks), in slot s % slots.
         self._changed = threading.Condition()
-        self._step = -1  # what the consumer holds; earlier slots are free
+        self._schedule = Schedule([chunk.mixture for chunk in chunks], slots)
         self._queue = 0  # the next step to be read
         self._pieces: list[tuple[int, Extent]] = []  # of steps begun, not yet taken by a reader
         self._missing: dict[int, int] = {}  # pieces still to arrive, by step
@@ -69,21 +69,18 @@ class Ring:
         Raises StreamBroken; then the next fetch begins anew.
         """
         with self._changed:
-            if (self._step + 1) % len(self._chunks) == chunk and self._error is None:
-                self._missing.pop(self._step, None)
-                self._step += 1
-            else:
+            if self._error is not None or not self._schedule.expects(chunk):
                 self._begin_anew(chunk)
-            self._changed.notify_all()
-            started = time.perf_counter()
-            while self._missing.get(self._step) != 0 and self._error is None:
-                self._changed.wait()
-            self.waited_s += time.perf_counter() - started
-            if self._error is not None:
-                raise self._error
-            self.moved += self._chunks[chunk].nbytes
-            start = self._step % self._slots * self._slot_nbytes
+            while self._advance() != chunk:
+                pass  # it was read ahead for experts that nobody has chosen, or the pass ended early
+            start = self._schedule.step % self._slots * self._slot_nbytes
             return self._bytes[start : start + self._chunks[chunk].nbytes]
+
+    def choose(self, mixture: int, wanted: Collection[int], most: bool) -> None:
+        """See `Schedule.choose`."""
+        with self._changed:
+            self._schedule.choose(mixture, wanted, most)
+            self._changed.notify_all()
 
     def close(self) -> None:
         """End the threads."""
@@ -93,6 +90,23 @@ class Ring:
         for thread in self._threads:
             thread.join()
 
+    def _advance(self) -> int:
+        """Go on to the next step and wait until its chunk, whose number is returned, has arrived. The lock is
+        held."""
+        self._missing.pop(self._schedule.step, None)
+        self._schedule.advance()
+        self._changed.notify_all()
+        step = self._schedule.step
+        started = time.perf_counter()
+        while self._missing.get(step) != 0 and self._error is None:
+            self._changed.wait()
+        self.waited_s += time.perf_counter() - started
+        if self._error is not None:
+            raise self._error
+        chunk = self._schedule.chunks[step]
+        self.moved += self._chunks[chunk].nbytes
+        return chunk
+
     def _begin_anew(self, chunk: int) -> None:
         """A pass ended early, or failed: forget what was read ahead. The lock is held."""
         self._pieces.clear()
@@ -101,9 +115,8 @@ class Ring:
             self._changed.wait()
         self._error = None
         self._missing.clear()
-        step = max(self._step, 0)
-        self._step = step + (chunk - step) % len(self._chunks)
-        self._queue = self._step
+        self._queue = self._schedule.step + 1
+        self._schedule.begin_anew(self._queue, chunk)
 
     # -- reader threads --------------------------------------------------------------------------------------
 
@@ -131,8 +144,8 @@ class Ring:
                 if self._pieces:
                     self._reading += 1
                     return self._pieces.pop(0)
-                if self._error is None and self._queue < max(self._step, 0) + self._slots:
-                    extents = self._chunks[self._queue % len(self._chunks)].extents
+                if self._error is None and self._queue in self._schedule.chunks:
+                    extents = self._chunks[self._schedule.chunks[self._queue]].extents
                     self._pieces = [(self._queue, piece) for extent in extents for piece in pieces(extent)]
                     self._missing[self._queue] = len(self._pieces)
                     self._queue += 1
