@@ -9,8 +9,8 @@ import numpy as np
 from engine.decoding import Iterated, Rule
 from engine.drafting import Limits
 
-BUDGETS = tuple(2**n for n in range(2, 11))
-BEAMS = tuple(2**n for n in range(2, 8))
+BUDGETS: tuple[int, ...] = tuple(2**n for n in range(2, 11))
+BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
 MEMORY = 40  # iterations whose acceptance counts
 LAST = 8  # measured times of each size that count
 FADE = 0.93  # what an acceptance counts for, one iteration later

@@ -54,10 +54,10 @@ def uniforms(seed: int, positions: Tensor | int, numbers: Tensor, stream: int = 
 
     seed: 0 <= seed < 2^64. positions: absolute, of the token to be chosen in the sequence.
     """
-    positions, numbers = torch.broadcast_tensors(torch.as_tensor(positions, device=numbers.device), numbers)
+    positions = torch.as_tensor(positions, device=numbers.device)
     counter = (numbers >> 2, positions & _MASK32, positions >> 32, stream)
     words = torch.stack(philox(counter, (seed & _MASK32, seed >> 32)))
-    bits = words.gather(0, (numbers & 3)[None])[0]
+    bits = words.gather(0, (numbers & 3).expand_as(words[0])[None])[0]
     return (bits.double() + 0.5) / 2**32
 
 
@@ -74,7 +74,7 @@ class History:
     tails: Sequence[Sequence[int]]
 
     def counts(self, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Which tokens stand before any row, int64 [tokens]; how often before each, float32 [rows, tokens]."""
+        """Tokens that stand before any row, int64 [tokens]; how often before each, float32 [rows, tokens]."""
         pairs = [(row, token) for row, tail in enumerate(self.tails) for token in tail]
         rows, behind = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
         context = np.asarray(self.context, dtype=np.int64)

@@ -6,8 +6,8 @@ from functools import cache
 import pytest
 import torch
 
-from engine.decoding import Iterated, Prefilled, decode
 from engine.budget import FixedLimits
+from engine.decoding import Iterated, Prefilled, decode
 from engine.drafting import Limits
 from engine.drafting.none import NoDrafter
 from engine.drafting.recycling import RecyclingDrafter
@@ -178,9 +178,7 @@ def test_a_decoding_closed_early_leaves_both_sequences_usable():
     target, drafter = Sequence(model, CAPACITY), SpecExecDrafter(Sequence(draft, CAPACITY), VOCABULARY)
     expected = run(model, NoDrafter(), PROMPT, Sampler()).tokens
     for events in range(1, 12):
-        stream = decode(
-            TargetVerifier(target, Sampler()), drafter, Sampler(), PROMPT, RULE, (), 48, no_watch
-        )
+        stream = decode(TargetVerifier(target, Sampler()), drafter, Sampler(), PROMPT, RULE, (), 48, no_watch)
         for _ in range(events):
             next(stream)
         stream.close()
@@ -203,8 +201,8 @@ def test_a_pass_ended_by_the_watch_leaves_both_sequences_usable():
             if left < 0:
                 raise Ended
 
+        verifier = TargetVerifier(target, Sampler())
         with pytest.raises(Ended):
-            verifier = TargetVerifier(target, Sampler())
             list(decode(verifier, drafter, Sampler(), PROMPT, RULE, (), 48, watch))
         assert run(model, drafter, PROMPT, Sampler(), budget=16, target=target).tokens == expected
 

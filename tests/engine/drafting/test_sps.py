@@ -10,8 +10,8 @@ from tests.engine.test_decoding import PROMPT, pair, run
 def test_a_chain_is_as_long_as_depth_and_budget_allow():
     _, model, _ = pair("llama")
     drafter = SpsDrafter(Sequence(model, 64), VOCABULARY)
-    drafter.begin(PROMPT, Sampler(), no_watch)
     for budget, depth in [(9, 4), (3, 8), (0, 8), (8, 0)]:
+        drafter.begin(PROMPT, Sampler(), no_watch)
         drafter.plant(Limits(budget, 1, depth))
         while drafter.grow(1, no_watch):
             pass
