@@ -14,6 +14,7 @@ from engine.errors import BadOption, Interrupted, NotLoaded, OutOfMemory, SpecEx
 
 if TYPE_CHECKING:
     from engine.checkpoints import Checkpoint
+    from engine.heads import Heads, HeadsFile
     from engine.model import Model
     from engine.session import Session
     from engine.streaming import Limits
@@ -79,6 +80,7 @@ class Engine:
     def _load(self, request: protocol.Load, loading: Loading) -> protocol.Loaded:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
+        from engine.heads import load_heads, open_heads
         from engine.loading import (
             check_context,
             choose_device,
@@ -97,8 +99,10 @@ class Engine:
         draft_name = None if draft_name == "none" else draft_name
         loading.report("reading")
         target_file = open_checkpoint(catalog.resolve(target_name))
-        draft_file = open_checkpoint(catalog.resolve(draft_name)) if draft_name else None
-        check_drafter(request.drafter, has_draft=draft_file is not None)
+        draft_path = catalog.resolve(draft_name) if draft_name else None
+        heads_file = open_heads(draft_path) if draft_path else None
+        draft_file = open_checkpoint(draft_path) if draft_path and not heads_file else None
+        check_drafter(request.drafter, draft_file is not None, heads_file.method if heads_file else None)
         limit: int = model_config(target_file).max_position_embeddings
         if request.context and request.context > limit:
             raise BadOption(
@@ -140,17 +144,20 @@ class Engine:
                     f"the target {target_model.vocabulary:,}.",
                     "Choose a draft of the target's model family, or run without a draft model.",
                 )
+            heads = load_heads(heads_file, target_model, context) if heads_file else None
             target = Sequence(target_model, context)
             draft = Sequence(draft_model, context) if draft_model else None
         except BaseException:
             target_model.close()
             raise
-        self.session = Session(Pair(target, draft, tokenizer))
+        self.session = Session(Pair(target, draft, tokenizer, heads))
         return protocol.Loaded(
             request=request.id,
             target=model_info(target_name, target_file, target_model),
             draft=model_info(draft_name, draft_file, draft_model)
             if draft_name and draft_file and draft_model
+            else heads_info(heads_file, heads, target_model.vocabulary)
+            if heads_file and heads
             else None,
             drafter=self.session.drafter("auto").name,
             drafters=self.session.drafters(),
@@ -180,6 +187,19 @@ def model_info(name: str, file: "Checkpoint", model: "Model") -> protocol.ModelI
         packed=model.packed,
         layers=model.layers,
         vocabulary=model.vocabulary,
+    )
+
+
+def heads_info(file: "HeadsFile", heads: "Heads", vocabulary: int) -> protocol.ModelInfo:
+    return protocol.ModelInfo(
+        name=file.path.name,
+        path=str(file.path),
+        architecture=file.kind,
+        parameters=heads.parameters,
+        nbytes=heads.nbytes,
+        packed=False,
+        layers=heads.layers,
+        vocabulary=vocabulary,
     )
 
 

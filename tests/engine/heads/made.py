@@ -16,7 +16,7 @@ from tests.engine.models import VOCABULARY
 WIDTH, INNER, HEADS, KV_HEADS, HEAD_DIM = 32, 48, 4, 2, 8
 DRAFT_VOCABULARY = 40
 THETA, EPS = 500000.0, 1e-5
-LEVELS = [0, 1, 2]  # of the tiny targets' three layers
+LEVELS = [0, 1, 2]  # of a tiny target's four layers
 LLAMA = {
     "architectures": ["LlamaForCausalLM"],
     "bos_token_id": 1,

@@ -13,7 +13,7 @@ TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21]
 
 @pytest.fixture(scope="module")
 def target():
-    return ours(reference("llama"))
+    return ours(reference("llama", num_hidden_layers=4))
 
 
 def table_and_head(target):

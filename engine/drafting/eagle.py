@@ -1,0 +1,122 @@
+"""EAGLE (arXiv 2401.15077, 2406.16858, 2503.01840): a head guesses the target's next hidden states, and from
+them tokens; the tree grows best-first by confidence and is cut to the budget.
+
+The head's row for a token holds the target's state at the token before it. Within a tree that state is the
+head's own guess; once the target has run, rows are computed anew with what it said.
+"""
+
+from collections.abc import Sequence as Ids
+
+import torch
+from torch import Tensor
+
+from engine.drafting.best_first import BestFirst
+from engine.drafting.protocol import Drafter, Limits, Needs, Said
+from engine.heads import EagleHead
+from engine.model import Watch
+from engine.rows import Rows
+from engine.sampling import Sampler
+from engine.sequence import common_prefix
+from engine.tree import ROOT, SOURCE_HEADS, TokenTree
+
+DECAY = 0.99  # EAGLE-2 ranks by the product of confidences alone
+BRANCH = 10  # children per node, as EAGLE-2's
+
+
+class EagleDrafter(Drafter):
+    """The cache's slot i holds the target's state at token i together with token i + 1."""
+
+    name = "eagle"
+    defaults = Limits(budget=60, beams=10, depth=8)  # EAGLE-2's
+
+    def __init__(self, head: EagleHead) -> None:
+        self.needs = Needs(hidden_layers=head.hidden_layers)
+        self._head = head
+        self._cache = head.new_cache()
+        self._context: list[int] = []  # committed tokens, the last of which is the root
+        self._fused = head.no_states  # [tokens, width] the target's, of the tokens behind the cache's slots
+        self._beams = 0
+        self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
+        self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows of the next two
+        self._guessed = self._fused  # [1 + tail, width] the states that the head guesses there
+        self._visible = torch.empty(1, 0, dtype=torch.bool)  # [1 + tail, tail] ancestors in the cache's tail
+
+    def covers(self, context: Ids[int]) -> int:
+        common = common_prefix(self._context, context)
+        # A slot also holds the next token; where that is another one, the state is needed again.
+        return min(common, self._known) if common > self._cache.length else max(0, common - 1)
+
+    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
+        self.rewind(common_prefix(self._context, context[:-1]))
+        self._context = list(context)
+
+    def observe_prefill(self, said: Said) -> None:
+        fused = self._head.fuse(said.hidden)
+        first = len(self._context) - 1 - len(fused)
+        self._fused = torch.cat([self._fused, fused[self._known - first :]])
+
+    def plant(self, limits: Limits) -> None:
+        self._beams = limits.beams
+        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS)
+
+    def grow(self, rounds: int, watch: Watch) -> bool:
+        for _ in range(rounds):
+            nodes = self._grower.frontier(self._most_beams())
+            if not nodes:
+                return False
+            watch(0, 1)
+            states = self._run_root() if nodes == [ROOT] else self._run(nodes)
+            tokens, log_probs = self._head.best(states, BRANCH)
+            self._grower.expand(nodes, tokens.cpu().numpy(), log_probs.cpu().numpy())
+        return bool(self._grower.frontier(min(1, self._most_beams())))
+
+    def snapshot(self, budget: int) -> TokenTree:
+        return self._grower.snapshot(budget)
+
+    def advance(self, tokens: Ids[int], said: Said) -> None:
+        rows = said.path[: len(tokens)]
+        fused = self._head.fuse({layer: states[rows] for layer, states in said.hidden.items()})
+        self._fused = torch.cat([self._fused, fused])
+        self._cache.keep([])  # the tree's rows were made of guesses
+        self._context.extend(tokens)
+
+    def rewind(self, length: int) -> None:
+        known = self.covers(self._context[:length])
+        self._cache.truncate(min(known, self._cache.length))
+        self._fused = self._fused[: known - self._cache.length]
+        del self._context[length:]
+
+    @property
+    def _known(self) -> int:
+        """Tokens at the start of the context whose states the target has told."""
+        return self._cache.length + len(self._fused)
+
+    def _most_beams(self) -> int:
+        """Nodes the next round may expand: each takes a slot."""
+        return min(self._beams, self._cache.capacity - self._cache.length - self._cache.tail)
+
+    def _run_root(self) -> Tensor:
+        """Commits a row for each token up to the root; the state [1, width] guessed there."""
+        start = self._cache.length
+        states = self._head.forward(Rows.text(self._context[start + 1 :], start), self._fused, self._cache)
+        self._cache.keep(range(len(states)))
+        self._fused = self._fused[:0]
+        self._rows = {ROOT: 0}
+        self._guessed = states[-1:]
+        self._visible = torch.empty(1, 0, dtype=torch.bool)
+        return self._guessed
+
+    def _run(self, nodes: list[int]) -> Tensor:
+        """The states [nodes, width] guessed at nodes whose parents have been run."""
+        parents = [self._rows[self._grower.parents[node]] for node in nodes]
+        visible = torch.cat([self._visible[parents], torch.eye(len(nodes), dtype=torch.bool)], dim=1)
+        rows = Rows(
+            torch.tensor([self._grower.tokens[node] for node in nodes]),
+            torch.tensor([len(self._context) - 2 + self._grower.depths[node] for node in nodes]),
+            visible,
+        )
+        states = self._head.forward(rows, self._guessed[parents], self._cache)
+        self._rows |= {node: row for row, node in enumerate(nodes, start=len(self._guessed))}
+        self._guessed = torch.cat([self._guessed, states])
+        self._visible = torch.cat([torch.nn.functional.pad(self._visible, (0, len(nodes))), visible])
+        return states

@@ -1,0 +1,109 @@
+"""EAGLE's trees against growth by the plain formulas, on text and states a target gave by itself."""
+
+import pytest
+import torch
+
+from engine.drafting import Limits
+from engine.drafting.best_first import BestFirst
+from engine.drafting.eagle import BRANCH, DECAY, EagleDrafter
+from engine.heads import load_heads, open_heads
+from engine.model import no_watch
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from engine.tree import ROOT, SOURCE_HEADS
+from engine.verification import TargetVerifier
+from tests.engine.heads import made
+from tests.engine.models import ours, reference
+from tests.engine.test_decoding import CAPACITY, PROMPT
+
+KINDS = ("eagle", "eagle_bias", "eagle3")
+
+
+@pytest.fixture(scope="module")
+def module():
+    return reference("qwen2", num_hidden_layers=4)
+
+
+@pytest.fixture(scope="module")
+def target(module):
+    return ours(module)
+
+
+@pytest.fixture(params=KINDS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def head(tmp_path, target, kind):
+    return load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), target, CAPACITY)
+
+
+def grown(drafter, limits):
+    drafter.plant(limits)
+    while drafter.grow(1, no_watch):
+        pass
+    return drafter.snapshot(limits.budget)
+
+
+def expected_tree(module, kind, context, limits):
+    """Grown with states of transformers' own model for the context, and the head's guesses behind it."""
+    weights = made.random_weights(kind)
+    table = module.get_input_embeddings().weight.detach()
+    lm_head = module.get_output_embeddings().weight.detach()
+    with torch.no_grad():
+        states = module(torch.tensor([context[:-1]]), output_hidden_states=True).hidden_states
+    read = [states[1 + level][0] for level in made.LEVELS] if kind == "eagle3" else [states[-1][0]]
+    fused = made.fused(weights, kind, read)
+    grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS)
+
+    def best(node):
+        path = []
+        while node != ROOT:
+            path.insert(0, grower.tokens[node])
+            node = grower.parents[node]
+        text, known = context, fused
+        for token in [*path, None]:
+            guessed = made.layer_of(kind)(weights, table[text[1:]], known)[-1:]
+            if token is not None:
+                text, known = [*text, token], torch.cat([known, guessed])
+        return made.logits(weights, kind, guessed, lm_head)[0].log_softmax(-1).topk(BRANCH)
+
+    while nodes := grower.frontier(limits.beams):
+        found = [best(node) for node in nodes]
+        grower.expand(
+            nodes,
+            torch.stack([each.indices for each in found]).numpy(),
+            torch.stack([each.values for each in found]).numpy(),
+        )
+    return grower.snapshot(limits.budget)
+
+
+def same_tree(found, expected):
+    assert found.tokens.tolist() == expected.tokens.tolist()
+    assert found.parents.tolist() == expected.parents.tolist()
+    torch.testing.assert_close(
+        torch.from_numpy(found.scores), torch.from_numpy(expected.scores), rtol=1e-3, atol=1e-3
+    )
+
+
+def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration(module, target, kind, head):
+    """So guessed states are replaced by true ones, and nothing is shifted."""
+    limits = Limits(12, 4, 4)
+    drafter, sampler = EagleDrafter(head), Sampler(seed=4, temperature=0.9)
+    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
+    verdict = verifier.read(PROMPT, drafter, no_watch)
+    context = [*PROMPT, verdict.bonus]
+    drafter.begin(context, sampler, no_watch)
+    drafter.observe_prefill(verdict.said)
+    accepted = 0
+    for _ in range(12):
+        tree = grown(drafter, limits)
+        same_tree(tree, expected_tree(module, kind, context, limits))
+        verdict = verifier.verify(context, tree, drafter, no_watch)
+        tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
+        verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
+        drafter.advance(tokens, verdict.said)
+        context += tokens
+        accepted += len(verdict.accepted)
+    assert accepted, "no accepted node was ever looked at"
