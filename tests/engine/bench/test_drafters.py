@@ -1,0 +1,183 @@
+import json
+
+import pytest
+
+from engine.bench.comparison import compare, table
+from engine.bench.drafters import Bench, Record, Terms
+from engine.bench.json_lines import JsonLines
+from engine.bench.prompts import Prompt
+from engine.bench.replay import Recorded
+from engine.bench.settings import Models, Sampling
+from engine.errors import Interrupted
+from tests.engine.bench.tiny import tiny_session
+
+MODELS = Models("target", "draft", "float32", "cpu", None, None)
+PROMPTS = [Prompt("one", "a", "ABCDEABCDE"), Prompt("two", "b", "XYZXYZ"), Prompt("three", "b", "QRST")]
+GREEDY, SAMPLED = Sampling(), Sampling(temperature=0.8, top_p=0.9, seed=3)
+
+
+@pytest.fixture(scope="module")
+def session():
+    return tiny_session()
+
+
+def bench(session, folder, replay=False, repeats=1, tokens=40, prompts=PROMPTS, cancelled=lambda: False):
+    said = []
+    found = Bench(
+        session,
+        MODELS,
+        Terms(prompts, tokens, repeats, replay),
+        JsonLines(folder / "answers.jsonl", Record),
+        JsonLines(folder / "recorded.jsonl", Recorded),
+        said.append,
+        cancelled,
+    )
+    return found, said
+
+
+def grid(found, drafters=("none", "specexec", "recycling"), budgets=(8, None), samplings=(GREEDY, SAMPLED)):
+    return found.cells(drafters, budgets, samplings)
+
+
+def test_who_grows_no_trees_has_one_cell_for_each_sampling(session, tmp_path):
+    cells = grid(bench(session, tmp_path)[0])
+    assert [(cell.drafter, cell.budget) for cell in cells if cell.sampling == GREEDY] == [
+        ("none", 0),
+        ("specexec", 8),
+        ("specexec", None),
+        ("recycling", 8),
+        ("recycling", None),
+    ]
+    assert len(cells) == 10
+
+
+def test_all_have_the_same_prompts_and_counts_are_those_of_the_answers(session, tmp_path):
+    found, _ = bench(session, tmp_path)
+    cells = grid(found)
+    records = found.run(cells)
+    assert len(records) == len(cells) * len(PROMPTS)
+    for record in records:
+        counts, times = record.counts, record.times
+        assert counts.accepted + counts.passes in (counts.tokens - 1, counts.tokens)  # perhaps no bonus token
+        assert times.tokens_per_second > 0
+        assert times.prefill_s > 0
+        if record.cell.drafter == "none":
+            assert (counts.tokens_per_pass, counts.nodes) == (1, 0)
+        elif record.cell.budget:
+            assert 0 < counts.nodes <= record.cell.budget * counts.passes
+    by_prompt = {(record.prompt, record.cell.sampling, record.counts.tokens) for record in records}
+    assert len(by_prompt) == len(PROMPTS) * 2, "every drafter gives the same answer"
+
+
+def test_a_replay_counts_what_the_target_would_have_counted(session, tmp_path):
+    real, _ = bench(session, tmp_path)
+    cells = grid(real, drafters=("none", "specexec"), budgets=(4, 16))
+    counts = [record.counts for record in real.run(cells)]
+    (tmp_path / "answers.jsonl").unlink()
+    replayed, said = bench(session, tmp_path, replay=True)
+    records = replayed.run(cells)
+    assert [record.counts for record in records] == counts
+    assert all(record.times is None for record in records)
+    assert sum("recording" in what for what in said) == len(PROMPTS) * 2
+    (tmp_path / "answers.jsonl").unlink()
+    again, said = bench(session, tmp_path, replay=True, tokens=30)
+    again.run(cells)
+    assert not any("recording" in what for what in said)
+
+
+def test_what_depends_on_times_or_hears_the_target_is_never_replayed(session, tmp_path):
+    found, _ = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
+    cells = grid(found, drafters=("specexec", "recycling"), samplings=(GREEDY,))
+    replayed = {(each.cell.drafter, each.cell.budget): each.times is None for each in found.run(cells)}
+    assert replayed == {
+        ("specexec", 8): True,
+        ("specexec", None): False,
+        ("recycling", 8): False,
+        ("recycling", None): False,
+    }
+
+
+def test_a_second_start_goes_on_where_the_first_was_ended(session, tmp_path):
+    first, said = bench(session, tmp_path, cancelled=lambda: len(said) > 4)
+    cells = grid(first, samplings=(GREEDY,))
+    with pytest.raises(Interrupted):
+        first.run(cells)
+    done = first.records.records
+    assert 0 < len(done) < len(cells) * len(PROMPTS)
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(path.read_bytes() + b'{"models":{"tar')  # killed while it wrote
+    second, said = bench(session, tmp_path)
+    records = second.run(cells)
+    assert len(said) == len(records) - len(done)
+    assert [each for each in records if each in done] == done
+    assert len(path.read_text().splitlines()) == len(records)
+    third, said = bench(session, tmp_path)
+    assert third.run(cells) == records
+    assert not said
+
+
+def test_a_replayed_answer_is_asked_for_again_where_times_are_wanted(session, tmp_path):
+    replayed, _ = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
+    cells = grid(replayed, drafters=("specexec",), budgets=(8,), samplings=(GREEDY,))
+    assert replayed.run(cells)[0].times is None
+    real, _ = bench(session, tmp_path, prompts=PROMPTS[:1])
+    assert real.run(cells)[0].times is not None
+    again, said = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
+    assert again.run(cells)[0].times is not None
+    assert not said
+
+
+def test_repeats_of_a_sampled_answer_differ_and_those_of_a_greedy_one_do_not(session, tmp_path):
+    found, _ = bench(session, tmp_path, replay=True, repeats=3, prompts=PROMPTS[:1])
+    found.run(grid(found, drafters=("specexec",), budgets=(8,)))
+    seeds = [recorded.sampling.seed for recorded in found.recorded.records if recorded.sampling.temperature]
+    assert seeds == [3, 4, 5]
+    assert len(found.recorded.records) == 4
+    assert len({tuple(recorded.answer) for recorded in found.recorded.records}) == 4
+
+
+def test_a_penalty_keeps_the_letter_out_of_the_answer(session, tmp_path):
+    found, _ = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
+    plain = found.cells(["specexec"], [8], [GREEDY])
+    found.run(plain)
+    tokenizer = session.pair.tokenizer
+    said = [tokenizer.token_text(token) for token in found.recorded.records[0].answer]
+    letter = max(set(said), key=said.count)
+    found.run(found.cells(["specexec"], [8], [Sampling(letter=letter, penalty=1000.0)]))
+    said = {tokenizer.token_text(token) for token in found.recorded.records[1].answer}
+    assert not {letter.lower(), letter.upper()} & said
+
+
+def test_ratios_are_of_the_same_prompts_and_the_table_has_a_row_for_each_cell(session, tmp_path):
+    found, _ = bench(session, tmp_path)
+    cells = grid(found, budgets=(8,), samplings=(GREEDY,))
+    records = found.run(cells)
+    rows = compare(records, "none")
+    assert [(row.kind, row.cell.drafter, row.prompts) for row in rows] == [
+        (kind, cell.drafter, prompts) for kind, prompts in (("all", 3), ("a", 1), ("b", 2)) for cell in cells
+    ]
+    for row in rows:
+        assert (row.against_per_pass is None) == (row.cell.drafter == "none")
+        if row.against_per_pass:
+            assert row.against_per_pass == row.tokens_per_pass  # plain decoding gives one token per pass
+            assert row.against_per_second.value == pytest.approx(
+                row.tokens_per_second.value / rows[0].tokens_per_second.value, rel=1
+            )
+    lines = list(table(rows, "none"))
+    columns = {line.count("|") for line in lines if line.startswith("|")}
+    assert columns == {15}
+    assert sum(line.startswith(("| none", "| specexec", "| recycling")) for line in lines) == len(rows)
+    assert not any("replayed" in line for line in lines)
+
+
+def test_short_answers_are_left_out(session, tmp_path):
+    found, _ = bench(session, tmp_path, tokens=15)
+    assert compare(found.run(grid(found, samplings=(GREEDY,))), "none") == []
+
+
+def test_records_are_plain_json(session, tmp_path):
+    found, _ = bench(session, tmp_path, prompts=PROMPTS[:1])
+    found.run(grid(found, drafters=("none",), samplings=(GREEDY,)))
+    record = json.loads((tmp_path / "answers.jsonl").read_text())
+    assert record["cell"]["drafter"] == "none"
+    assert record["counts"]["tokens"] == 40

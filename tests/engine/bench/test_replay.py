@@ -1,0 +1,112 @@
+"""What is replayed is what the target would have said: the same trees, the same passes."""
+
+import pytest
+
+from engine.bench.replay import Recorded, ReplayVerifier, can_replay
+from engine.bench.settings import Sampling
+from engine.budget import FixedLimits
+from engine.decoding import Iterated, Prefilled, decode
+from engine.drafting import Limits
+from engine.drafting.lookahead import LookaheadDrafter
+from engine.drafting.merged import MergedDrafter
+from engine.drafting.none import NoDrafter
+from engine.drafting.pld import PromptLookupDrafter
+from engine.drafting.recycling import RecyclingDrafter
+from engine.drafting.specexec import SpecExecDrafter
+from engine.model import no_watch
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from engine.verification import TargetVerifier
+from tests.engine.models import VOCABULARY
+from tests.engine.test_decoding import CAPACITY, PROMPT, pair
+
+TOKENS = 48
+
+
+def specexec():
+    return SpecExecDrafter(Sequence(pair("llama")[2], CAPACITY), VOCABULARY)
+
+
+DRAFTERS = {
+    "none": NoDrafter,
+    "pld": PromptLookupDrafter,
+    "specexec": specexec,
+    "merged": lambda: MergedDrafter("merged", [specexec(), PromptLookupDrafter()]),
+}
+
+
+def events(verifier, drafter, sampler, budget=24, end_ids=(), tokens=TOKENS):
+    rule = FixedLimits(Limits(budget, 8, 12))
+    return list(decode(verifier, drafter, sampler, PROMPT, rule, end_ids, tokens, no_watch))
+
+
+def target(sampler):
+    return TargetVerifier(Sequence(pair("llama")[1], CAPACITY), sampler)
+
+
+def tokens_of(found):
+    return [found[0].token, *(token for each in found if isinstance(each, Iterated) for token in each.tokens)]
+
+
+def trees(found):
+    return [
+        (each.tree.tokens.tolist(), each.tree.parents.tolist(), each.accepted, each.tokens)
+        for each in found
+        if isinstance(each, Iterated)
+    ]
+
+
+@pytest.mark.parametrize("name", DRAFTERS)
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_replay_grows_the_same_trees_and_takes_the_same_passes(name, temperature):
+    sampler = Sampler(seed=4, temperature=temperature)
+    budget = 0 if name == "none" else 24
+    real = events(target(sampler), DRAFTERS[name](), sampler, budget)
+    replayed = events(ReplayVerifier(PROMPT, tokens_of(real), CAPACITY), DRAFTERS[name](), sampler, budget)
+    assert isinstance(replayed[0], Prefilled)
+    assert trees(replayed) == trees(real)
+    if name in ("specexec", "merged"):
+        assert len(trees(real)) < TOKENS - 8, "trees must have been accepted for this to say anything"
+
+
+def test_a_replay_ends_where_the_answer_ended():
+    sampler = Sampler()
+    everything = tokens_of(events(target(sampler), NoDrafter(), sampler, 0))
+    end_ids = {everything[20]}
+    real = events(target(sampler), specexec(), sampler, end_ids=end_ids)
+    record = tokens_of(real)
+    replayed = events(ReplayVerifier(PROMPT, record, CAPACITY), specexec(), sampler, end_ids=end_ids)
+    assert len(record) < TOKENS
+    assert tokens_of(replayed) == record
+    assert trees(replayed) == trees(real)
+
+
+@pytest.mark.parametrize("fewer", [1, 2, 17])
+def test_the_beginning_of_a_longer_record_is_a_shorter_answer(fewer):
+    sampler = Sampler()
+    record = tokens_of(events(target(sampler), NoDrafter(), sampler, 0))
+    real = events(target(sampler), specexec(), sampler, tokens=TOKENS - fewer)
+    verifier = ReplayVerifier(PROMPT, record, CAPACITY)
+    assert trees(events(verifier, specexec(), sampler, tokens=TOKENS - fewer)) == trees(real)
+
+
+def test_who_hears_more_of_the_target_cannot_be_replayed():
+    assert all(can_replay(make()) for make in DRAFTERS.values())
+    assert not can_replay(RecyclingDrafter(VOCABULARY))
+    assert not can_replay(MergedDrafter("merged", [specexec(), RecyclingDrafter(VOCABULARY)]))
+
+
+def test_rows_beside_the_tree_cannot_be_replayed():
+    assert not can_replay(LookaheadDrafter())
+    assert not can_replay(MergedDrafter("merged", [specexec(), LookaheadDrafter()]))
+
+
+def test_a_record_answers_only_what_was_recorded():
+    recorded = Recorded("m", Sampling(), "p", [1, 2], [3, 4, 5], ended=False)
+    assert recorded.covers("m", Sampling(), [1, 2], 3)
+    assert not recorded.covers("m", Sampling(), [1, 2], 4)
+    assert not recorded.covers("n", Sampling(), [1, 2], 3)
+    assert not recorded.covers("m", Sampling(temperature=1.0), [1, 2], 3)
+    assert not recorded.covers("m", Sampling(), [1, 2, 3], 3)
+    ended = Recorded("m", Sampling(), "p", [1, 2], [3, 4, 5], ended=True)
+    assert ended.covers("m", Sampling(), [1, 2], 1000)
