@@ -1,0 +1,139 @@
+"""Every drafter, with every sampling setting, a stop string and a context that gets full: an answer is what
+plain decoding gives, or, where verification is by rejection, one that plain decoding could give."""
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.drafting import available
+from engine.heads import load_heads, open_heads
+from engine.protocol import Message, Options
+from engine.sequence import Sequence
+from engine.session import Pair, Session, sampler_of
+from tests.engine.heads import made
+from tests.engine.models import VOCABULARY, disturbed, ours, reference
+from tests.engine.test_decoding import assert_same
+
+CAPACITY = 40
+ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,;!?012"[:VOCABULARY]
+END = 2
+
+
+class Letters:
+    """A tokenizer each of whose tokens is a letter."""
+
+    eos_ids = frozenset({END})
+
+    def encode_chat(self, messages):
+        return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
+
+    def token_text(self, token):
+        return ALPHABET[token]
+
+    def stream(self):
+        return self
+
+    def step(self, token):
+        return "" if token == END else ALPHABET[token]
+
+    def flush(self):
+        return ""
+
+
+@cache
+def models():
+    target = reference("llama", num_hidden_layers=4)
+    return ours(target), ours(disturbed(target, 0.05))
+
+
+@cache
+def heads(method):
+    kind = {"eagle": "eagle3"}.get(method, method)
+    with TemporaryDirectory() as folder:
+        saved = made.save(Path(folder), kind, made.random_weights(kind))
+        return load_heads(open_heads(saved), models()[0], CAPACITY)
+
+
+def session(method=None):
+    target, draft = models()
+    loaded = heads(method) if method in HEADS else None
+    return Session(Pair(Sequence(target, CAPACITY), Sequence(draft, CAPACITY), Letters(), loaded))
+
+
+HEADS = ["eagle", "medusa"]
+DRAFTERS = [*available(True), *HEADS, "specexec+lookahead"]
+
+
+@pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])
+@settings(max_examples=15, deadline=None)
+@given(
+    options=st.fixed_dictionaries(
+        dict(
+            temperature=st.sampled_from([0.0, 0.7, 1.3]),
+            top_k=st.sampled_from([0, 7]),
+            top_p=st.sampled_from([1.0, 0.85]),
+            min_p=st.sampled_from([0.0, 0.1]),
+            repetition_penalty=st.sampled_from([1.0, 1.4]),
+            presence_penalty=st.sampled_from([0.0, 0.6]),
+            frequency_penalty=st.sampled_from([0.0, 0.3]),
+            logit_bias=st.sampled_from([{}, {END: -30.0}, {5: 2.0, 9: -4.0}]),
+            seed=st.integers(0, 99),
+            budget=st.sampled_from([None, 1, 5, 40, 200]),
+            stop=st.sampled_from([[], ["e"], ["Zq", "ab"]]),
+            max_new_tokens=st.sampled_from([None, 1, 9]),
+            log_probs=st.sampled_from([None, 2]),
+        )
+    ),
+    turns=st.lists(st.text(ALPHABET[3:], max_size=9).map("x".__add__), min_size=1, max_size=2),
+)
+def test_the_answer_is_what_plain_decoding_gives(name, options, turns):
+    plain, drafted = session(), session(name)
+    messages = []
+    for turn in turns:
+        messages = [*messages, Message("user", turn)]
+        expected = plain.answer(messages, Options(**options, drafter="none"), lambda _: None, lambda: False)
+        found = drafted.answer(messages, Options(**options, drafter=name), lambda _: None, lambda: False)
+        prompt = Letters().encode_chat([{"content": message.content} for message in messages])
+        check_by_itself(found, prompt, options)
+        exact = not drafted.drafter(name).needs.rejection or options["temperature"] == 0
+        if exact and found.token_ids != expected.token_ids:
+            sampler = sampler_of(Options(**options), options["seed"])
+            assert_same(found.token_ids, expected.token_ids, models()[0], sampler, prompt)
+        elif exact:
+            assert (found.text, found.stop_reason) == (expected.text, expected.stop_reason)
+            check_log_probs(found, expected)
+        messages = [*messages, Message("assistant", expected.text or "x")]
+        if sum(len(message.content) for message in messages) > CAPACITY - 20:
+            break
+
+
+def check_by_itself(answer, prompt, options):
+    """What is true of any answer."""
+    tokens = answer.token_ids
+    assert len(prompt) + len(tokens) <= CAPACITY
+    assert len(tokens) <= (options["max_new_tokens"] or CAPACITY)
+    assert END not in tokens[:-1]
+    written = "".join(Letters().step(token) for token in tokens)
+    cut = [written.index(stop) for stop in options["stop"] if stop in written]
+    assert answer.text == (written[: min(cut)] if cut else written)
+    reasons = {
+        "stop_string": bool(cut),
+        "end_of_sequence": tokens[-1] == END,
+        "context_full": len(prompt) + len(tokens) == CAPACITY,
+        "max_new_tokens": len(tokens) == options["max_new_tokens"],
+    }
+    assert reasons[answer.stop_reason]
+    assert answer.tokens == len(tokens) == 1 + round((answer.tokens_per_pass or 0) * answer.target_passes)
+
+
+def check_log_probs(found, expected):
+    assert (found.log_probs is None) == (expected.log_probs is None)
+    if found.log_probs is not None:
+        assert len(found.log_probs) == found.tokens
+        for ours, theirs in zip(found.log_probs, expected.log_probs, strict=True):
+            assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-3)
+            assert [p for _, p in ours.top] == pytest.approx([p for _, p in theirs.top], abs=1e-3)
