@@ -160,7 +160,8 @@ class Bench:
 
     def _measure(self, cell: Cell, prompt: Prompt, repeat: int) -> tuple[Counts, Times | None]:
         drafter = self._session.drafter(cell.drafter)
-        if self._terms.replay and cell.budget is not None and can_replay(drafter):
+        replayable = self._terms.replay and cell.budget is not None
+        if replayable and can_replay(drafter, greedy=cell.sampling.temperature == 0):
             return self._replay(cell, prompt, repeat), None
         if cell.drafter not in self._warm:
             self._warm.add(cell.drafter)

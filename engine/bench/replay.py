@@ -73,11 +73,14 @@ class ReplayVerifier:
         pass
 
 
-def can_replay(drafter: Drafter) -> bool:
-    """Whether all it hears of the target is which tokens were committed."""
+def can_replay(drafter: Drafter, greedy: bool) -> bool:
+    """Whether all it hears of the target is which tokens were committed, and those are the record's: with
+    verification by rejection only where greedy."""
     if isinstance(drafter, MergedDrafter):
-        return all(can_replay(each) for each in drafter.drafters)
-    return drafter.needs == Needs() and type(drafter).lanes is Drafter.lanes
+        return all(can_replay(each, greedy) for each in drafter.drafters)
+    return drafter.needs == Needs(rejection=drafter.needs.rejection and greedy) and (
+        type(drafter).lanes is Drafter.lanes
+    )
 
 
 def _said(tokens: Ids[int], path: list[int]) -> Said:

@@ -13,6 +13,7 @@ from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
 from engine.drafting.recycling import RecyclingDrafter
 from engine.drafting.specexec import SpecExecDrafter
+from engine.drafting.specinfer import SpecInferDrafter
 from engine.model import no_watch
 from engine.sampling import Sampler
 from engine.sequence import Sequence
@@ -25,6 +26,10 @@ TOKENS = 48
 
 def specexec():
     return SpecExecDrafter(Sequence(pair("llama")[2], CAPACITY), VOCABULARY)
+
+
+def specinfer():
+    return SpecInferDrafter(Sequence(pair("llama")[2], CAPACITY), VOCABULARY)
 
 
 DRAFTERS = {
@@ -56,16 +61,19 @@ def trees(found):
     ]
 
 
-@pytest.mark.parametrize("name", DRAFTERS)
-@pytest.mark.parametrize("temperature", [0.0, 0.8])
+@pytest.mark.parametrize(
+    ("name", "temperature"),
+    [*((name, temperature) for name in DRAFTERS for temperature in (0.0, 0.8)), ("specinfer", 0.0)],
+)
 def test_a_replay_grows_the_same_trees_and_takes_the_same_passes(name, temperature):
     sampler = Sampler(seed=4, temperature=temperature)
     budget = 0 if name == "none" else 24
-    real = events(target(sampler), DRAFTERS[name](), sampler, budget)
-    replayed = events(ReplayVerifier(PROMPT, tokens_of(real), CAPACITY), DRAFTERS[name](), sampler, budget)
+    make = specinfer if name == "specinfer" else DRAFTERS[name]
+    real = events(target(sampler), make(), sampler, budget)
+    replayed = events(ReplayVerifier(PROMPT, tokens_of(real), CAPACITY), make(), sampler, budget)
     assert isinstance(replayed[0], Prefilled)
     assert trees(replayed) == trees(real)
-    if name in ("specexec", "merged"):
+    if name in ("specexec", "merged", "specinfer"):
         assert len(trees(real)) < TOKENS - 8, "trees must have been accepted for this to say anything"
 
 
@@ -91,14 +99,19 @@ def test_the_beginning_of_a_longer_record_is_a_shorter_answer(fewer):
 
 
 def test_who_hears_more_of_the_target_cannot_be_replayed():
-    assert all(can_replay(make()) for make in DRAFTERS.values())
-    assert not can_replay(RecyclingDrafter(VOCABULARY))
-    assert not can_replay(MergedDrafter("merged", [specexec(), RecyclingDrafter(VOCABULARY)]))
+    assert all(can_replay(make(), greedy=False) for make in DRAFTERS.values())
+    assert not can_replay(RecyclingDrafter(VOCABULARY), greedy=True)
+    assert not can_replay(MergedDrafter("merged", [specexec(), RecyclingDrafter(VOCABULARY)]), greedy=True)
+
+
+def test_with_rejection_the_record_speaks_for_the_target_only_where_greedy():
+    assert can_replay(specinfer(), greedy=True)
+    assert not can_replay(specinfer(), greedy=False)
 
 
 def test_rows_beside_the_tree_cannot_be_replayed():
-    assert not can_replay(LookaheadDrafter())
-    assert not can_replay(MergedDrafter("merged", [specexec(), LookaheadDrafter()]))
+    assert not can_replay(LookaheadDrafter(), greedy=True)
+    assert not can_replay(MergedDrafter("merged", [specexec(), LookaheadDrafter()]), greedy=True)
 
 
 def test_a_record_answers_only_what_was_recorded():
