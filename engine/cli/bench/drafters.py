@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from engine.cli.bench.options import (
     listed,
     numbers,
     prompts_of,
+    say,
 )
 from engine.cli.chat import number_or_auto
 from engine.cli.common import Commands, add_model_options, cancelled_by_ctrl_c, load_request
@@ -87,7 +87,7 @@ def run(parsed: argparse.Namespace) -> int:
         assert engine.session is not None
         try:
             against = engine.session.drafter(parsed.against or names[0]).name
-            bench = Bench(engine.session, Models.of(loaded, load), terms, records, recorded, _say, cancelled)
+            bench = Bench(engine.session, Models.of(loaded, load), terms, records, recorded, say, cancelled)
             cells = bench.cells(names, budgets, samplings)
             if against not in {cell.drafter for cell in cells}:
                 raise BadOption(f"{against} is not among the drafters.", "Name it in --drafters, too.")
@@ -96,7 +96,7 @@ def run(parsed: argparse.Namespace) -> int:
             engine.unload()
     rows = compare(found, against)
     if short := left_out(found):
-        _say(f"{short} of {len(found)} answers had fewer than {FEWEST_TOKENS} tokens, and are left out.")
+        say(f"{short} of {len(found)} answers had fewer than {FEWEST_TOKENS} tokens, and are left out.")
     if parsed.json:
         models = msgspec.to_builtins(Models.of(loaded, load))
         report = {"models": models, "against": against, "left_out": short, "rows": msgspec.to_builtins(rows)}
@@ -131,7 +131,3 @@ def _samplings(parsed: argparse.Namespace) -> "list[Sampling]":
                 )
             )
     return found
-
-
-def _say(what: str) -> None:
-    print(what, file=sys.stderr)

@@ -1,6 +1,7 @@
 """What several benches ask: which prompts, how tokens are sampled, lists of numbers."""
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -61,3 +62,8 @@ def numbers(option: str, text: str, kind: Callable[[str], T]) -> list[T]:
         raise BadOption(
             f"--{option} is no list of numbers.", f"“{text}” was given; look at --help."
         ) from None
+
+
+def say(what: str) -> None:
+    """What is being measured, where it is not in the way of a table."""
+    print(what, file=sys.stderr)
