@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 def run(arguments: Arguments) -> int:
     """Open the window and stay until it is closed; the exit status."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it at once; the engine follows by itself
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.SIG_DFL)  # at once; the engine follows by itself
     app = make_application()
     keep_log()
     window = Window(arguments)

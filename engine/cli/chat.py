@@ -32,7 +32,11 @@ def add(commands: Commands) -> None:
     add_model_options(chat)
     drafting = chat.add_argument_group("drafting")
     drafting.add_argument(
-        "--drafter", metavar="NAME", default="auto", help="auto, specexec, recycling or none"
+        "--drafter",
+        metavar="NAME",
+        default="auto",
+        help="auto, none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, medusa, merged, or some of "
+        "them: specexec+pld",
     )
     drafting.add_argument("--budget", type=number_or_auto, metavar="N|auto", help="most nodes in a tree")
     drafting.add_argument("--beams", type=int, metavar="N", help="nodes the draft expands per round")
