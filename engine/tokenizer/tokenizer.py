@@ -104,9 +104,10 @@ class Tokenizer:
                 self.backend.encode_special_tokens = False
 
     def encode_chat(
-        self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True
+        self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True, begun: str = ""
     ) -> list[int]:
-        """Ids of a conversation, `[{"role", "content"}, ...]`, in the model's chat template.
+        """Ids of a conversation, `[{"role", "content"}, ...]`, in the model's chat template, and of the
+        beginning of the answer to it.
 
         A model without one gets its BOS token and the contents one after another. Special tokens spelled out
         inside a message stay text: each is taken out before the template is applied and read as mere text
@@ -120,7 +121,7 @@ class Tokenizer:
         else:
             ids = []
             rendered = render(self.chat_template, guarded, add_generation_prompt, self._template_tokens)
-        for text, literal in guard.pieces(rendered):
+        for text, literal in guard.pieces(rendered + guard.take_out(begun)):
             ids += self.encode_plain(text) if literal else self.encode(text)
         return ids
 

@@ -28,7 +28,7 @@ class Letters:
 
     eos_ids = frozenset({END})
 
-    def encode_chat(self, messages):
+    def encode_chat(self, messages, begun=""):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
 
     def token_text(self, token):

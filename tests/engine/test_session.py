@@ -108,6 +108,15 @@ def test_after_an_edit_in_the_middle_what_stands_before_it_is_reused_and_the_ans
     assert edited.token_ids == afresh.token_ids
 
 
+def test_an_answer_that_was_stopped_is_gone_on_with(smollm2):
+    question = Message("user", "Why is the sky blue?")
+    whole, _ = ask(smollm2, [question], temperature=0, max_new_tokens=32)
+    begun, _ = ask(smollm2, [question], temperature=0, max_new_tokens=12)
+    rest, _ = ask(smollm2, [question, Message("assistant", begun.text)], temperature=0, max_new_tokens=20)
+    assert begun.text + rest.text == whole.text
+    assert rest.reused_tokens >= whole.prompt_tokens
+
+
 def test_a_stop_string_ends_the_answer_before_it(smollm2):
     free, _ = ask(smollm2, "Write two sentences about tea.", max_new_tokens=40)
     stop = free.text[20:27]
