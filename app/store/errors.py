@@ -1,0 +1,106 @@
+"""What can go wrong between a person and their conversations, each with a sentence and a next step."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from engine.errors import SpecExecError
+
+
+class StoreError(SpecExecError):
+    """The conversations cannot be read or written."""
+
+    kind = "store"
+
+
+class StoreDamaged(StoreError):
+    """The file is not a store, or not a sound one."""
+
+    kind = "store_damaged"
+
+
+class StoreNewer(StoreError):
+    """The file was written by a newer version of this program."""
+
+    kind = "store_newer"
+
+
+class StoreLocked(StoreError):
+    """Another program keeps the file to itself."""
+
+    kind = "store_locked"
+
+
+class StoreNotWritable(StoreError):
+    """The file or its folder cannot be written."""
+
+    kind = "store_not_writable"
+
+
+class StoreFull(StoreError):
+    """The disk is full. What was saved before is sound."""
+
+    kind = "store_full"
+
+
+class NotInStore(StoreError):
+    """A chat, folder, message or preset that is not there (any more): another window may have deleted it."""
+
+    kind = "not_in_store"
+
+
+class BadImport(StoreError):
+    """A file that holds no conversations or presets this program can read."""
+
+    kind = "bad_import"
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """SQLite's and the system's errors by their names; what can only be a fault of this program passes
+    through."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        found = _named(error, path)
+        if found is None:
+            raise
+        raise found from error
+    except msgspec.MsgspecError as error:
+        raise _damaged(path) from error
+    except OSError as error:
+        raise StoreNotWritable(
+            f"The conversations cannot be kept in {path.parent}: {error.strerror}.",
+            "Check the disk and the folder's permissions.",
+        ) from error
+
+
+def _named(error: sqlite3.Error, path: Path) -> StoreError | None:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the rest says where in SQLite
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return _damaged(path)
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreLocked(
+                f"Another program is using {path}.", "Close it (or wait for its backup to end) and try again."
+            )
+        case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
+            return StoreNotWritable(
+                f"{path} cannot be opened for writing.", "Check the permissions of the file and its folder."
+            )
+        case sqlite3.SQLITE_FULL:
+            return StoreFull(
+                f"The disk of {path.parent} is full.", "Free some space; what was said last is saved then."
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StoreError(f"{path} cannot be read or written: {error}.", "Check the disk.")
+    return None
+
+
+def _damaged(path: Path) -> StoreDamaged:
+    return StoreDamaged(
+        f"The file of the conversations, {path}, is damaged.",
+        "Export the chats that can still be read; then rename the file and start again.",
+    )

@@ -1,0 +1,52 @@
+"""A chat as a person reads it: what is shown of it, as Markdown or plain text. Other versions are left
+out."""
+
+import re
+from datetime import datetime
+
+from app.store.records import Chat, Message
+from app.store.tree import shown_path
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+_SPEAKERS = {"user": "User", "assistant": "Assistant"}
+
+
+def to_markdown(chat: Chat) -> str:
+    parts = [f"# {_title(chat)}"]
+    if chat.settings.system:
+        parts.append("\n".join(f"> {line}".rstrip() for line in chat.settings.system.splitlines()))
+    for message in _messages(chat):
+        parts += [f"## {_SPEAKERS[message.role]}", _with_closed_fence(message.text)]
+        if message.state != "complete":
+            parts.append("*(interrupted)*")
+    return "\n\n".join(parts) + "\n"
+
+
+def to_text(chat: Chat) -> str:
+    parts = [_title(chat)]
+    if chat.settings.system:
+        parts.append(f"System: {chat.settings.system}")
+    for message in _messages(chat):
+        end = "" if message.state == "complete" else " (interrupted)"
+        parts.append(f"{_SPEAKERS[message.role]}: {message.text}{end}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _title(chat: Chat) -> str:
+    date = datetime.fromtimestamp(chat.created_at).strftime("%Y-%m-%d %H:%M")
+    return f"{chat.title} ({date})" if chat.title else date
+
+
+def _messages(chat: Chat) -> list[Message]:
+    return [shown.message for shown in shown_path(chat.messages)]
+
+
+def _with_closed_fence(text: str) -> str:
+    """An answer may have ended within code; what follows it is none."""
+    fence = ""
+    for mark in _FENCE.findall(text):
+        if not fence:
+            fence = mark
+        elif mark.startswith(fence):
+            fence = ""
+    return f"{text}\n{fence}" if fence else text

@@ -1,0 +1,112 @@
+"""The tables, version by version. A migration that has been released is never changed; a new one is added.
+
+What is kept as JSON (`settings`, `reports`) may gain fields freely; a changed meaning is a new version too,
+and so is any change of `words.terms`, which must then index every message anew.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.store.errors import StoreDamaged, StoreNewer
+
+APPLICATION_ID = 0x53454443  # "SEDC", in the file's header
+WAIT_S = 5.0  # for another process that is writing
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def _version_1(connection: sqlite3.Connection) -> None:
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    for statement in (
+        "CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        # Ids are never used twice, so an old link or an undo never leads to something else.
+        """CREATE TABLE chats (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            title TEXT NOT NULL,
+            named INTEGER NOT NULL,  -- 1: a person chose the title
+            pinned INTEGER NOT NULL,
+            folder INTEGER REFERENCES folders ON DELETE SET NULL,
+            created_at REAL NOT NULL,  -- Unix seconds, here and below
+            updated_at REAL NOT NULL,
+            deleted_at REAL,
+            settings TEXT NOT NULL  -- JSON: ChatSettings
+        )""",
+        "CREATE INDEX chats_by_date ON chats (updated_at, id) WHERE deleted_at IS NULL",
+        "CREATE INDEX chats_by_folder ON chats (folder) WHERE folder IS NOT NULL",
+        # A tree: messages of one parent are versions of each other, and exactly one of them is shown.
+        """CREATE TABLE messages (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            chat INTEGER NOT NULL REFERENCES chats ON DELETE CASCADE,
+            parent INTEGER CHECK (parent < id),  -- NULL: the first message
+            role TEXT NOT NULL CHECK (role IN ('user', 'assistant')),
+            state TEXT NOT NULL CHECK (state IN ('complete', 'streaming', 'interrupted')),
+            shown INTEGER NOT NULL,
+            created_at REAL NOT NULL,
+            text TEXT NOT NULL,
+            reports TEXT NOT NULL  -- JSON: list of Report
+        )""",
+        "CREATE INDEX messages_by_parent ON messages (chat, parent)",
+        # Answers being written, and by which process: one that is gone was interrupted.
+        """CREATE TABLE under_way (
+            message INTEGER PRIMARY KEY REFERENCES messages ON DELETE CASCADE,
+            pid INTEGER NOT NULL,
+            started REAL NOT NULL  -- when the process was started
+        )""",
+        "CREATE TABLE presets (name TEXT PRIMARY KEY, settings TEXT NOT NULL)",
+        # Of every message that is not under way, `words.terms`. They come folded and separated by spaces.
+        """CREATE VIRTUAL TABLE found USING fts5 (
+            terms, content = '', columnsize = 0, tokenize = 'ascii', prefix = '1 2 3'
+        )""",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_version_1,)
+
+
+def check(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises StoreDamaged where the file is another program's, StoreNewer where it is a newer version's."""
+    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if tables and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreDamaged(f"{path} holds no conversations of this program.", "Move it to another place.")
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise StoreNewer(
+            f"{path} was written by a newer version of SpecExec Desktop.",
+            "Update SpecExec Desktop; the file was left as it is.",
+        )
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring the file to the newest version: wholly, or (on any error) not at all."""
+    if connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.execute("PRAGMA user_version").fetchone()[
+            0
+        ]  # another process may have been here
+        for migration in MIGRATIONS[version:]:
+            migration(connection)
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch the file to a write-ahead log, so that reading and writing do not wait for each other. SQLite
+    does not wait for other processes here, so this does. A file system without shared memory keeps its
+    journal."""
+    deadline = time.monotonic() + WAIT_S
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode = wal")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)

@@ -1,0 +1,168 @@
+"""Whole chats leave and come back with every version; a file that cannot be read says why."""
+
+import json
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.store import BadImport, Chat, Message, Role, State, Store
+from app.store.exchange import export_file, files, import_file, native
+from engine.errors import DiskProblem
+from tests.app.store.exchange.chatgpt_export import conversation
+from tests.app.store.made import PAIR, SETTINGS, answer
+
+
+def branched(store: Store) -> Chat:
+    chat = store.chats.create(SETTINGS)
+    first = store.messages.ask(chat, "Write 서울 in 北京")
+    store.messages.answer(first, SETTINGS, PAIR).finish(answer("one", seed=1))
+    store.messages.answer(first, SETTINGS, PAIR).finish(answer("two", seed=2))
+    store.messages.edit(first, "edited")
+    store.messages.show(first)
+    store.chats.move(chat, store.folders.create("Work"))
+    store.chats.pin(chat)
+    return store.chats.read(chat)
+
+
+def without_ids(chat: Chat) -> object:
+    places = {message.id: place for place, message in enumerate(chat.messages)}
+    tree = [(places.get(m.parent), m.role, m.text, m.state, m.shown, m.reports) for m in chat.messages]
+    return (chat.title, chat.named, chat.pinned, chat.folder, chat.created_at, chat.settings, tree)
+
+
+def test_a_chat_comes_back_from_json_with_all_its_versions(store: Store, tmp_path: Path) -> None:
+    chat = branched(store)
+    export_file(tmp_path / "a.json", [chat, chat])
+    imported = import_file(tmp_path / "a.json")
+    assert imported.skipped == []
+    other = Store(tmp_path / "other.sqlite")
+    for id in other.chats.add(imported.chats):
+        assert without_ids(other.chats.read(id)) == without_ids(chat)
+    assert len(other.search("서울")) == 2
+    other.close()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_any_tree_comes_back_from_json(data: st.DataObject) -> None:
+    messages: list[Message] = []
+    for id in range(data.draw(st.integers(0, 6))):
+        messages.append(
+            Message(
+                id=id,
+                parent=data.draw(st.sampled_from([None, *range(id)])),
+                role=data.draw(st.sampled_from(["user", "assistant"])),
+                text=data.draw(st.text()),
+                created_at=data.draw(st.floats(0, 3e10)),
+                shown=data.draw(st.booleans()),
+            )
+        )
+    chat = Chat(title=data.draw(st.text()), named=True, created_at=0.1, updated_at=2e9, messages=messages)
+    assert native.decode(native.encode([chat])) == [chat]
+
+
+def test_text_has_what_is_shown(store: Store, tmp_path: Path) -> None:
+    chat = branched(store)
+    export_file(tmp_path / "a.md", [chat])
+    export_file(tmp_path / "a.txt", [chat, chat])
+    markdown = (tmp_path / "a.md").read_text("utf-8")
+    title = f"Edited ({datetime.fromtimestamp(chat.created_at):%Y-%m-%d %H:%M})"
+    assert markdown == (f"# {title}\n\n> Be brief.\n\n## User\n\nWrite 서울 in 北京\n\n## Assistant\n\ntwo\n")
+    text = (tmp_path / "a.txt").read_text("utf-8")
+    assert text.count(f"{title}\n\nSystem: Be brief.\n\nUser: Write 서울 in 北京\n\nAssistant: two\n") == 2
+
+
+def test_an_interrupted_answer_says_so_and_does_not_swallow_what_follows() -> None:
+    def message(id: int, role: Role, text: str, state: State = "complete") -> Message:
+        return Message(id=id, parent=id - 1 or None, role=role, text=text, created_at=1, state=state)
+
+    chat = Chat(
+        title="",
+        named=False,
+        created_at=1e9,
+        updated_at=1e9,
+        messages=[
+            message(1, "user", "code?"),
+            message(2, "assistant", "Two:\n````py\n```\nx = 1", "interrupted"),
+            message(3, "user", "```\ndone\n```"),
+        ],
+    )
+    assert files.to_markdown(chat).endswith(
+        "Two:\n````py\n```\nx = 1\n````\n\n*(interrupted)*\n\n## User\n\n```\ndone\n```\n"
+    )
+    assert "x = 1 (interrupted)" in files.to_text(chat)
+
+
+def test_a_file_that_cannot_be_written_is_left_as_it_was(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(DiskProblem, match="cannot be written"):
+        export_file(tmp_path / "absent" / "a.json", [branched(store)])
+    (tmp_path / "a.md").mkdir()
+    with pytest.raises(DiskProblem, match=r"a\.md cannot be written"):
+        export_file(tmp_path / "a.md", [])
+    assert [file.name for file in tmp_path.iterdir()].count("a.md") == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "cannot be read"),
+        (b"PK\x03\x04 half an archive", "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (b"[" * 100_000, "cannot be read"),
+        (b"3", "no chats"),
+        (b'{"chats": []}', "no chats"),
+        (b'{"format": "specexec-chats", "version": 2, "chats": []}', "newer version"),
+        (b'{"format": "specexec-chats", "version": 1}', "chats"),
+        (b'{"format": "other", "version": 1, "chats": []}', "no export of chats"),
+        (b'{"format": "specexec-chats", "version": 1, "chats": [{"title": 3}]}', r"chats\[0\].title"),
+    ],
+)
+def test_a_file_that_is_no_export_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+    (tmp_path / "a.json").write_bytes(content)
+    with pytest.raises(BadImport, match=reason):
+        import_file(tmp_path / "a.json")
+
+
+def test_an_absent_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadImport, match="No such file"):
+        import_file(tmp_path / "a.json")
+
+
+def test_a_chat_that_is_no_tree_is_skipped_with_a_sentence(store: Store, tmp_path: Path) -> None:
+    export_file(tmp_path / "a.json", [branched(store), branched(store)])
+    value = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    value["chats"][0]["title"] = "circle"
+    value["chats"][0]["messages"][0]["parent"] = value["chats"][0]["messages"][1]["id"]
+    (tmp_path / "a.json").write_text(json.dumps(value), "utf-8")
+    imported = import_file(tmp_path / "a.json")
+    assert len(imported.chats) == 1
+    assert imported.skipped == ["“circle”: its messages do not follow from each other."]
+
+
+def test_chatgpts_archive_is_read_in_all_its_parts(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
+        archive.writestr("chat.html", "<html>")
+        archive.writestr("export/conversations-001.json", json.dumps([conversation("second")]))
+        archive.writestr("export/conversations-000.json", json.dumps([conversation("first"), None]))
+        archive.writestr("shared_conversations.json", "[]")
+    imported = import_file(tmp_path / "export.zip")
+    assert [chat.title for chat in imported.chats] == ["first", "second"]
+    assert imported.skipped == ["“2”: it has no messages."]
+
+
+def test_an_archive_without_chats_or_too_large_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("chat.html", "<html>")
+    with pytest.raises(BadImport, match=r"no conversations\.json"):
+        import_file(tmp_path / "a.zip")
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("conversations.json", "[]".ljust(100))
+    monkeypatch.setattr(files, "MAX_NBYTES", 99)
+    with pytest.raises(BadImport, match="too large"):
+        import_file(tmp_path / "b.zip")
