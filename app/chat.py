@@ -1,209 +1,298 @@
-"""One conversation held with one engine: its state, what may be asked, what comes back. Knows no widgets."""
+"""The chat that is shown and the answer under way, between store and engine. Knows no widgets."""
 
-import itertools
-from enum import Enum, auto
+import secrets
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 
-from app.arguments import Arguments
-from app.conversation import Conversation, Turn
-from app.engine_link import EngineLink
+from app.engine import WILL_ANSWER, Engine, State
+from app.store import ChatSettings, Message, ModelPair, Report, Store, StoreError, to_send
+from app.store.tree import Shown, path_to
+from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
-from engine.protocol.messages import Event
-
-# The setting SpecExec was published with. The likeliest token, always, makes small models repeat themselves.
-TEMPERATURE, TOP_P = 0.6, 0.9
 
 
-class State(Enum):
-    STARTING = auto()
-    LOADING = auto()
-    READY = auto()
-    ANSWERING = auto()
-    STOPPING = auto()  # asked to stop; the engine has not said so yet
-    LOAD_FAILED = auto()
-    LOST = auto()
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """An answer that is being written: at which message of which chat, and what was written there before."""
+
+    chat: int
+    under_way: AnswerUnderWay
+    begun: str
+
+    @property
+    def message(self) -> int:
+        return self.under_way.id
 
 
-BUSY = frozenset({State.LOADING, State.ANSWERING})
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A question that will be asked once the engine is ready."""
+
+    chat: int
+    text: str
 
 
 class Chat(QObject):
-    """Turns what a person does into requests, and events into what a window shows. Lives on the GUI thread.
+    """Lives on the GUI thread. Nothing that was said is ever lost: editing and regenerating make versions.
 
     Attributes:
-        conversation: what was said so far.
-        state: see `State`.
+        id: of the chat that is shown; None: a new one, which is kept from its first question on.
+        shown: its messages along the versions that are shown.
+        settings: of the next answers in it.
+        answering: the answer under way, perhaps in another chat; None where there is none.
+        waiting: questions still to be asked, first come first served.
 
     Signals:
-        state_changed: State
-        load_progressed: LoadProgress
-        loaded: Loaded
-        turn_started: Turn, its answer still empty
-        prefill_progressed: PrefillProgress
-        text_added: str, the next piece of the answer
-        tree_changed: TreeGrown or IterationDone
-        answered: Answer
-        failed: Failed, of the answer under way
-        load_failed: Failed
-        lost: EngineLost
-        cleared: a new conversation has begun
-        ended: the engine has ended, as asked
+        opened: another chat is shown.
+        path_changed: `shown` is another one, of the same chat.
+        listed: the list of chats has changed, or a title in it.
+        settings_changed: `settings` are others.
+        waiting_changed: `waiting` is another one.
+        text_added: str, the next piece of the answer under way, where it is shown
+        reported: an event of it: PrefillProgress, TreeGrown, IterationDone, Answer; where it is shown
+        failed: (SpecExecError's fields as Failed) of an answer, wherever it is
+        trouble: StoreError: something could not be kept
     """
 
-    state_changed = Signal(State)
-    load_progressed = Signal(object)
-    loaded = Signal(object)
-    turn_started = Signal(object)
-    prefill_progressed = Signal(object)
+    opened = Signal()
+    path_changed = Signal()
+    listed = Signal()
+    settings_changed = Signal()
+    waiting_changed = Signal()
     text_added = Signal(str)
-    tree_changed = Signal(object)
-    answered = Signal(object)
+    reported = Signal(object)
     failed = Signal(object)
-    load_failed = Signal(object)
-    lost = Signal(object)
-    cleared = Signal()
-    ended = Signal()
+    trouble = Signal(object)
 
-    def __init__(self, link: EngineLink, arguments: Arguments, parent: QObject | None = None) -> None:
+    def __init__(
+        self, store: Store, engine: Engine, settings: ChatSettings, parent: QObject | None = None
+    ) -> None:
+        """settings: of new chats."""
         super().__init__(parent)
-        self.conversation = Conversation()
-        self.state = State.STARTING
-        self._arguments = arguments
-        self._ids = itertools.count(1)
-        self._request = 0  # the load or the answer under way
-        self._is_loading = True  # it is a load
-        self._turn: Turn | None = None  # the one being answered; None where its conversation was left
-        self._link = link
-        link.received.connect(self._receive)
-        link.ended.connect(self.ended)
+        self.id: int | None = None
+        self.shown: list[Shown] = []
+        self.new_settings = self.settings = settings
+        self.answering: Answering | None = None
+        self.waiting: deque[Waiting] = deque()
+        self._store = store
+        self._engine = engine
+        engine.answering.connect(self._receive)
+        engine.lost.connect(self._interrupt)
+        engine.ended.connect(self._interrupt)
+        engine.state_changed.connect(self._go_on)
 
     @property
-    def is_running(self) -> bool:
-        return self._link.is_running
-
-    def start(self) -> None:
-        """Start (or after a loss, restart) the engine and load the model."""
-        self._enter(State.STARTING)
-        self._link.start()
-
-    def load(self) -> None:
-        """Load the model again, after it failed."""
-        self._request = next(self._ids)
-        self._link.post(
-            messages.Load(
-                id=self._request,
-                target=self._arguments.target,
-                draft=self._arguments.draft,
-                drafter=self._arguments.drafter,
-            )
+    def is_answering_here(self) -> bool:
+        """The answer under way is among the messages shown."""
+        return self.answering is not None and any(
+            each.message.id == self.answering.message for each in self.shown
         )
-        self._enter(State.LOADING)
+
+    # -- which chat ------------------------------------------------------------------------------------------
+
+    def open(self, chat: int | None, message: int | None = None) -> None:
+        """Show a chat, or a new one; message: make the versions lead through it. An answer under way goes on
+        where it is."""
+        try:
+            if message is not None:
+                self._store.messages.show(message)
+            settings = self.new_settings if chat is None else self._store.chats.settings(chat)
+            shown = [] if chat is None else self._store.messages.shown(chat)
+        except StoreError as error:
+            self.trouble.emit(error)
+            return
+        self.id, self.shown = chat, self._with_text(shown)
+        self.opened.emit()
+        self._set(settings)
+
+    def set_settings(self, settings: ChatSettings) -> None:
+        """Of the next answers in this chat."""
+        with self._telling():
+            if self.id is not None:
+                self._store.chats.set_settings(self.id, settings)
+            self._set(settings)
+
+    def branch(self, message: int) -> None:
+        """Go on from this message in a chat of its own."""
+        with self._telling():
+            self.open(self._store.chats.branch(message))
+            self.listed.emit()
+
+    # -- what is said ----------------------------------------------------------------------------------------
 
     def send(self, text: str) -> bool:
-        """Ask; False where there is nothing to ask or nobody to answer."""
-        if self.state is not State.READY or not text.strip():
+        """Ask, or put it behind what is under way; False where there is nothing to ask or nobody will
+        answer."""
+        if not text.strip() or self._engine.state not in WILL_ANSWER:
             return False
-        self._answer(self.conversation.ask(text))
-        return True
+        with self._telling():
+            if self.id is None:
+                self.id = self._store.chats.create(self.settings)
+                self.listed.emit()
+            if self._engine.state is not State.READY or self.waiting:
+                self.waiting.append(Waiting(self.id, text))
+                self.waiting_changed.emit()
+            else:
+                self._ask(self.id, text)
+            return True
+        return False
+
+    def forget_waiting(self, place: int) -> None:
+        """Do not ask it after all."""
+        del self.waiting[place]
+        self.waiting_changed.emit()
+
+    def edit(self, message: int, text: str) -> None:
+        """Another version of a message; where it is a question, it is answered."""
+        with self._telling():
+            edited = self._store.messages.edit(message, text)
+            self._refresh()
+            if self._message(edited).role == "user":
+                self._answer(edited)
+
+    def regenerate(self, answer: int, report: Report | None = None) -> None:
+        """Another version of an answer, with another seed; or with the seed, the settings and the budgets of
+        `report`: the same answer."""
+        with self._telling():
+            question = self._message(answer).parent
+            assert question is not None
+            self._answer(question, None if report is None else _recorded(report))
+
+    def go_on(self, answer: int) -> None:
+        """Continue an answer that was stopped or cut off."""
+        with self._telling():
+            self._answer(answer)
+
+    def show_version(self, message: int) -> None:
+        with self._telling():
+            self._store.messages.show(message)
+            self._refresh()
 
     def try_again(self) -> None:
-        """Ask the last question once more."""
-        if self.state is State.READY and self.conversation.turns:
-            question = self.conversation.turns.pop().question
-            self._answer(self.conversation.ask(question))
+        """Answer the last question shown, once more."""
+        if self.shown and (last := self.shown[-1].message).role == "assistant":
+            self.regenerate(last.id)
+        elif self.shown:
+            with self._telling():
+                self._answer(last.id)
 
     def stop(self) -> None:
-        """End the answer or the loading under way; the text so far is kept."""
-        if self.state in BUSY:
-            self._link.post(messages.Cancel(id=next(self._ids)))
-            self._enter(State.STOPPING)
+        """End the answer under way; the text so far is kept. What waits does not wait any more."""
+        self.waiting.clear()
+        self.waiting_changed.emit()
+        self._engine.stop()
 
-    def clear(self) -> None:
-        """Begin a new conversation; an answer under way is stopped."""
-        if self.state is State.ANSWERING:
-            self.stop()
-        self._turn = None
-        self.conversation = Conversation()
-        self.cleared.emit()
+    # -- the answer under way --------------------------------------------------------------------------------
 
-    def close(self) -> None:
-        """End the engine; `ended` follows."""
-        self._turn = None
-        self._link.close()
+    def _ask(self, chat: int, text: str) -> None:
+        path = self._store.messages.shown(chat)
+        question = self._store.messages.ask(chat, text, path[-1].message.id if path else None)
+        self._answer(question, chat=chat)
 
-    def _answer(self, turn: Turn) -> None:
-        self._turn = turn
-        self._request = next(self._ids)
-        options = messages.Options(
-            temperature=TEMPERATURE,
-            top_p=TOP_P,
-            drafter=self._arguments.drafter,
-            budget=self._arguments.budget,
-        )
-        self._link.post(
-            messages.Chat(id=self._request, messages=self.conversation.messages(), options=options)
-        )
-        self._enter(State.ANSWERING)
-        self.turn_started.emit(turn)
-
-    def _receive(self, event: Event) -> None:
-        match event:
-            case messages.Ready():
-                self.load()
-            case messages.EngineLost():
-                self._lose(event)
-            case messages.Unloaded():
-                pass
-            case _ if event.request != self._request:
-                pass  # of a request that is over
-            case messages.LoadProgress():
-                self.load_progressed.emit(event)
-            case messages.Loaded():
-                self.loaded.emit(event)
-                self._enter(State.READY)
-            case messages.Failed():
-                self._fail(event)
-            case _:
-                self._receive_answering(event)
-
-    def _receive_answering(self, event: Event) -> None:
-        if isinstance(event, messages.Answer):
-            self._enter(State.READY)
-        turn = self._turn
-        if turn is None:
+    def _answer(self, message: int, settings: ChatSettings | None = None, chat: int | None = None) -> None:
+        """Answer a question, or go on with an answer."""
+        chat = self.id if chat is None else chat
+        assert chat is not None
+        settings = settings or self._store.chats.settings(chat)
+        path = path_to(self._store.messages.all(chat), message)
+        pair = self._engine.pair
+        said = to_send(path, settings.system)
+        if pair is None or not self._engine.ask(said, _options(settings)):
             return
+        begun = path[-1].text if path[-1].role == "assistant" else ""
+        write = self._store.messages.resume if begun else self._store.messages.answer
+        self.answering = Answering(chat, write(message, settings, ModelPair.of(pair)), begun)
+        self._refresh()
+        self.listed.emit()
+
+    def _receive(self, event: messages.Event) -> None:
+        if self.answering is None:
+            return
+        under_way, here = self.answering.under_way, self.is_answering_here
         match event:
-            case messages.PrefillProgress():
-                self.prefill_progressed.emit(event)
             case messages.TextDelta():
-                turn.answer += event.text
-                self.text_added.emit(event.text)
-            case messages.TreeGrown() | messages.IterationDone():
-                self.tree_changed.emit(event)
+                under_way.add(event.text)
+                if here:
+                    self.text_added.emit(event.text)
             case messages.Answer():
-                turn.answer, turn.outcome, self._turn = event.text, event, None
-                self.answered.emit(event)
+                self.answering = None
+                with self._telling():
+                    under_way.finish(event)
+                self._refresh()
+                if here:
+                    self.reported.emit(event)
+                self.listed.emit()
+                self._go_on()
+            case messages.Failed():
+                self._interrupt()
+                self.failed.emit(event)
+            case _ if here:
+                self.reported.emit(event)
 
-    def _fail(self, event: messages.Failed) -> None:
-        if self._is_loading:
-            self._enter(State.LOAD_FAILED)
-            self.load_failed.emit(event)
-            return
-        self._enter(State.READY)
-        if self._turn is not None:
-            self._turn = None
-            self.failed.emit(event)
+    def _interrupt(self) -> None:
+        if self.answering is not None:
+            under_way, self.answering = self.answering.under_way, None
+            with self._telling():
+                under_way.interrupt()
+            self._refresh()
 
-    def _lose(self, event: messages.EngineLost) -> None:
-        self._turn = None
-        self._enter(State.LOST)
-        self.lost.emit(event)
+    def _go_on(self) -> None:
+        """Ask what waits."""
+        if self.waiting and self.answering is None and self._engine.state is State.READY:
+            waiting = self.waiting.popleft()
+            self.waiting_changed.emit()
+            with self._telling():
+                self._ask(waiting.chat, waiting.text)
 
-    def _enter(self, state: State) -> None:
-        if state is State.LOADING:
-            self._is_loading = True
-        elif state is State.ANSWERING:
-            self._is_loading = False
-        self.state = state
-        self.state_changed.emit(state)
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def _refresh(self) -> None:
+        if self.id is not None:
+            with self._telling():
+                self.shown = self._with_text(self._store.messages.shown(self.id))
+                self.path_changed.emit()
+
+    def _with_text(self, shown: list[Shown]) -> list[Shown]:
+        """The store has the text of the answer under way as it was a moment ago."""
+        if self.answering is None:
+            return shown
+        id, text = self.answering.message, self.answering.under_way.text
+        return [
+            structs.replace(each, message=structs.replace(each.message, text=text))
+            if each.message.id == id
+            else each
+            for each in shown
+        ]
+
+    def _set(self, settings: ChatSettings) -> None:
+        self.settings = settings
+        self.settings_changed.emit()
+
+    def _message(self, id: int) -> Message:
+        assert self.id is not None
+        return next(each for each in self._store.messages.all(self.id) if each.id == id)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """What cannot be kept is told, and the window goes on."""
+        try:
+            yield
+        except StoreError as error:
+            self.trouble.emit(error)
+
+
+def _options(settings: ChatSettings) -> messages.Options:
+    """The engine's, with a seed of its own, so that regenerating gives another answer."""
+    options = messages.Options(**structs.asdict(settings.options))
+    return options if options.seed is not None else structs.replace(options, seed=secrets.randbits(63))
+
+
+def _recorded(report: Report) -> ChatSettings:
+    """What makes the same answer again."""
+    again = {"seed": report.seed, "drafter": report.drafter, "budgets": report.budgets}
+    return structs.replace(report.settings, options=structs.replace(report.settings.options, **again))

@@ -4,7 +4,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app import words
-from app.chat import State
+from app.engine import State
 from engine.protocol.messages import IterationDone, Loaded, LoadProgress, PrefillProgress, TreeGrown
 
 BAR_STEPS = 1000
@@ -82,7 +82,7 @@ class ModelBar(QFrame):
                 self._say(self.tr("Reading the prompt…"), busy=True)
             case State.STOPPING:
                 self._say(self.tr("Stopping…"), busy=True)
-            case State.LOAD_FAILED:
+            case State.UNLOADED | State.LOAD_FAILED:
                 self._say(self.tr("✕ No model is loaded"))
             case State.LOST:
                 self._say(self.tr("✕ The engine has stopped"))

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import theme
 from app.arguments import Arguments
+from app.store import Store, StoreError
 from app.window import Window
 from engine.protocol.connection import log_path
 
@@ -29,19 +30,32 @@ logger = logging.getLogger(__name__)
 
 def run(arguments: Arguments) -> int:
     """Open the window and stay until it is closed; the exit status."""
-    for ending in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(ending, signal.SIG_DFL)  # at once; the engine follows by itself
+    for ending in (signal.SIGINT, signal.SIGTERM):  # at once; the engine follows by itself
+        signal.signal(ending, signal.SIG_DFL)
     app = make_application()
     keep_log()
-    window = Window(arguments)
+    store = open_store()
+    window = Window(arguments, store)
     window.closed.connect(app.quit)
     window.start()
     status = app.exec()
-    if window.chat.is_running:  # it did not end in time: end without it; its lifeline is cut, so it ends too
+    store.close()
+    if window.engine.is_running:  # it did not end in time: end without it; its lifeline is cut, so it ends too
         logger.warning("the engine did not end in time")
         logging.shutdown()
         os._exit(status)
     return status
+
+
+def open_store() -> Store:
+    """The person's conversations; ends the process with status 1 and a box where they cannot be opened."""
+    try:
+        return Store()
+    except StoreError as error:
+        box = QMessageBox(QMessageBox.Icon.Critical, "SpecExec Desktop", error.message)
+        box.setInformativeText(error.hint)
+        box.exec()
+        sys.exit(1)
 
 
 def make_application() -> QApplication:

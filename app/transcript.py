@@ -1,23 +1,38 @@
 """The chat as it was said: questions, answers, and what went wrong."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app import words
 from app.answer_view import AnswerView
 from app.empty_state import EmptyState
 from app.notice import Notice
 from app.question_view import QuestionView
+from app.store import Message, Shown
 
 COLUMN_WIDTH = 760
+MOST_SHOWN = 60  # messages at first; a chat of thousands opens as fast as a short one
 END_MARGIN = 24  # pixels from the end that still count as the end
+
+
+@dataclass(slots=True)
+class _Row:
+    """What is shown of a message; is_done: with its figures."""
+
+    message: int
+    view: QWidget
+    is_done: bool = False
 
 
 class Transcript(QScrollArea):
     """A column of messages that follows its end until the person scrolls up.
 
     Attributes:
-        answer: the answer that was begun last, or None.
+        answer: the one being written, or None.
         jump: the button that leads back to the end.
 
     Signals:
@@ -33,6 +48,10 @@ class Transcript(QScrollArea):
         self.answer: AnswerView | None = None
         self._notice: Notice | None = None
         self._follows = True
+        self._path: Sequence[Shown] = []
+        self._answering: int | None = None
+        self._first = 0  # of the path that has a view
+        self._rows: list[_Row] = []
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -55,6 +74,11 @@ class Transcript(QScrollArea):
         self._empty = EmptyState(page)
         self._empty.suggested.connect(self.suggested)
         self._column.addWidget(self._empty, 1)
+        self._earlier = QPushButton(self.tr("Earlier messages"), page)
+        self._earlier.setAccessibleName(self.tr("Earlier messages"))
+        self._earlier.clicked.connect(self._show_earlier)
+        self._earlier.hide()
+        self._column.addWidget(self._earlier)
         self._column.addStretch(0)
         holder = QWidget(page)
         holder.setObjectName("column")
@@ -69,13 +93,60 @@ class Transcript(QScrollArea):
     def is_following(self) -> bool:
         return self._follows
 
-    def add_turn(self, question: str) -> None:
-        """Show a question and begin its answer."""
-        self._add(QuestionView(question, self.widget()))
-        self.answer = AnswerView(self.widget())
-        self.answer.link_clicked.connect(self.link_clicked)
-        self._add(self.answer)
+    def open(self, shown: Sequence[Shown], answering: int | None) -> None:
+        """Show another chat, from its end. answering: the message being written, if it is there."""
+        self._cut(0)
+        self._first = max(0, len(shown) - MOST_SHOWN)
+        self.show_path(shown, answering)
         self.follow()
+
+    def show_path(self, shown: Sequence[Shown], answering: int | None) -> None:
+        """Show these messages of the same chat; views that are there already stay."""
+        if len(shown) <= self._first:
+            self._first = max(0, len(shown) - MOST_SHOWN)
+        wanted = [each.message for each in shown[self._first :]]
+        pairs = zip(self._rows, wanted, strict=False)
+        same = next((place for place, (row, each) in enumerate(pairs) if row.message != each.id), None)
+        self._cut(min(len(self._rows), len(wanted)) if same is None else same)
+        self.answer = None
+        for place, message in enumerate(wanted):
+            if place == len(self._rows):
+                self._rows.append(self._row(message))
+            self._bring_up_to_date(self._rows[place], message, message.id == answering)
+        self._path, self._answering = shown, answering
+        self._earlier.setVisible(self._first > 0)
+        self._empty.setVisible(not shown)
+
+    def _row(self, message: Message) -> "_Row":
+        if message.role == "user":
+            question = QuestionView(message.text, self.widget())
+            self._add(question)
+            return _Row(message.id, question, is_done=True)
+        answer = AnswerView(self.widget())
+        answer.link_clicked.connect(self.link_clicked)
+        answer.append(message.text)
+        self._add(answer)
+        return _Row(message.id, answer)
+
+    def _bring_up_to_date(self, row: "_Row", message: Message, is_answering: bool) -> None:
+        if not isinstance(row.view, AnswerView):
+            return
+        if is_answering:
+            self.answer = row.view
+            row.is_done = False
+        elif not row.is_done:
+            row.view.finish(words.message_summary(message), message.text)
+            row.is_done = True
+
+    def _cut(self, place: int) -> None:
+        for row in self._rows[place:]:
+            self._remove(row.view)
+        del self._rows[place:]
+
+    def _show_earlier(self) -> None:
+        self._first = max(0, self._first - MOST_SHOWN)
+        self._cut(0)
+        self.show_path(self._path, self._answering)
 
     def show_notice(self, notice: Notice) -> None:
         """Show what went wrong, after everything else; it replaces an earlier notice."""
@@ -87,15 +158,6 @@ class Transcript(QScrollArea):
         if self._notice is not None:
             self._remove(self._notice)
             self._notice = None
-
-    def clear(self) -> None:
-        """Back to the empty chat; a notice stays, since what it is about has not changed."""
-        for view in self._views():
-            if view is not self._notice:
-                self._remove(view)
-        self.answer = None
-        self._empty.show()
-        self.follow()
 
     def follow(self) -> None:
         """Go to the end and stay there."""
@@ -112,15 +174,9 @@ class Transcript(QScrollArea):
             size.height(),
         )
 
-    def _views(self) -> list[QWidget]:
-        items = (self._column.itemAt(i) for i in range(self._column.count()))
-        widgets = (item.widget() for item in items if item is not None)
-        return [widget for widget in widgets if widget is not None and widget is not self._empty]
-
     def _add(self, view: QWidget) -> None:
-        if not isinstance(view, Notice):
-            self._empty.hide()
-        self._column.insertWidget(self._column.count() - 1, view)  # before the stretch
+        behind = 1 if self._notice in (None, view) else 2  # the stretch, and a notice
+        self._column.insertWidget(self._column.count() - behind, view)
         view.show()
 
     def _remove(self, view: QWidget) -> None:

@@ -2,6 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
+from app.store import Message, Report
 from engine.protocol.messages import Answer, Loaded, LoadProgress, StopReason
 
 
@@ -36,7 +37,14 @@ def stop_reason(reason: StopReason) -> str:
             return _tr("stopped by you")
 
 
-def answer_summary(answer: Answer) -> str:
+def message_summary(message: Message) -> str:
+    """The line below an answer that is kept."""
+    if message.state == "interrupted":
+        return _tr("not completed")
+    return answer_summary(message.reports[-1]) if message.reports else ""
+
+
+def answer_summary(answer: Answer | Report) -> str:
     """The line below an answer."""
     parts = [_tr("1 token") if answer.tokens == 1 else _tr("{} tokens").format(number(answer.tokens))]
     if answer.tokens_per_second is not None:

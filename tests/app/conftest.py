@@ -4,6 +4,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from shiboken6 import Shiboken
 from app import theme
 from app.arguments import Arguments
 from app.engine_link import EngineLink
+from app.store import Store
 from app.window import Window
 from tests.app.fake_engine import FakeEngines
 
@@ -61,12 +63,19 @@ def engines() -> FakeEngines:
 
 
 @pytest.fixture
-def make_window(qtbot: QtBot) -> Iterator[Callable[..., Window]]:
-    """Windows that are closed after the test, engine and all."""
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = Store(tmp_path / "conversations.sqlite")
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot, store: Store) -> Iterator[Callable[..., Window]]:
+    """Windows on one store that are closed after the test, engine and all."""
     windows: list[Window] = []
 
     def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
-        window = Window(arguments or Arguments(), EngineLink(engines))
+        window = Window(arguments or Arguments(), store, EngineLink(engines))
         windows.append(window)
         window.start()
         qtbot.waitExposed(window)
@@ -74,8 +83,8 @@ def make_window(qtbot: QtBot) -> Iterator[Callable[..., Window]]:
 
     yield make
     for window in windows:
-        if window.chat.is_running:
-            with qtbot.waitSignal(window.chat.ended):
+        if window.engine.is_running:
+            with qtbot.waitSignal(window.engine.ended):
                 window.close()
         window.panel.begin()
         window.close()
@@ -86,5 +95,5 @@ def make_window(qtbot: QtBot) -> Iterator[Callable[..., Window]]:
 def window(make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot) -> Window:
     """A window whose model is loaded."""
     made = make_window(engines)
-    qtbot.waitUntil(lambda: made.chat.state.name == "READY")
+    qtbot.waitUntil(lambda: made.engine.state.name == "READY")
     return made

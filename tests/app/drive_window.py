@@ -16,9 +16,11 @@ from PySide6.QtCore import QEventLoop, Qt, QTimer
 from PySide6.QtTest import QTest
 
 from app.arguments import Arguments
-from app.chat import State
+from app.engine import State
 from app.startup import make_application
+from app.store import Store
 from app.window import Window
+from engine.protocol.messages import Answer
 
 PATIENCE_MS = 180_000
 SETTLE_MS = 120
@@ -33,7 +35,7 @@ def main() -> None:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
-    window = Window(Arguments(target=given.target))
+    window = Window(Arguments(target=given.target), Store(given.folder / "conversations.sqlite"))
     window.start()
     person = Person(window, given.folder)
     report = {"platform": app.platformName(), **person.use(given.question, given.accepts)}
@@ -48,45 +50,46 @@ class Person:
         self.folder = folder
 
     def use(self, question: str, accepts: int) -> dict[str, object]:
-        chat = self.window.chat
-        for fault in (chat.load_failed, chat.failed, chat.lost):
+        engine, chat = self.window.engine, self.window.chat
+        for fault in (engine.load_failed, engine.lost, chat.failed, chat.trouble):
             fault.connect(give_up)
-        self.wait(chat.state_changed, lambda: chat.state is State.READY)
+        answers: list[Answer] = []
+        chat.reported.connect(lambda event: answers.append(event) if isinstance(event, Answer) else None)
+        self.wait(engine.state_changed, lambda: engine.state is State.READY)
         self.photograph("ready")
         photographed = self.photograph_a_verdict(accepts)
-        answered = self.waiter(chat.answered)
         self.ask(question)
-        answered()
+        self.wait(engine.state_changed, lambda: engine.state is State.READY)
         self.photograph("answered")
-        first = chat.conversation.turns[-1]
 
-        begun, answered = self.waiter(chat.text_added), self.waiter(chat.answered)
+        begun = self.waiter(chat.text_added)
         self.ask("Count from one to a thousand, one number per line.")
         begun()
         QTest.mouseClick(self.window.composer.button, Qt.MouseButton.LeftButton)
-        answered()
+        self.wait(engine.state_changed, lambda: engine.state is State.READY)
         self.photograph("stopped")
-        second = chat.conversation.turns[-1]
+        first, second = answers
 
         closed = self.waiter(self.window.closed)
         self.window.close()
         closed()
         return {
-            "first": first.answer,
-            "first_stop_reason": first.outcome.stop_reason,
-            "tokens_per_pass": first.outcome.tokens_per_pass,
-            "second": second.answer,
-            "second_stop_reason": second.outcome.stop_reason,
-            "second_reused_tokens": second.outcome.reused_tokens,
+            "first": first.text,
+            "first_stop_reason": first.stop_reason,
+            "tokens_per_pass": first.tokens_per_pass,
+            "second": second.text,
+            "second_stop_reason": second.stop_reason,
+            "second_reused_tokens": second.reused_tokens,
+            "kept": [each.message.text for each in chat.shown],
             "verdict_photographed": photographed(),
-            "still_running": chat.is_running,
+            "still_running": engine.is_running,
         }
 
     def ask(self, text: str) -> None:
         editor = self.window.composer.editor
         QTest.keyClicks(editor, text)
         QTest.keyClick(editor, Qt.Key.Key_Return)
-        assert self.window.chat.state is State.ANSWERING, self.window.chat.state
+        assert self.window.engine.state is State.ANSWERING, self.window.engine.state
 
     def photograph(self, name: str, settle_ms: int = SETTLE_MS) -> None:
         QTest.qWait(settle_ms)  # the X server paints in its own time
@@ -101,7 +104,7 @@ class Person:
                 found.append(event)
                 QTimer.singleShot(SETTLE_MS, lambda: self.photograph("verdict", settle_ms=0))
 
-        self.window.chat.tree_changed.connect(look)
+        self.window.chat.reported.connect(look)
         return lambda: bool(found)
 
     def wait(self, signal: object, until: Callable[[], bool]) -> None:
@@ -118,7 +121,7 @@ class Person:
             if not heard:
                 loop.exec()
             if not heard:
-                give_up(f"waited in vain, {self.window.chat.state}")
+                give_up(f"waited in vain, {self.window.engine.state}")
 
         return wait
 

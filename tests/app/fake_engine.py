@@ -74,6 +74,7 @@ def answer(
         request=request,
         text=text,
         token_ids=[1, 2, 3],
+        log_probs=None,
         stop_reason=stop_reason,
         seed=7,
         prompt_tokens=12,
@@ -89,6 +90,7 @@ def answer(
         memory=messages.Memory(vram=0, ram=98_000_000, peak=700_000_000),
         drafter="recycling",
         budget=64,
+        budgets=[64],
     )
 
 

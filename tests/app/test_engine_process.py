@@ -9,7 +9,7 @@ import psutil
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.chat import State
+from app.engine import State
 from app.engine_link import EngineLink
 from app.window import Window
 from engine.protocol.connection import EngineConnection
@@ -44,12 +44,13 @@ def test_an_engine_that_breaks_is_replaced_and_the_text_is_kept(
 ) -> None:
     engines = StandIns(behaviour, "obeys")
     window = make_window(engines)
-    qtbot.waitUntil(lambda: window.chat.state is State.READY, timeout=20_000)
-    with qtbot.waitSignal(window.chat.lost, timeout=20_000):
+    qtbot.waitUntil(lambda: window.engine.state is State.READY, timeout=20_000)
+    with qtbot.waitSignal(window.engine.lost, timeout=20_000):
         window.chat.send("hello")
-    assert window.transcript.answer.text == "so far"
+    assert window.chat.shown[-1].message.text == "so far"
+    assert window.chat.shown[-1].message.state == "interrupted"
     window.transcript._notice.button.click()
-    qtbot.waitUntil(lambda: window.chat.state is State.READY, timeout=20_000)
+    qtbot.waitUntil(lambda: window.engine.state is State.READY, timeout=20_000)
     with qtbot.waitSignal(window.closed, timeout=20_000):
         window.close()
     assert len(engines.pids) == 2
@@ -59,8 +60,8 @@ def test_an_engine_that_breaks_is_replaced_and_the_text_is_kept(
 def test_a_killed_engine_is_noticed_while_idle(make_window: Callable[..., Window], qtbot: QtBot) -> None:
     engines = StandIns("obeys")
     window = make_window(engines)
-    qtbot.waitUntil(lambda: window.chat.state is State.READY, timeout=20_000)
-    with qtbot.waitSignal(window.chat.lost, timeout=20_000):
+    qtbot.waitUntil(lambda: window.engine.state is State.READY, timeout=20_000)
+    with qtbot.waitSignal(window.engine.lost, timeout=20_000):
         psutil.Process(engines.pids[0]).kill()
     assert "Restart" in window.transcript._notice.button.text()
 
@@ -68,11 +69,11 @@ def test_a_killed_engine_is_noticed_while_idle(make_window: Callable[..., Window
 def test_two_windows_have_an_engine_each(make_window: Callable[..., Window], qtbot: QtBot) -> None:
     engines = StandIns("obeys", "obeys")
     one, other = make_window(engines), make_window(engines)
-    qtbot.waitUntil(lambda: one.chat.state is other.chat.state is State.READY, timeout=20_000)
+    qtbot.waitUntil(lambda: one.engine.state is other.engine.state is State.READY, timeout=20_000)
     with qtbot.waitSignal(one.closed, timeout=20_000):
         one.close()
     assert len(engines.left()) == 1
-    assert other.chat.state is State.READY
+    assert other.engine.state is State.READY
 
 
 def test_a_link_closed_at_once_leaves_no_process(qtbot: QtBot) -> None:

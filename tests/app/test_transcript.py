@@ -1,10 +1,14 @@
 import pytest
+from msgspec import structs
 from pytestqt.qtbot import QtBot
 
 from app.notice import Notice
 from app.question_view import MAX_SHOWN, QuestionView
+from app.store import Message, Shown
 from app.text_body import TextBody
-from app.transcript import Transcript
+from app.transcript import MOST_SHOWN, Transcript
+
+ROLES = {1: "user", 0: "assistant"}
 
 
 @pytest.fixture
@@ -17,10 +21,16 @@ def transcript(qtbot: QtBot) -> Transcript:
     return transcript
 
 
-def fill(transcript: Transcript) -> None:
-    transcript.add_turn("question")
-    transcript.answer.append("line\n\n" * 60)
-    transcript.answer.finish("done")
+def path(*texts: str) -> list[Shown]:
+    """Questions and answers in turn."""
+    return [
+        Shown(Message(id=n, parent=n - 1 or None, role=ROLES[n % 2], text=text, created_at=0), (n,))
+        for n, text in enumerate(texts, start=1)
+    ]
+
+
+def texts(transcript: Transcript) -> list[str]:
+    return [row.view.findChild(TextBody).toPlainText() for row in transcript._rows]
 
 
 def at_end(transcript: Transcript) -> bool:
@@ -29,12 +39,12 @@ def at_end(transcript: Transcript) -> bool:
 
 
 def test_it_follows_its_end_until_scrolled_up(transcript: Transcript, qtbot: QtBot) -> None:
-    fill(transcript)
+    transcript.open(path("question", "line\n\n" * 60), answering=2)
     qtbot.waitUntil(lambda: at_end(transcript))
     assert not transcript.jump.isVisible()
     transcript.verticalScrollBar().setValue(10)
     assert transcript.jump.isVisible()
-    transcript.answer.finish("done", "line\n\n" * 120)
+    transcript.show_path(path("question", "line\n\n" * 120), answering=None)
     qtbot.waitUntil(lambda: transcript.verticalScrollBar().maximum() > 2000)
     assert transcript.verticalScrollBar().value() == 10
     transcript.jump.click()
@@ -48,14 +58,46 @@ def test_a_suggestion_is_passed_on(transcript: Transcript, qtbot: QtBot) -> None
         button.click()
 
 
-def test_clearing_keeps_a_notice(transcript: Transcript) -> None:
-    fill(transcript)
-    transcript.show_notice(Notice("message", "hint", "do"))
-    transcript.clear()
+def test_another_chat_keeps_a_notice(transcript: Transcript) -> None:
+    notice = Notice("message", "hint", "do")
+    transcript.open(path("a", "b"), None)
+    transcript.show_notice(notice)
+    transcript.open(path("c", "d", "e"), None)
+    last = transcript._column.itemAt(transcript._column.count() - 2).widget()
+    assert last is notice
+    assert texts(transcript) == ["c", "d", "e"]
+    transcript.open([], None)
+    assert not transcript._empty.isHidden()
+    assert not notice.isHidden()
+
+
+def test_what_is_shown_already_stays(transcript: Transcript) -> None:
+    transcript.open(path("a", "b", "c", "d"), None)
+    views = [row.view for row in transcript._rows]
+    other = path("a", "b", "c", "d", "e")
+    versions = structs.replace(other[2], message=structs.replace(other[2].message, id=9, text="another"))
+    transcript.show_path([*other[:2], versions], None)
+    assert [row.view for row in transcript._rows][:2] == views[:2]
+    assert texts(transcript) == ["a", "b", "another"]
+    transcript.show_path(path("a", "b", "c", ""), answering=4)
+    assert transcript.answer is transcript._rows[3].view
+    transcript.answer.append("so ")
+    transcript.answer.append("far")
+    transcript.show_path(path("a", "b", "c", "so far, and the end"), None)
     assert transcript.answer is None
-    assert [type(view) for view in transcript._views()] == [Notice]
-    transcript.clear_notice()
-    assert transcript._views() == []
+    assert texts(transcript) == ["a", "b", "c", "so far, and the end"]
+
+
+def test_of_a_long_chat_the_end_is_shown_and_the_rest_on_request(transcript: Transcript) -> None:
+    many = path(*(f"text {n}" for n in range(3 * MOST_SHOWN)))
+    transcript.open(many, None)
+    assert len(transcript._rows) == MOST_SHOWN
+    transcript.show_path([*many, *path("x")], None)
+    assert len(transcript._rows) == MOST_SHOWN + 1, "nothing that was shown goes away"
+    transcript._earlier.click()
+    transcript._earlier.click()
+    assert texts(transcript)[:2] == ["text 0", "text 1"]
+    assert transcript._earlier.isHidden()
 
 
 def test_a_question_is_plain_text(qtbot: QtBot) -> None:

@@ -6,9 +6,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QTextEdit
 from pytestqt.qtbot import QtBot
 
+from app.answer_view import AnswerView
 from app.arguments import Arguments
-from app.chat import State
+from app.engine import State
 from app.link_question import ask_to_open
+from app.store import Store
 from app.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, verdict
@@ -18,7 +20,7 @@ def ask(window: Window, qtbot: QtBot, text: str = "hello") -> int:
     """Type a question and press Enter; the id of its request."""
     window.composer.write(text)
     qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
-    return window.chat._request
+    return window.engine._answer_id
 
 
 def delta(request: int, text: str) -> messages.TextDelta:
@@ -26,7 +28,13 @@ def delta(request: int, text: str) -> messages.TextDelta:
 
 
 def reach(window: Window, qtbot: QtBot, state: State) -> None:
-    qtbot.waitUntil(lambda: window.chat.state is state)
+    qtbot.waitUntil(lambda: window.engine.state is state)
+
+
+def last_answer(window: Window) -> AnswerView:
+    view = window.transcript._rows[-1].view
+    assert isinstance(view, AnswerView)
+    return view
 
 
 def notice_text(window: Window) -> str:
@@ -74,8 +82,8 @@ def test_escape_stops_and_keeps_the_text(window: Window, engines: FakeEngines, q
     assert len(engines.last.asked(messages.Cancel)) == 1
     engines.last.say(delta(request, "wer"), answer(request, "Half an answer", "cancelled"))
     reach(window, qtbot, State.READY)
-    assert window.transcript.answer._body.toPlainText() == "Half an answer"
-    assert "stopped by you" in window.transcript.answer._summary.text()
+    assert last_answer(window)._body.toPlainText() == "Half an answer"
+    assert "stopped by you" in last_answer(window)._summary.text()
     ask(window, qtbot, "go on")
     assert [m.content for m in engines.last.requests[-1].messages] == ["hello", "Half an answer", "go on"]
 
@@ -83,7 +91,7 @@ def test_escape_stops_and_keeps_the_text(window: Window, engines: FakeEngines, q
 def test_a_full_context_is_said_in_words(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
     engines.last.say(answer(ask(window, qtbot), "x", "context_full"))
     reach(window, qtbot, State.READY)
-    assert "the context is full" in window.transcript.answer._summary.text()
+    assert "the context is full" in last_answer(window)._summary.text()
 
 
 def test_a_failed_answer_says_why_and_can_be_tried_again(
@@ -97,9 +105,9 @@ def test_a_failed_answer_says_why_and_can_be_tried_again(
     assert "Too long." in notice_text(window)
     assert "Make it shorter." in notice_text(window)
     window.transcript._notice.button.click()
-    assert window.chat.state is State.ANSWERING
+    assert window.engine.state is State.ANSWERING
     assert [m.content for m in engines.last.requests[-1].messages] == ["hello"]
-    assert len(window.chat.conversation.turns) == 1
+    assert [each.message.text for each in window.chat.shown] == ["hello", ""]
 
 
 def test_a_model_that_does_not_load_says_why_and_can_be_loaded_again(
@@ -134,7 +142,7 @@ def test_loading_shows_how_far_it_is(make_window: Callable[..., Window], qtbot: 
     qtbot.waitUntil(lambda: "1.0 GB of 2.0 GB" in window.model_bar.state.text())
     assert window.model_bar.progress.value() == 500
     qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert window.chat.state is State.STOPPING
+    assert window.engine.state is State.STOPPING
 
 
 def test_a_lost_engine_is_restarted_and_the_chat_goes_on(
@@ -144,14 +152,14 @@ def test_a_lost_engine_is_restarted_and_the_chat_goes_on(
     engines.last.say(delta(request, "Half"))
     engines.last.die()
     reach(window, qtbot, State.LOST)
-    assert window.transcript.answer._body.toPlainText() == "Half"
+    assert last_answer(window)._body.toPlainText() == "Half"
     assert "Restart engine" in window.transcript._notice.button.text()
     window.transcript._notice.button.click()
     reach(window, qtbot, State.READY)
     assert len(engines.made) == 2
     engines.last.say(answer(ask(window, qtbot, "again"), "Whole."))
     reach(window, qtbot, State.READY)
-    assert window.transcript.answer._body.toPlainText() == "Whole."
+    assert last_answer(window)._body.toPlainText() == "Whole."
     assert window.transcript._notice is None
 
 
@@ -161,23 +169,30 @@ def test_an_engine_that_does_not_start_offers_a_restart(
     window = make_window(FakeEngines(fails=True))
     reach(window, qtbot, State.LOST)
     assert "did not start" in notice_text(window)
-    qtbot.waitUntil(lambda: not window.chat.is_running)
+    qtbot.waitUntil(lambda: not window.engine.is_running)
 
 
-def test_a_new_chat_while_answering_leaves_the_old_answer_behind(
-    window: Window, engines: FakeEngines, qtbot: QtBot
+def test_an_answer_goes_on_in_its_chat_while_another_is_begun(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
 ) -> None:
     old = ask(window, qtbot)
     engines.last.say(delta(old, "old"))
     qtbot.waitUntil(lambda: window.transcript.answer.text == "old")
     qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
     assert window.transcript.answer is None
-    engines.last.say(delta(old, "late"))
-    reach(window, qtbot, State.READY)
-    assert window.chat.conversation.turns == []
-    engines.last.say(answer(ask(window, qtbot, "new"), "New."))
-    reach(window, qtbot, State.READY)
+    qtbot.waitUntil(lambda: window.transcript._rows == [])
+    ask(window, qtbot, "new")  # waits
+    assert [waiting.text for waiting in window.chat.waiting] == ["new"]
+    engines.last.say(delta(old, " and late"), answer(old, "old and late"))
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Chat)) == 2)
     assert [m.content for m in engines.last.requests[-1].messages] == ["new"]
+    assert not window.chat.waiting
+    engines.last.say(answer(window.engine._answer_id, "New."))
+    reach(window, qtbot, State.READY)
+    assert last_answer(window)._body.toPlainText() == "New."
+    first = min(line.id for line in store.chats.recent())
+    window.chat.open(first)
+    assert last_answer(window)._body.toPlainText() == "old and late"
 
 
 @pytest.mark.parametrize("state", [State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.LOST])
@@ -195,7 +210,7 @@ def test_closing_ends_the_engine_in_every_state(
     if state is State.LOST:
         engines.last.die()
         reach(window, qtbot, state)
-        qtbot.waitUntil(lambda: not window.chat.is_running)
+        qtbot.waitUntil(lambda: not window.engine.is_running)
         window.close()
         assert not window.isVisible()
         return
@@ -205,7 +220,7 @@ def test_closing_ends_the_engine_in_every_state(
         assert not window.isVisible()
         engines.gate.set()
     assert engines.last.closed.is_set()
-    assert not window.chat.is_running
+    assert not window.engine.is_running
 
 
 def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
@@ -216,7 +231,7 @@ def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
     clock.start()
     before = window.panel.tree.paints
     arrivals: list[object] = []
-    window.chat.tree_changed.connect(arrivals.append)
+    window.chat.reported.connect(arrivals.append)
     for i in range(1000):
         engines.last.say(grown(request, i), verdict(request, i), delta(request, "x "))
     engines.last.say(answer(request, "x " * 1000))
@@ -224,7 +239,7 @@ def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
     frames = clock.elapsed() / 33 + 2
     assert window.panel.tree.paints - before <= frames
     assert len(arrivals) <= 2 * frames
-    assert arrivals[-1].iteration == 999
+    assert arrivals[-2].iteration == 999
 
 
 def test_a_hidden_panel_paints_nothing(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
@@ -293,6 +308,6 @@ def test_closing_does_not_wait_for_ever(
     window = make_window(engines)
     with qtbot.waitSignal(window.closed):
         window.close()
-    assert window.chat.is_running
-    with qtbot.waitSignal(window.chat.ended):
+    assert window.engine.is_running
+    with qtbot.waitSignal(window.engine.ended):
         engines.gate.set()
