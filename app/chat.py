@@ -46,6 +46,7 @@ class Chat(QObject):
         settings: of the next answers in it.
         answering: the answer under way, perhaps in another chat; None where there is none.
         waiting: questions still to be asked, first come first served.
+        watch: somebody looks at the trees of the next answers.
 
     Signals:
         opened: another chat is shown.
@@ -79,6 +80,7 @@ class Chat(QObject):
         self.new_settings = self.settings = settings
         self.answering: Answering | None = None
         self.waiting: deque[Waiting] = deque()
+        self.watch = True
         self._store = store
         self._engine = engine
         engine.answering.connect(self._receive)
@@ -202,7 +204,7 @@ class Chat(QObject):
         path = path_to(self._store.messages.all(chat), message)
         pair = self._engine.pair
         said = to_send(path, settings.system)
-        if pair is None or not self._engine.ask(said, _options(settings)):
+        if pair is None or not self._engine.ask(said, _options(settings, self.watch)):
             return
         begun = path[-1].text if path[-1].role == "assistant" else ""
         write = self._store.messages.resume if begun else self._store.messages.answer
@@ -286,9 +288,9 @@ class Chat(QObject):
             self.trouble.emit(error)
 
 
-def _options(settings: ChatSettings) -> messages.Options:
+def _options(settings: ChatSettings, watch: bool) -> messages.Options:
     """The engine's, with a seed of its own, so that regenerating gives another answer."""
-    options = messages.Options(**structs.asdict(settings.options))
+    options = messages.Options(**{**structs.asdict(settings.options), "watch": watch})
     return options if options.seed is not None else structs.replace(options, seed=secrets.randbits(63))
 
 

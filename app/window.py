@@ -129,7 +129,7 @@ class Window(QMainWindow):
         self.transcript.suggested.connect(self.composer.write)
         self.transcript.link_clicked.connect(self._ask_to_open)
         self.model_bar.new_chat.clicked.connect(self._new_chat)
-        self.model_bar.panel_switch.toggled.connect(self.panel.setVisible)
+        self.model_bar.panel_switch.toggled.connect(self._show_panel)
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self._new_chat)
         QShortcut(QKeySequence("Ctrl+T"), self, self.model_bar.panel_switch.toggle)
         QShortcut(QKeySequence("Esc"), self, self.chat.stop)
@@ -137,6 +137,10 @@ class Window(QMainWindow):
     def _send(self, text: str) -> None:
         if self.chat.send(text):
             self.composer.accept()
+
+    def _show_panel(self, shown: bool) -> None:
+        self.panel.setVisible(shown)
+        self.chat.watch = shown
 
     def _new_chat(self) -> None:
         self.chat.open(None)

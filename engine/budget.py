@@ -1,7 +1,7 @@
 """The limits of each token tree: as the user wishes, or as this machine and this text make best."""
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -47,6 +47,23 @@ class Overridden:
 
     def observe(self, iteration: Iterated) -> None:
         self.rule.observe(iteration)
+
+
+class Replayed:
+    """As `rule`, but for the budgets of the first iterations, which are those of an earlier answer."""
+
+    def __init__(self, rule: Rule, budgets: Sequence[int]) -> None:
+        self._rule = rule
+        self._budgets = deque(budgets)
+
+    def choose(self) -> Limits:
+        limits = self._rule.choose()
+        return replace(limits, budget=self._budgets[0]) if self._budgets else limits
+
+    def observe(self, iteration: Iterated) -> None:
+        if self._budgets:
+            self._budgets.popleft()
+        self._rule.observe(iteration)
 
 
 class Curve:

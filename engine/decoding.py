@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.drafting import Drafter, Limits
+from engine.judging import Judgement
 from engine.model import Watch
 from engine.sampling import Sampler
 from engine.tree import TokenTree
@@ -47,6 +48,7 @@ class Iterated:
     other_s: float
     rounds: int  # in which the tree grew
     log_probs: list[LogProbs]  # of `tokens`, where they were asked for
+    judgement: Judgement | None = None  # of the tree, where it was asked for
 
 
 class Rule(Protocol):
@@ -109,7 +111,18 @@ def decode(
         context += tokens
         other_s += clock.lap()
         accepted, log_probs = verdict.accepted[: len(tokens)], verdict.log_probs[: len(tokens)]
-        iteration = Iterated(limits, tree, accepted, tokens, draft_s, target_s, other_s, rounds, log_probs)
+        iteration = Iterated(
+            limits,
+            tree,
+            accepted,
+            tokens,
+            draft_s,
+            target_s,
+            other_s,
+            rounds,
+            log_probs,
+            verdict.judgement,
+        )
         rule.observe(iteration)
         yield iteration
         other_s = clock.lap()

@@ -121,3 +121,9 @@ class StreamBroken(SpecExecError):
     """A model file could not be read, or changed, while its weights were streamed."""
 
     kind = "stream_broken"
+
+
+class BadTrace(SpecExecError):
+    """A file that is no recorded run, or a damaged one."""
+
+    kind = "bad_trace"

@@ -27,7 +27,13 @@ log = logging.getLogger("engine")
 
 # A window that stopped reading may cost it intermediate trees, never memory without end.
 MOST_WAITING_EVENTS = 256
-_DROPPABLE = (protocol.TreeGrown, protocol.IterationDone, protocol.PrefillProgress, protocol.LoadProgress)
+_DROPPABLE = (
+    protocol.TreeGrown,
+    protocol.PassProgress,
+    protocol.IterationDone,
+    protocol.PrefillProgress,
+    protocol.LoadProgress,
+)
 
 
 class Outbox:

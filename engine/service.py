@@ -4,22 +4,28 @@ go through this.
 Imports torch only when something is loaded, so that an engine is there at once. One request at a time.
 """
 
+import gc
 import os
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
+
+from msgspec import structs
 
 from engine import catalog, protocol
 from engine.errors import BadOption, Interrupted, NotLoaded, OutOfMemory, SpecExecError, VocabularyMismatch
+from engine.speech import Emit, Speech
 
 if TYPE_CHECKING:
     from engine.checkpoints import Checkpoint
+    from engine.fitting import Fitted
     from engine.heads import Heads, HeadsFile
     from engine.model import Model
+    from engine.planner import Plan
     from engine.session import Session
     from engine.streaming import Limits
 
-Emit = Callable[[protocol.Event], None]
 # How long torch's threads spin before they sleep. By default they spin so long that one busy program beside
 # us costs most of the speed. SmolLM2, plain decoding on 2 cores, tokens/s with 0, 1, 2 busy loops beside it:
 # default 30, 9, 4; this 32, 18, 10; sleeping at once (OMP_WAIT_POLICY=passive) 21, 30, 16.
@@ -44,48 +50,85 @@ class Loading:
 
 
 class Engine:
-    """Attributes: `session` (None while nothing is loaded)."""
+    """Attributes: `session` and `fitted`, how its models were loaded (None while nothing is loaded)."""
 
     def __init__(self) -> None:
         self.session: Session | None = None
+        self.fitted: Fitted | None = None
+        self._request: protocol.Load | None = None
 
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
         """Replace what is loaded. Raises SpecExecError (cancelled: Interrupted); nothing is loaded then."""
         self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
-        from engine.session import Cancelled
-
-        try:
-            return self._load(request, Loading(request.id, emit, cancelled))
-        except Cancelled:
-            raise Interrupted("Loading was ended.", "Load the model again when you need it.") from None
-        except (MemoryError, RuntimeError) as error:
-            raise out_of_memory(error) from error
+        return self._load_smaller(request, Loading(request.id, emit, cancelled), "")
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
-        """Raises SpecExecError; what is loaded stays loaded."""
-        if self.session is None:
-            raise NotLoaded("No model is loaded.", "Load one first.")
-        try:
-            return self.session.answer(request.messages, request.options, emit, cancelled, request.id)
-        except (MemoryError, RuntimeError) as error:
-            raise out_of_memory(error) from error
+        """Raises SpecExecError; what is loaded stays loaded. Where memory runs out, what is loaded is loaded
+        again by the next smaller plan, and answers."""
+        seed = secrets.randbits(63) if request.options.seed is None else request.options.seed
+        options = structs.replace(request.options, seed=seed)  # so that a second attempt says the same
+        speech = Speech(emit)
+        note = ""
+        while True:
+            if self.session is None or self.fitted is None or self._request is None:
+                raise NotLoaded("No model is loaded.", "Load one first.")
+            try:
+                answer = self.session.answer(request.messages, options, speech, cancelled, request.id)
+                self.fitted.learn(answer)
+                return structs.replace(answer, note=note)
+            except (MemoryError, RuntimeError) as error:
+                note = self._shrink(error)
+            self._close()
+            note = self._load_smaller(self._request, Loading(request.id, speech.silent, cancelled), note).note
+            speech.begin_again()
 
     def unload(self) -> None:
+        self._close()
+        self.fitted = None
+
+    def _close(self) -> None:
         if self.session is not None:
             self.session.close()
         self.session = None
+        gc.collect()  # modules and their parts hold each other
+
+    def _load_smaller(self, request: protocol.Load, loading: Loading, note: str) -> protocol.Loaded:
+        """Load by the plan, or where memory runs out, by the next smaller ones. note: what was said of that
+        before."""
+        from engine.session import Cancelled
+
+        while True:
+            try:
+                return structs.replace(self._load(request, loading), note=note)
+            except Cancelled:
+                raise Interrupted("Loading was ended.", "Load the model again when you need it.") from None
+            except (MemoryError, RuntimeError) as error:
+                note = self._shrink(error)
+            self._close()
+
+    def _shrink(self, error: Exception) -> str:
+        """Go on to the next smaller plan, and say so. Raises OutOfMemory where there is none; `error` itself
+        where it is something else."""
+        import torch
+
+        problem = out_of_memory(error)
+        full: Literal["vram", "ram"] = "vram" if isinstance(error, torch.OutOfMemoryError) else "ram"
+        said = self.fitted.shrink(full) if self.fitted else None
+        if said is None:
+            raise problem from error
+        return said
 
     def _load(self, request: protocol.Load, loading: Loading) -> protocol.Loaded:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
+        from engine.fitting import fit
         from engine.heads import load_heads, open_heads
         from engine.loading import (
             check_context,
             choose_device,
             choose_dtype,
-            fits_unpacked,
             load_model,
             model_config,
             prepare,
@@ -93,6 +136,7 @@ class Engine:
         from engine.sequence import Sequence
         from engine.session import Pair, Session
         from engine.tokenizer import check_same_vocabulary, load_tokenizer
+        from engine.watching import link_of
 
         target_name = request.target or catalog.default_target()
         draft_name = catalog.draft_for(target_name) if request.draft == "auto" else request.draft
@@ -114,7 +158,16 @@ class Engine:
         dtype = choose_dtype(request.dtype, device)
 
         files = [target_file, *([draft_file] if draft_file else [])]
-        check_context(files, context, dtype, device)
+        if request.context:
+            check_context(files, context, dtype, device)
+        if self.fitted is None:
+            on: Literal["cuda", "cpu"] = "cuda" if device.type == "cuda" else "cpu"
+            chosen = on if on == "cpu" or request.device == "cuda" else None
+            itemsize = None if request.dtype == "auto" else dtype.itemsize
+            self.fitted = fit(request, target_file, draft_file, chosen, itemsize, context)
+        plan, self._request = self.fitted.plan, request
+        context, device = plan.context, choose_device(plan.device)
+        dtype = choose_dtype(request.dtype, device)
 
         loading.report("tokenizer")
         tokenizer = load_tokenizer(target_file)
@@ -129,11 +182,10 @@ class Engine:
             def watch(done: int, total: int) -> None:
                 loading.report(stage, done, total)
 
-            packed = request.weights == "packed" or (
-                request.weights == "auto" and not fits_unpacked(file, dtype, device)
-            )
-            limits = weight_limits(request, device.type) if stage == "target" else None
-            return load_model(file, dtype, device, watch, context, tokenizer.vocabulary_size, packed, limits)
+            unpacked = plan.target_unpacked if stage == "target" else plan.draft_unpacked
+            limits = weight_limits(plan) if stage == "target" else None
+            size = tokenizer.vocabulary_size
+            return load_model(file, dtype, device, watch, context, size, not unpacked, limits)
 
         draft_model = model("draft", draft_file) if draft_file else None
         target_model = model("target", target_file)
@@ -150,7 +202,7 @@ class Engine:
         except BaseException:
             target_model.close()
             raise
-        self.session = Session(Pair(target, draft, tokenizer, heads))
+        self.session = Session(Pair(target, draft, tokenizer, heads), None if heads else plan.budget)
         return protocol.Loaded(
             request=request.id,
             target=model_info(target_name, target_file, target_model),
@@ -164,17 +216,18 @@ class Engine:
             dtype=str(dtype).removeprefix("torch."),
             device=device.type,
             context=context,
+            memory=self.session.pair.memory,
+            link=link_of(target, target_file.path if target_file.path.is_dir() else target_file.path.parent),
         )
 
 
-def weight_limits(request: protocol.Load, device: str) -> "Limits | None":
+def weight_limits(plan: "Plan") -> "Limits | None":
     """None: nothing is streamed."""
     from engine.streaming import Limits
 
-    vram, ram = (None if gib is None else int(gib * 2**30) for gib in (request.vram_limit, request.ram_limit))
-    if device == "cpu":
-        return None if ram is None else Limits(ram)
-    return None if vram is None else Limits(vram, ram)
+    if plan.device == "cpu":
+        return None if plan.ram_limit is None else Limits(plan.ram_limit)
+    return None if plan.vram_limit is None else Limits(plan.vram_limit, plan.ram_limit)
 
 
 def model_info(name: str, file: "Checkpoint", model: "Model") -> protocol.ModelInfo:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import psutil
 
 from engine import protocol
-from engine.budget import AutoLimits, FixedLimits, Overridden
+from engine.budget import AutoLimits, FixedLimits, Overridden, Replayed
 from engine.decoding import Event, Grown, Iterated, Prefilled, Rule, decode
 from engine.drafting import Drafter, Parts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
@@ -24,6 +24,7 @@ from engine.stop_strings import StoppableText
 from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
 from engine.verification import LogProbs, TargetVerifier
+from engine.watching import ALTERNATIVES, MOST_JUDGED, committed, judged, memory_parts
 
 TREE_INTERVAL_S = 1 / 30  # no window repaints faster
 
@@ -58,7 +59,8 @@ class Pair:
             used[tier] += sequence.model.nbytes + sequence.cache.nbytes
             if self.heads and sequence is self.target:
                 used[tier] += self.heads.nbytes
-        return protocol.Memory(**used, peak=peak_resident_nbytes())
+        parts = memory_parts(self.target, self.draft, self.heads)
+        return protocol.Memory(**used, peak=peak_resident_nbytes(), parts=parts)
 
 
 def peak_resident_nbytes() -> int:
@@ -76,8 +78,10 @@ class Session:
     """Answers one question at a time. Drafters are kept between answers: what one has learnt, the next answer
     uses."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: Pair, budget: int | None = None) -> None:
+        """budget: of the first tree, where nobody fixes it; None: the drafter's own."""
         self.pair = pair
+        self._budget = budget
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, AutoLimits] = {}
 
@@ -111,7 +115,8 @@ class Session:
             return FixedLimits(drafter.defaults)
         if "budget" in fixed or drafter.needs.rejection:
             return FixedLimits(replace(drafter.defaults, **fixed))
-        auto = self._rules.setdefault(drafter.name, AutoLimits(drafter.defaults))
+        first = replace(drafter.defaults, budget=self._budget or drafter.defaults.budget)
+        auto = self._rules.setdefault(drafter.name, AutoLimits(first))
         return Overridden(auto, fixed) if fixed else auto
 
     def forget(self) -> None:
@@ -128,7 +133,8 @@ class Session:
         cancelled: Callable[[], bool],
         request: int = 0,
     ) -> protocol.Answer:
-        """Answer the last message; `emit` is told what happens meanwhile, in the order of protocol's events.
+        """Answer the last message, or go on with it where it is the assistant's; `emit` is told what happens
+        meanwhile, in the order of protocol's events.
 
         `cancelled` is asked once per chunk of a pass; when it is true, the answer ends with the text so far.
         Raises EmptyPrompt, PromptTooLong, BadOption, BadNumbers; the session stays usable.
@@ -137,7 +143,10 @@ class Session:
         if not messages or not messages[-1].content.strip():
             raise EmptyPrompt("There is nothing to answer.", "Type a question.")
         drafter = self.drafter(options.drafter)
-        prompt = self.pair.tokenizer.encode_chat([{"role": m.role, "content": m.content} for m in messages])
+        # An answer that was begun is gone on with.
+        begun = messages[-1].content if messages[-1].role == "assistant" else ""
+        said = [{"role": m.role, "content": m.content} for m in (messages[:-1] if begun else messages)]
+        prompt = self.pair.tokenizer.encode_chat(said, begun=begun)
         if not prompt:
             raise EmptyPrompt("There is nothing to answer.", "Type a question.")
         if max(prompt) >= self.pair.target.model.vocabulary:
@@ -151,6 +160,7 @@ class Session:
                 "Shorten the message, start a new chat, or load the model with a larger context.",
             )
         rule = self._rule(drafter, options)
+        rule = Replayed(rule, options.budgets) if options.budgets else rule
         writer = Writer(request, self.pair, drafter, prompt, options, rule, emit, started)
 
         def watch(done: int, total: int) -> None:
@@ -159,7 +169,13 @@ class Session:
             writer.read(done, total)
 
         stream = decode(
-            TargetVerifier(self.pair.target, writer.sampler, options.log_probs),
+            TargetVerifier(
+                self.pair.target,
+                writer.sampler,
+                max(options.log_probs or 0, ALTERNATIVES) if options.watch else options.log_probs,
+                MOST_JUDGED if options.watch else 0,
+                writer.show_pass,
+            ),
             drafter,
             writer.sampler,
             prompt,
@@ -218,9 +234,10 @@ class Writer:
         self._decoder = pair.tokenizer.stream()
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
-        self._moved = self._model.moved
-        self._started = self._first = self._last = self._tree_shown = started
+        self._moved = self._moved_before = self._model.moved
+        self._started = self._first = self._last = self._tree_shown = self._pass_shown = started
         self._read = 0
+        self._characters = 0
 
     @property
     def stop_string_found(self) -> bool:
@@ -234,13 +251,23 @@ class Writer:
         self._read = max(self._read, unseen * done // total)  # the draft reads it too, after the target
         self._emit(protocol.PrefillProgress(request=self.request, done=self._read, total=unseen))
 
+    def show_pass(self, done: int, total: int) -> None:
+        """The pass under way has run `done` of `total` layers."""
+        if self.options.watch and time.perf_counter() - self._pass_shown >= TREE_INTERVAL_S:
+            self._pass_shown = time.perf_counter()
+            iteration = self.passes + 1
+            self._emit(
+                protocol.PassProgress(request=self.request, iteration=iteration, done=done, total=total)
+            )
+
     def write(self, event: Event) -> None:
         match event:
             case Prefilled(token, log_probs):
                 self._first = self._last = time.perf_counter()
                 self._waited_s = self._model.waited_s
+                self._moved_before = self._model.moved
                 self._add([token], log_probs)
-            case Grown(snapshot):
+            case Grown(snapshot) if self.options.watch:
                 if time.perf_counter() - self._tree_shown >= TREE_INTERVAL_S:
                     self._tree_shown = time.perf_counter()
                     tree = self._nodes(snapshot(), self.tokens[-1])
@@ -260,7 +287,11 @@ class Writer:
         )
         for phase in protocol.Seconds.__struct_fields__:
             setattr(self.seconds, phase, getattr(self.seconds, phase) + getattr(seconds, phase))
-        taken = self._add(event.tokens, event.log_probs)
+        start = self._characters
+        pieces = self._add(event.tokens, event.log_probs)
+        taken = len(pieces)
+        moved = self._model.moved - self._moved_before
+        self._moved_before += moved
         bonus = event.tokens[-1] if len(event.accepted) < taken else None
         self._emit(
             protocol.IterationDone(
@@ -275,8 +306,16 @@ class Writer:
                 target_passes=self.passes,
                 tokens_per_pass=(len(self.tokens) - 1) / self.passes,
                 tokens_per_second=self._tokens_per_second() or 0.0,
+                bytes_streamed=moved,
+                judged=judged(event.judgement),
+                committed=self._committed(start, pieces, event.log_probs) if self.options.watch else None,
             )
         )
+
+    def _committed(self, start: int, pieces: list[str], log_probs: list[LogProbs]) -> protocol.Committed:
+        tokens = {token for each in log_probs for token, _ in each.top}
+        texts = {token: self.pair.tokenizer.token_text(token) for token in tokens}
+        return committed(start, pieces, log_probs, texts)
 
     def finish(self) -> protocol.Answer:
         self._give(self._text.finish(self._decoder.flush()))
@@ -304,19 +343,24 @@ class Writer:
             budgets=self._budgets,
         )
 
-    def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> int:
-        """Take tokens up to the one that completes a stop string, if any; how many."""
-        pieces = []
+    def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
+        """Take tokens up to the one that completes a stop string, if any; their texts."""
+        pieces: list[str] = []
+        certain = ""
         for token in tokens:
             self.tokens.append(token)
-            pieces.append(self._text.add(self._decoder.step(token)))
+            pieces.append(self._decoder.step(token))
+            certain += self._text.add(pieces[-1])
             if self._text.stopped:
                 break
-        self._give("".join(pieces))
-        self._log_probs += [
-            protocol.TokenLogProbs(log_prob=each.log_prob, top=each.top) for each in log_probs[: len(pieces)]
-        ]
-        return len(pieces)
+        self._give(certain)
+        self._characters += sum(map(len, pieces))
+        if self.options.log_probs is not None:
+            self._log_probs += [
+                protocol.TokenLogProbs(log_prob=each.log_prob, top=each.top[: self.options.log_probs])
+                for each in log_probs[: len(pieces)]
+            ]
+        return pieces
 
     def _give(self, text: str) -> None:
         if text:

@@ -15,7 +15,8 @@ from torch import Tensor
 
 from engine.drafting import Drafter, Drawing, Lanes, Needs, Said
 from engine.errors import BadNumbers
-from engine.model import Watch
+from engine.judging import Judgement, judge
+from engine.model import Watch, no_watch
 from engine.rejection import reject
 from engine.sampling import MORE_CANDIDATES, NOT_NUMBERS, History, Sampler
 from engine.sequence import Sequence
@@ -34,12 +35,13 @@ class LogProbs:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """accepted: node ids from the root down; bonus: the token after the last of them; said: for the
-    drafter; log_probs: of accepted tokens and bonus, where they were asked for."""
+    drafter; log_probs: of accepted tokens and bonus, where they were asked for; judgement: likewise."""
 
     accepted: list[int]
     bonus: int
     said: Said
     log_probs: list[LogProbs]
+    judgement: Judgement | None = None
 
 
 class Verifier(Protocol):
@@ -62,11 +64,21 @@ class Verifier(Protocol):
 class TargetVerifier:
     """Asks the target. Rows of a prompt's beginning that it holds are reused."""
 
-    def __init__(self, target: Sequence, sampler: Sampler, log_probs: int | None = None) -> None:
-        """log_probs: how many of the best tokens' log-probabilities are wanted; None: none of any."""
+    def __init__(
+        self,
+        target: Sequence,
+        sampler: Sampler,
+        log_probs: int | None = None,
+        judged: int = 0,
+        look: Watch = no_watch,
+    ) -> None:
+        """log_probs: how many of the best tokens' log-probabilities are wanted; None: none of any. judged:
+        how many nodes are. look: told how far a pass over a tree has come."""
         self._target = target
         self._sampler = sampler
         self._log_probs = log_probs
+        self._judged = judged
+        self._look = look
 
     @property
     def room(self) -> int:
@@ -87,8 +99,13 @@ class TargetVerifier:
         root = len(context) - 1
         tokens = [context[-1], *tree.tokens.tolist(), *lanes.tokens.tolist()]
         positions = [root, *(root + tree.depths).tolist(), *(root + lanes.depths).tolist()]
+
+        def both(done: int, total: int) -> None:
+            watch(done, total)
+            self._look(done, total)
+
         output = self._target.consider(
-            tokens, positions, visible(tree, lanes), hidden_layers=drafter.needs.hidden_layers, watch=watch
+            tokens, positions, visible(tree, lanes), hidden_layers=drafter.needs.hidden_layers, watch=both
         )
         logits = output.logits[:rows]
         if drafter.needs.rejection:
@@ -101,7 +118,10 @@ class TargetVerifier:
         said = replace(
             said, lanes=output.logits[rows:].argmax(-1), path=[0, *(node + 1 for node in accepted)]
         )
-        return self._verdict(accepted, bonus, said, logits, tree)
+        verdict = self._verdict(accepted, bonus, said, logits, tree)
+        if self._judged:
+            verdict = replace(verdict, judgement=judge(logits, tree, accepted, self._judged))
+        return verdict
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
         self._target.keep([0, *(node + 1 for node in nodes)], tokens)

@@ -9,19 +9,21 @@ import argparse
 import io
 import os
 import runpy
+import signal
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from engine.cli import bench, chat, doctor, export, quantize
+from engine.cli import bench, chat, doctor, export, plan, quantize, trace
 from engine.cli.common import fail
 from engine.errors import SpecExecError
 
-COMMANDS = (chat, doctor, export, quantize, bench)
+COMMANDS = (chat, plan, doctor, export, quantize, trace, bench)
 
 
 def main() -> None:
     prepare_streams()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # after cleaning up
     sys.exit(run(sys.argv[1:]))
 
 

@@ -2,12 +2,16 @@
 
 import argparse
 import json
+import secrets
 import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from engine import protocol
+from engine import protocol, trace
 from engine.cli.common import (
     Commands,
     add_model_options,
@@ -28,6 +32,9 @@ def add(commands: Commands) -> None:
     chat.set_defaults(run=run)
     chat.add_argument("prompt", nargs="?", metavar="PROMPT")
     chat.add_argument("--json", action="store_true", help="print one JSON object instead of the text")
+    chat.add_argument(
+        "--trace", type=Path, metavar="FILE.jsonl", help="record the run; specexec trace shows it"
+    )
     chat.add_argument("--system", metavar="TEXT", help="system prompt")
     add_model_options(chat)
     drafting = chat.add_argument_group("drafting")
@@ -35,8 +42,8 @@ def add(commands: Commands) -> None:
         "--drafter",
         metavar="NAME",
         default="auto",
-        help="auto, none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, medusa, merged, or some of "
-        "them: specexec+pld",
+        help="auto, none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, medusa, merged, or "
+        "some of them: specexec+pld",
     )
     drafting.add_argument("--budget", type=number_or_auto, metavar="N|auto", help="most nodes in a tree")
     drafting.add_argument("--beams", type=int, metavar="N", help="nodes the draft expands per round")
@@ -84,11 +91,14 @@ def number_or_auto(text: str) -> int | None:
 
 def run(parsed: argparse.Namespace) -> int:
     chosen = vars(parsed)
-    options = validated(protocol.Options, {key: chosen[key] for key in protocol.Options.__struct_fields__})
+    fields = {key: chosen[key] for key in protocol.Options.__struct_fields__ if key in chosen}
+    options = validated(protocol.Options, fields)
     request = load_request(parsed)
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
         raise BadOption("--json needs a PROMPT.", "Give the question on the command line.")
+    if parsed.prompt is None and parsed.trace:
+        raise BadOption("--trace needs a PROMPT.", "Give the question on the command line.")
     if parsed.prompt is not None and not parsed.prompt.strip():
         raise BadOption("The prompt is empty.", "Type a question between the quotes.")
     engine = Engine()
@@ -98,24 +108,29 @@ def run(parsed: argparse.Namespace) -> int:
             if isinstance(event, protocol.LoadProgress):
                 show(event.done, event.total)
 
-        engine.load(request, emit, cancelled)
+        loaded = engine.load(request, emit, cancelled)
         if cancelled():
             raise Interrupted("Loading was ended.", "Start again when you need an answer.")
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
-    answer = answer_once(engine, messages, options, show=not parsed.json)
-    fields: dict[str, Any] = {
+    if parsed.trace:
+        seed = secrets.randbits(63) if options.seed is None else options.seed
+        options = msgspec.structs.replace(options, watch=True, seed=seed)
+        recording = trace.Recorder(parsed.trace, trace.header(loaded, options, parsed.prompt))
+    with recording if parsed.trace else nullcontext() as recorder:
+        answer = answer_once(engine, messages, options, not parsed.json, recorder)
+    said: dict[str, Any] = {
         key: value for key, value in msgspec.to_builtins(answer).items() if key not in ("type", "request")
     }
     if answer.stop_reason == "cancelled":
         return fail(
             Interrupted("The answer was ended before it was complete.", "What had been said is kept."),
             parsed.json,
-            **fields,
+            **said,
         )
     if parsed.json:
-        print(json.dumps(fields, ensure_ascii=False))
+        print(json.dumps(said, ensure_ascii=False))
     return 0
 
 
@@ -144,14 +159,24 @@ def converse(engine: Engine, messages: list[protocol.Message], options: protocol
 
 
 def answer_once(
-    engine: Engine, messages: list[protocol.Message], options: protocol.Options, show: bool
+    engine: Engine,
+    messages: list[protocol.Message],
+    options: protocol.Options,
+    show: bool,
+    recorder: trace.Recorder | None = None,
 ) -> protocol.Answer:
+    started = time.perf_counter()
+
     def emit(event: protocol.Event) -> None:
+        if recorder:
+            recorder.add(time.perf_counter() - started, event)
         if show and isinstance(event, protocol.TextDelta):
             print(event.text, end="", flush=True)
 
     with cancelled_by_ctrl_c() as cancelled:
         answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
+    if recorder:
+        recorder.add(time.perf_counter() - started, answer)
     if show:
         print()
         print(summary(answer), file=sys.stderr)

@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "Cancel", "Chat", "EngineLost", "Event", "Failed", "IterationDone", "Load", "LoadProgress", "LoadStage",
-    "Loaded", "Memory", "Message", "ModelInfo", "Options", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
+    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "EngineLost", "Event", "Failed", "IterationDone", "Judged", "Link", "Load", "LoadProgress", "LoadStage",
+    "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "Options", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
     "StopReason", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
     "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
@@ -52,6 +52,9 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # most nodes in a tree
     beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes the draft expands per round
     depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # deepest node
+    # of the first iterations, one by one: an answer's, to make it again
+    budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
+    watch: bool = False  # somebody looks: send growing trees, how far a pass has come, and what the target said of each node
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
@@ -75,7 +78,8 @@ class Load(Struct, tag=True, kw_only=True):
 
 
 class Chat(Struct, tag=True, kw_only=True):
-    """Answer the last message. The whole list is sent each time; what the models have already seen is reused."""
+    """Answer the last message, or go on with it where it is the assistant's: the answer's text is then what comes behind it.
+    The whole list is sent each time; what the models have already seen is reused."""
 
     id: int
     messages: list[Message]
@@ -126,6 +130,28 @@ class ModelInfo(Struct, kw_only=True):
     vocabulary: int
 
 
+class MemoryPart(Struct, kw_only=True):
+    what: Literal["target", "target_ring", "target_cache", "draft", "draft_cache", "heads"]
+    tier: Literal["vram", "ram", "ssd"]  # ssd: weights read in each pass, which take no memory
+    nbytes: int
+
+
+class Memory(Struct, kw_only=True):
+    """Bytes of weights, workspaces and KV cache held in each tier."""
+
+    vram: int
+    ram: int
+    peak: int  # the most RAM the engine's process ever held, its program and libraries included
+    parts: list[MemoryPart] = []
+
+
+class Link(Struct, kw_only=True):
+    """Where streamed weights come from in each pass."""
+
+    kind: Literal["disk", "PCIe"]
+    limit_gb_per_s: float | None  # what it carried at most when last measured; None: never measured here
+
+
 class Loaded(Struct, tag=True, kw_only=True):
     request: int
     target: ModelInfo
@@ -135,6 +161,9 @@ class Loaded(Struct, tag=True, kw_only=True):
     dtype: str
     device: str
     context: int  # tokens
+    memory: Memory | None = None
+    link: Link | None = None  # None where nothing is streamed
+    note: str = ""  # what was done otherwise than first planned, for a person
 
 
 class Unloaded(Struct, tag=True):
@@ -163,11 +192,20 @@ class TreeNodes(Struct, kw_only=True):
 
 
 class TreeGrown(Struct, tag=True, kw_only=True):
-    """The tree of the iteration under way as it stands now (before the target has seen it). May be dropped when slow."""
+    """The tree of the iteration under way as it stands now (before the target has seen it). Only for who watches; may be dropped when slow."""
 
     request: int
     iteration: int
     tree: TreeNodes
+
+
+class PassProgress(Struct, tag=True, kw_only=True):
+    """How far the target's pass over a tree has come. Only for who watches; may be dropped when slow."""
+
+    request: int
+    iteration: int
+    done: int  # layers
+    total: int
 
 
 class TextDelta(Struct, tag=True, kw_only=True):
@@ -187,6 +225,30 @@ class Seconds(Struct, kw_only=True):
     other: float = 0.0
 
 
+class TokenLogProbs(Struct, kw_only=True):
+    """The target's log-probability of a token before any processor; `top`: (token id, log-probability), best first."""
+
+    log_prob: float
+    top: list[tuple[int, float]]
+
+
+class Judged(Struct, kw_only=True):
+    """What the target thinks of the accepted nodes and the best others, as flat lists, one entry per node judged."""
+
+    nodes: list[int]  # ids
+    log_probs: list[float]  # the target's log p(token | path), before any processor
+    ranks: list[int]  # 1: its likeliest token there
+
+
+class Committed(Struct, kw_only=True):
+    """The tokens an iteration gave the answer: accepted ones, then the bonus token; one entry per token."""
+
+    start: int  # characters of the answer before them
+    pieces: list[str]  # what each added, with what a stop string cuts off; "" where it completes no character
+    log_probs: list[TokenLogProbs]
+    top_texts: list[list[str]]  # of the tokens of each `top`
+
+
 class IterationDone(Struct, tag=True, kw_only=True):
     """One iteration: the tree the target checked, the path it accepted, the bonus token. May be dropped when slow."""
 
@@ -201,21 +263,9 @@ class IterationDone(Struct, tag=True, kw_only=True):
     target_passes: int  # so far, after the prefill
     tokens_per_pass: float  # so far
     tokens_per_second: float  # so far
-
-
-class Memory(Struct, kw_only=True):
-    """Bytes of weights, workspaces and KV cache held in each tier."""
-
-    vram: int
-    ram: int
-    peak: int  # the most RAM the engine's process ever held, its program and libraries included
-
-
-class TokenLogProbs(Struct, kw_only=True):
-    """The target's log-probability of a token before any processor; `top`: (token id, log-probability), best first."""
-
-    log_prob: float
-    top: list[tuple[int, float]]
+    bytes_streamed: int = 0  # in this iteration
+    judged: Judged | None = None  # these two for who watches
+    committed: Committed | None = None
 
 
 class Answer(Struct, tag=True, kw_only=True):
@@ -241,6 +291,7 @@ class Answer(Struct, tag=True, kw_only=True):
     drafter: str
     budget: int  # the largest
     budgets: list[int]  # of each iteration
+    note: str = ""  # what was done otherwise than first planned, for a person
 
 
 class Failed(Struct, tag=True, kw_only=True):
@@ -268,6 +319,7 @@ Event = Union[
     Unloaded,
     PrefillProgress,
     TreeGrown,
+    PassProgress,
     TextDelta,
     IterationDone,
     Answer,

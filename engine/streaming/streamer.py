@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from torch import Tensor
 
@@ -87,6 +88,12 @@ class Streamer:
     def pass_nbytes(self) -> int:
         """Bytes that come in a pass that uses every expert."""
         return sum(chunk.nbytes for chunk in self._chunks)
+
+    @property
+    def tiers(self) -> dict[Literal["ram", "ssd"], int]:
+        """The same, by where they come from."""
+        ram = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
+        return {"ram": ram, "ssd": self.pass_nbytes - ram}
 
     @property
     def nbytes(self) -> int:

@@ -202,7 +202,7 @@ def test_numbers_that_are_none_end_the_answer_with_a_named_error_and_the_session
 
 
 def test_trees_are_shown_thirty_times_a_second_at_most(smollm2):
-    answer, events = ask(smollm2, "Count to fifty.", max_new_tokens=60, budget=64, beams=1)
+    answer, events = ask(smollm2, "Count to fifty.", max_new_tokens=60, budget=64, beams=1, watch=True)
     spent = answer.seconds.draft + answer.seconds.target + answer.seconds.other
     assert len(of(TreeGrown, events)) <= 30 * spent + 2
     assert of(TreeGrown, events)

@@ -1,0 +1,52 @@
+"""Machines and models that no test has to download."""
+
+from engine.planner import Acceptance, Compute, Machine, Outline, Pair
+from engine.planner.machines import GIB, graphics_card, processor
+
+CARD: Compute = graphics_card(165, 1008)
+CPU: Compute = processor(8, {"avx2"})
+DESKTOP = Machine(24 * GIB, 64 * GIB, 25e9, 7e9, CARD, CPU)
+LAPTOP = Machine(0, 12 * GIB, 1e9, 3e9, None, CPU)
+
+
+def outline(
+    layers: int = 80,
+    layer_nbytes: int = 450 << 20,
+    weights: int = 68_000_000_000,
+    hidden: int = 8192,
+    vocabulary: int = 128_256,
+    name: str = "target",
+    packed: bool = True,
+    tied: bool = False,
+    active: float = 1.0,
+    uncut: int = 0,
+) -> Outline:
+    table = hidden * vocabulary
+    return Outline(
+        name=name,
+        file=name,
+        layers=(layer_nbytes,) * layers,
+        head=table,
+        embedding=table,
+        tied=tied,
+        layer_weights=weights,
+        active=active,
+        table_weights=table,
+        kv_row=2 * layers * 1024,
+        hidden=hidden,
+        widest=28672,
+        vocabulary=vocabulary,
+        context=131_072,
+        packed=packed,
+        uncut=uncut,
+    )
+
+
+TARGET = outline()
+DRAFT = outline(32, 130 << 20, 7_000_000_000, 4096, name="draft")
+PAIR = Pair(TARGET, DRAFT, Acceptance(1.7, "paper"))
+SMALL = Pair(
+    outline(28, 32 << 20, 1_310_000_000, 1536, 151_936, tied=True),
+    outline(24, 12 << 20, 358_000_000, 896, 151_936, name="draft", tied=True),
+    Acceptance(0.8, "measured"),
+)

@@ -1,0 +1,76 @@
+"""What an answer tells whoever watches it, with the embedded default model."""
+
+import math
+
+import pytest
+
+from engine.protocol import IterationDone, Message, Options, PassProgress, TreeGrown
+
+
+def ask(engine, prompt, **options):
+    events = []
+    asked = Options(seed=3, **options)
+    answer = engine.session.answer([Message("user", prompt)], asked, events.append, lambda: False)
+    return answer, events
+
+
+def of(kind, events):
+    return [event for event in events if isinstance(event, kind)]
+
+
+def test_pieces_and_starts_spell_the_answer(smollm2):
+    answer, events = ask(smollm2, "Count from one to ten. 🙂", watch=True, max_new_tokens=40)
+    iterations = of(IterationDone, events)
+    assert len(iterations) > 2
+    text = answer.text[: iterations[0].committed.start]
+    for done in iterations:
+        assert done.committed.start == len(text)
+        assert len(done.committed.pieces) == len(done.accepted) + (done.bonus_token is not None)
+        text += "".join(done.committed.pieces)
+    assert text == answer.text
+
+
+def test_greedy_accepts_what_the_target_ranks_first(smollm2):
+    _, events = ask(smollm2, "Count from one to ten.", watch=True, max_new_tokens=30)
+    accepted = 0
+    for done in of(IterationDone, events):
+        judged = dict(zip(done.judged.nodes, done.judged.ranks, strict=True))
+        assert set(judged) == set(range(len(done.tree.tokens)))
+        parents = [-1, *done.accepted]
+        on_the_path = {node for node in judged if done.tree.parents[node] in parents}
+        for node in on_the_path:
+            assert (judged[node] == 1) == (node in done.accepted)
+        accepted += len(done.accepted)
+        tokens = [*(done.tree.tokens[node] for node in done.accepted), done.bonus_token]
+        for token, said in zip(tokens, done.committed.log_probs, strict=False):
+            assert said.top[0] == (token, pytest.approx(said.log_prob))
+            assert sum(math.exp(log_prob) for _, log_prob in said.top) <= 1.001
+    assert accepted
+
+
+def test_a_node_judged_and_a_token_committed_have_one_probability(smollm2):
+    _, events = ask(smollm2, "Tell a joke.", watch=True, temperature=0.8, max_new_tokens=30)
+    compared = 0
+    for done in of(IterationDone, events):
+        judged = dict(zip(done.judged.nodes, done.judged.log_probs, strict=True))
+        for node, said in zip(done.accepted, done.committed.log_probs, strict=False):
+            assert judged[node] == pytest.approx(said.log_prob, abs=1e-4)
+            compared += 1
+    assert compared
+
+
+def test_who_does_not_watch_is_told_no_more_than_before(smollm2):
+    watched, events = ask(smollm2, "Count to five.", watch=True, log_probs=2, max_new_tokens=24)
+    assert of(TreeGrown, events) or of(PassProgress, events)
+    assert all(len(each.top) == 2 for each in watched.log_probs), "only as many as were asked for"
+    plain, events = ask(smollm2, "Count to five.", max_new_tokens=24)
+    assert plain.token_ids == watched.token_ids
+    assert plain.log_probs is None
+    assert not of(TreeGrown, events) + of(PassProgress, events)
+    assert all(done.judged is None and done.committed is None for done in of(IterationDone, events))
+
+
+def test_parts_of_memory_add_up(smollm2):
+    memory = smollm2.session.pair.memory
+    assert sum(part.nbytes for part in memory.parts if part.tier == "ram") == memory.ram
+    assert {part.what for part in memory.parts} == {"target", "target_cache"}
