@@ -14,6 +14,7 @@ from engine.catalog.local import (
     draft_for,
     entries,
     find,
+    keep_models_folder,
     models_folder,
     resolve,
 )
@@ -32,6 +33,7 @@ __all__ = [
     "draft_for",
     "entries",
     "find",
+    "keep_models_folder",
     "models_folder",
     "parse",
     "resolve",

@@ -3,6 +3,7 @@
 import difflib
 import os
 import sys
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -28,12 +29,27 @@ def entries() -> dict[str, Variant]:
 
 
 def models_folder() -> Path:
-    """Where downloaded models lie: $SPECEXEC_MODELS, else the user's cache folder."""
+    """Where downloaded models lie: $SPECEXEC_MODELS, else where they were moved to, else the user's cache."""
     if chosen := os.environ.get(MODELS_VARIABLE):
         return Path(chosen).expanduser()
+    with suppress(OSError):
+        return Path(_kept_folder().read_text(encoding="utf-8").strip())
     if sys.platform == "linux":
         return Path("~/.cache/specexec-desktop/models").expanduser()
     return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "models"
+
+
+def keep_models_folder(folder: Path) -> None:
+    """`models_folder` from now on, where no variable says otherwise. Raises OSError."""
+    file = _kept_folder()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    growing = file.with_suffix(".new")
+    growing.write_text(str(folder), encoding="utf-8")
+    growing.replace(file)
+
+
+def _kept_folder() -> Path:
+    return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "models-folder.txt"
 
 
 def find(variant: Variant) -> Path | None:
@@ -49,13 +65,13 @@ def find(variant: Variant) -> Path | None:
 
 
 def resolve(id_or_path: str) -> Path:
-    """The file or folder of a model given by path or by id: a variant's, or a model's for the first of its
-    variants that is here. Raises `ModelNotFound`."""
+    """The file or folder of a model given by path, by its name in the models folder (owner/name), or by id: a
+    variant's, or a model's for the first of its variants that is here. Raises `ModelNotFound`."""
     named = _named(id_or_path)
     if not named:
-        path = Path(id_or_path).expanduser()
-        if id_or_path and path.exists():
-            return path
+        for path in (Path(id_or_path).expanduser(), models_folder() / id_or_path):
+            if id_or_path and path.exists():
+                return path
         raise ModelNotFound(
             f"There is no model {id_or_path!r}, neither in the list of models nor as a file or folder.",
             f"Known ids: {', '.join(_like(id_or_path))}, and those in resources/catalog. Or give the path of "
@@ -68,7 +84,8 @@ def resolve(id_or_path: str) -> Path:
         raise ModelNotFound(
             f"{first.name} ({first.file or first.repository}, {first.nbytes / 2**30:.1f} GiB) is not on this "
             "machine.",
-            f"Put it into {folder}, or set {MODELS_VARIABLE} to the folder your models are in.",
+            f"Download it: specexec pull {first.id}. Or put it into {folder}, or set {MODELS_VARIABLE} to "
+            "the folder your models are in.",
         )
     return found
 

@@ -1,0 +1,216 @@
+"""`specexec pull` and `specexec models`, as a person and as a program sees them."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import webbrowser
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from engine import catalog, cli
+from tests.engine.checkpoints.files import write_gguf
+from tests.engine.hub.conftest import FILE, ID, content, own_keyring, server  # noqa: F401 - fixtures
+from tests.engine.hub.lying_hub import COMMIT, LyingHub, Offered, says, stalls
+
+NBYTES = 50_000
+
+
+@pytest.fixture(autouse=True)
+def hub(server, own_keyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LyingHub:  # noqa: F811
+    """The only Hub there is, with one model; an empty models folder."""
+    monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
+    server.repositories[ID] = Offered({FILE: content(NBYTES)})
+    return server
+
+
+def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+    assert cli.run([*arguments, "--json"]) == status
+    return json.loads(capsys.readouterr().out)
+
+
+def test_json_is_one_object_with_what_came(capsys, tmp_path: Path):
+    answer = told(capsys, "pull", ID)
+    assert answer["bytes"] == answer["bytes_fetched"] == NBYTES
+    [repository] = answer["repositories"]
+    assert repository["path"] == str(tmp_path / "models" / ID)
+    assert (repository["repository"], repository["commit"], repository["license"]) == (
+        ID,
+        COMMIT,
+        "apache-2.0",
+    )
+    [file] = repository["files"]
+    assert (file["name"], file["bytes"], len(file["sha256"])) == (FILE, NBYTES, 64)
+    assert told(capsys, "pull", ID)["bytes_fetched"] == 0
+    assert catalog.resolve(f"{ID}/{FILE}") == tmp_path / "models" / ID / FILE
+
+
+def test_a_person_is_told_beforehand_what_will_come(capsys, hub: LyingHub, tmp_path: Path):
+    assert cli.run(["pull", f"{hub.endpoint}/{ID}", "--dry-run"]) == 0
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert f"{ID} at {COMMIT[:12]}, apache-2.0" in said.err
+    assert f"0.00 GiB  {FILE}" in said.err
+    assert str(tmp_path / "models") in said.err
+    assert hub.ranges() == []
+    assert cli.run(["pull", ID]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'models' / ID}\n"
+
+
+def test_known_ids_come_with_their_draft_if_asked(capsys, hub: LyingHub, tmp_path: Path):
+    target, draft = catalog.entries()["coder"], catalog.entries()["coder-draft"]
+    for variant in (target, draft):
+        hub.repositories[variant.repository] = Offered({variant.file: content(100), "other.gguf": b"x"})
+    answer = told(capsys, "pull", "coder", "--draft", "auto")
+    assert [repository["repository"] for repository in answer["repositories"]] == [
+        target.repository,
+        draft.repository,
+    ]
+    assert catalog.resolve("coder") == tmp_path / "models" / target.repository / target.file
+    assert catalog.draft_for("coder") == "coder-draft"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        (["no-such-id"], "model_not_found"),
+        (["owner/none"], "model_not_found"),
+        ([ID, "--file", "none.gguf"], "model_not_found"),
+        ([ID, "--draft", "auto"], "bad_option"),
+        ([ID, "--max-speed", "-1"], "bad_option"),
+        ([ID, "--max-speed", "nan"], "bad_option"),
+        ([ID, "--revision", "none"], "model_not_found"),
+    ],
+)
+def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, hub, monkeypatch, arguments, kind):
+    error = told(capsys, "pull", *arguments, status=1)["error"]
+    assert error["kind"] == kind
+    assert error["message"]
+    assert error["hint"]
+
+
+def test_a_failure_in_the_transfer_is_one_object_too(capsys, hub: LyingHub):
+    hub.faults[FILE].append(says(404))
+    assert told(capsys, "pull", ID, status=1)["error"]["kind"] == "model_not_found"
+
+
+def test_the_page_of_a_licence_is_opened_where_a_person_sits(capsys, hub: LyingHub, monkeypatch):
+    opened: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", opened.append)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("HF_TOKEN", "hf_mine")
+    hub.repositories[ID].gated = "auto"
+    hub.repositories[ID].refuses = (403, {"X-Error-Code": "GatedRepo"})
+    assert told(capsys, "pull", ID, status=1)["error"]["kind"] == "license_not_accepted"
+    assert opened == []
+    assert cli.run(["pull", ID]) == 1
+    assert opened == [f"{hub.endpoint}/{ID}"]
+    assert hub.ranges() == []
+
+
+def test_a_token_is_asked_for_and_kept(capsys, hub: LyingHub, own_keyring, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hf_mine\n"))
+    told(capsys, "pull", ID, "--token")
+    told(capsys, "pull", ID)
+    assert list(own_keyring.kept.values()) == ["hf_mine"]
+    assert {asked.headers.get("authorization") for asked in hub.asked} == {"Bearer hf_mine"}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_pauses_and_the_same_command_goes_on(capsys, hub: LyingHub, tmp_path: Path):
+    hub.faults[FILE].append(stalls(20_000))
+    environment = {**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.cli", "pull", ID, "--json"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
+        cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    part = tmp_path / "models" / ID / f"{FILE}.part"
+    until = time.monotonic() + 20
+    while not part.exists() or part.stat().st_size < 20_000:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 1
+    assert json.loads(out)["error"]["kind"] == "cancelled"
+    coming = told(capsys, "models")["unfinished"]
+    assert coming == [{"name": ID, "bytes": NBYTES}]
+    assert told(capsys, "pull", ID)["bytes_fetched"] == NBYTES - 20_000
+    assert told(capsys, "models")["unfinished"] == []
+
+
+# -- models --------------------------------------------------------------------------------------------------
+
+
+def test_models_are_listed(capsys, tmp_path: Path):
+    empty = told(capsys, "models")
+    assert (empty["folder"], empty["bytes"], empty["models"]) == (str(tmp_path / "models"), 0, [])
+    told(capsys, "pull", ID)
+    [model] = told(capsys, "models")["models"]
+    assert (model["name"], model["bytes"], model["commit"]) == (f"{ID}/{FILE}", NBYTES, COMMIT)
+    assert cli.run(["models"]) == 0
+    assert f"0.00 GiB  {ID}/{FILE}  (apache-2.0)" in capsys.readouterr().out
+
+
+def test_verify_fails_where_a_file_is_damaged(capsys, tmp_path: Path):
+    told(capsys, "pull", ID)
+    assert told(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
+    (tmp_path / "models" / ID / FILE).write_bytes(bytes(NBYTES))
+    answer = told(capsys, "models", "verify", ID, status=1)
+    assert answer["error"]["kind"] == "bad_checkpoint"
+    assert answer["models"][0]["files"][0]["state"] == "damaged"
+    assert cli.run(["models", "verify"]) == 1
+    assert f"damaged   {ID}/{FILE}" in capsys.readouterr().out
+
+
+def test_delete_says_what_it_freed(capsys):
+    told(capsys, "pull", ID)
+    assert told(capsys, "models", "delete", ID) == {"name": f"{ID}/{FILE}", "bytes": NBYTES}
+    assert told(capsys, "models", "delete", ID, status=1)["error"]["kind"] == "model_not_found"
+
+
+def test_import_takes_a_file_over(capsys, tmp_path: Path):
+    (tmp_path / "models").mkdir()
+    file = write_gguf(tmp_path / "tiny.gguf")
+    assert told(capsys, "models", "import", str(file))["bytes"] == file.stat().st_size
+    assert told(capsys, "models")["models"][0]["name"] == "imported/tiny/tiny.gguf"
+
+
+def test_after_a_move_models_are_found_in_the_new_folder(capsys, tmp_path: Path, monkeypatch):
+    told(capsys, "pull", ID)
+    monkeypatch.delenv("SPECEXEC_MODELS")
+    target = tmp_path / "new"
+    arguments = ["models", "--models", str(tmp_path / "models"), "move", str(target)]
+    assert told(capsys, *arguments)["folder"] == str(target)
+    assert catalog.models_folder() == target
+    assert catalog.resolve(ID) == target / ID
+    assert told(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_variable_that_names_the_old_folder_is_said(capsys, tmp_path: Path):
+    told(capsys, "pull", ID)
+    told(capsys, "models", "move", str(tmp_path / "new"))
+    assert cli.run(["pull", ID]) == 0
+    assert cli.run(["models", "move", str(tmp_path / "newer")]) == 0
+    assert "SPECEXEC_MODELS" in capsys.readouterr().err
+
+
+def test_the_command_line_needs_no_torch_for_this():
+    code = (
+        "import sys; from engine import cli; cli.run(sys.argv[1:]); "
+        "print({'torch', 'PySide6'} & sys.modules.keys())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "models"],
+        capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+    assert done.stdout.splitlines()[-1] == "set()", done.stderr
