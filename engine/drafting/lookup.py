@@ -80,6 +80,7 @@ class LookupDrafter(Drafter, Generic[State]):
     """
 
     needs = Needs()
+    runs_a_model = False
 
     def __init__(self, levels: int, source: int) -> None:
         self._odds = Odds(levels)

@@ -6,6 +6,7 @@ better of their scores. Where the link is the bound, the rows of more proposals 
 
 import math
 from collections.abc import Sequence as Ids
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from engine.tree import ROOT, TokenTree
 
 # Accepted nodes that a drafter's own promises count for, beside what came of them.
 PRIOR = 4.0
+# A text that is copied is copied at length, and that costs no rounds of a model.
+DEEPEST = 128
 FADE = 0.95  # of what a past iteration counts for
 
 
@@ -44,7 +47,7 @@ class MergedDrafter(Drafter):
             top_tokens=max(drafter.needs.top_tokens for drafter in drafters),
             hidden_layers=tuple(sorted({layer for each in drafters for layer in each.needs.hidden_layers})),
         )
-        self.defaults = drafters[0].defaults
+        self.defaults = replace(drafters[0].defaults, depth=DEEPEST)
         self._trust = [Trust() for _ in drafters]
         self._trees = [TokenTree.empty() for _ in drafters]  # as last merged
         self._tree = TokenTree.empty()
@@ -63,7 +66,8 @@ class MergedDrafter(Drafter):
 
     def plant(self, limits: Limits) -> None:
         for drafter in self.drafters:
-            drafter.plant(limits)
+            deepest = drafter.defaults.depth if drafter.runs_a_model else limits.depth
+            drafter.plant(replace(limits, depth=min(limits.depth, deepest)))
         self._growing = list(self.drafters)
 
     def grow(self, rounds: int, watch: Watch) -> bool:

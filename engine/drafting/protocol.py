@@ -88,6 +88,7 @@ class Drafter(ABC):
     name: str
     needs: Needs
     defaults: Limits  # what `auto` begins with
+    runs_a_model: bool = True  # so that each level of a tree costs a round
 
     def covers(self, context: Sequence[int]) -> int:
         """Tokens at the start of `context` of which it needs nothing from the target any more."""

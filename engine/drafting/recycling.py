@@ -28,6 +28,7 @@ class RecyclingDrafter(Drafter):
     name = "recycling"
     needs = Needs(top_tokens=TOP)
     defaults = Limits(budget=16, beams=16, depth=12)
+    runs_a_model = False
 
     def __init__(self, vocabulary: int) -> None:
         self._tokens = np.zeros((vocabulary, TOP), np.int64)

@@ -6,15 +6,18 @@ the logits. EAGLE-3 (arXiv 2503.01840) begins with states of a low, a middle and
 of its own, often over a part of the vocabulary.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
+from engine.checkpoints.safetensors import DAMAGED
+from engine.checkpoints.sizes import check_sizes
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.borrowed import TargetHead, best
 from engine.heads.eagle_layers import Eagle, Eagle3
@@ -40,15 +43,17 @@ class EagleHead:
         d2t, _ = weights.pop("d2t", None), weights.pop("t2d", None)
         if config.hidden_size == target.config.hidden_size:
             weights.pop("embed_tokens.weight", None)  # a copy of the target's, with which it was trained
-        with torch.device("meta"):
+        with _built_from(file), torch.device("meta"):
             three = file.kind == "eagle3"
             self._module: Any = Eagle3(config, target.config.hidden_size) if three else Eagle(config)
+        _choose_biases(self._module, weights)
         fill(self._module, replace(file, tensors=weights), target.dtype, target.device)
         self._embed: Any = getattr(self._module, "embed_tokens", target.module.get_input_embeddings())
         self._target_head = None if three else TargetHead(target)
         self._ids = _target_ids(config, d2t).to(target.device) if three else None
         self._vocabulary = target.vocabulary
-        self._rotary = LlamaRotaryEmbedding(config).to(target.device)
+        with _built_from(file):
+            self._rotary = LlamaRotaryEmbedding(config).to(target.device)
         self.layers = config.num_hidden_layers
         self.hidden_layers = _levels(file, target.layers) if three else (target.layers,)
         self.no_states = torch.empty(0, config.hidden_size, dtype=target.dtype, device=target.device)
@@ -109,26 +114,39 @@ def _config(file: HeadsFile) -> LlamaConfig:
     if file.kind == "eagle3":
         said["num_hidden_layers"] = 1
         said["draft_vocab_size"] = said.get("draft_vocab_size") or said.get("vocab_size")
-    try:
+    with _built_from(file):
         config = LlamaConfig(**said)
-    except Exception as error:  # transformers refuses a senseless configuration in many ways
+    check_sizes(config.to_dict())  # with the defaults of what it does not say
+    rows = config.draft_vocab_size if file.kind == "eagle3" else 1
+    if type(rows) is not int or not 1 <= rows <= config.vocab_size:
+        raise BadCheckpoint(f"config.json is not valid: draft_vocab_size is {str(rows)[:40]}.", DAMAGED)
+    if config.num_hidden_layers > len(file.tensors):
+        raise BadCheckpoint(
+            f"config.json says {config.num_hidden_layers} layers, but there are {len(file.tensors)} tensors.",
+            DAMAGED,
+        )
+    config._attn_implementation = ATTENTION
+    return config
+
+
+@contextmanager
+def _built_from(file: HeadsFile) -> Iterator[None]:
+    """transformers refuses a senseless configuration in many ways; here they become one."""
+    try:
+        yield
+    except Exception as error:
         raise BadCheckpoint(
             f"The configuration of {file.path.name} makes no EAGLE head: {str(error)[:400]}",
             "Download the heads again, or choose others.",
         ) from error
-    rows = config.draft_vocab_size if file.kind == "eagle3" else 1
-    if type(rows) is not int or not 1 <= rows <= config.vocab_size:
-        raise BadCheckpoint(
-            f"config.json is not valid: draft_vocab_size is {str(rows)[:40]}.",
-            "The file is damaged; download it again.",
-        )
-    if config.num_hidden_layers > len(file.tensors):
-        raise BadCheckpoint(
-            f"config.json says {config.num_hidden_layers} layers, but there are {len(file.tensors)} tensors.",
-            "The file is damaged; download it again.",
-        )
-    config._attn_implementation = ATTENTION
-    return config
+
+
+def _choose_biases(module: nn.Module, weights: Mapping[str, Unread]) -> None:
+    """A linear layer has a bias where the file has one for it: no setting says so for all of them."""
+    for name, layer in module.named_modules():
+        if isinstance(layer, nn.Linear):
+            bias = nn.Parameter(torch.empty(layer.out_features, device="meta"))
+            layer.register_parameter("bias", bias if f"{name}.bias" in weights else None)
 
 
 def _check_fit(file: HeadsFile, config: LlamaConfig, target: Model) -> None:
@@ -169,7 +187,11 @@ def _target_ids(config: LlamaConfig, d2t: Unread | None) -> Tensor:
         ids = ids + shifts if shifts.shape == ids.shape and not shifts.is_floating_point() else ids[:0]
     elif len(ids) != config.vocab_size:
         ids = ids[:0]
-    if not len(ids) or not 0 <= int(ids.min()) <= int(ids.max()) < config.vocab_size:
+    if (
+        not len(ids)
+        or not 0 <= int(ids.min()) <= int(ids.max()) < config.vocab_size
+        or len(set(ids.tolist())) < len(ids)
+    ):
         raise BadCheckpoint(
             "The tensor d2t does not say which tokens the heads guess.", "Download the heads again."
         )

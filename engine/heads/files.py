@@ -6,7 +6,6 @@ Medusa (github.com/FasterDecoding/Medusa): config.json says medusa_num_heads; me
 fc.weight, and in EAGLE-3 midlayer.*. A .pt or .bin file is read as tensors only: nothing in it is ever run.
 """
 
-import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,15 +86,10 @@ def open_heads(path: Path) -> HeadsFile | None:
 
 
 def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device) -> None:
-    """Give `module`, which is on the meta device, the weights of `file`; its names are the file's. A linear
-    layer has a bias where the file has one for it.
+    """Give `module`, which is on the meta device, the weights of `file`; its names are the file's.
 
     Raises BadCheckpoint for tensors that are missing, left over, or of another shape.
     """
-    for name, layer in module.named_modules():
-        if isinstance(layer, nn.Linear):
-            bias = nn.Parameter(torch.empty(layer.out_features, device="meta"))
-            layer.register_parameter("bias", bias if f"{name}.bias" in file.tensors else None)
     wanted = module.state_dict()
     if absent := wanted.keys() - file.tensors.keys():
         raise BadCheckpoint(
@@ -149,10 +143,22 @@ def _unpickled(file: Path) -> dict[str, Tensor]:
     """The tensors of a file of torch.save. `weights_only` refuses whatever would run code."""
     try:
         found = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
-    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError, OSError) as error:
-        raise BadCheckpoint(
-            f"{file.name} is no file of plain tensors: {str(error).splitlines()[0][:200]}", DAMAGED
-        ) from error
-    if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
-        raise BadCheckpoint(f"{file.name} holds other things than tensors.", DAMAGED)
+    except Exception as error:  # a damaged pickle fails in many ways
+        reason = str(error).partition("\n")[0][:200]
+        raise BadCheckpoint(f"{file.name} is no file of plain tensors: {reason}", DAMAGED) from error
+    most = file.stat().st_size
+    if not isinstance(found, dict) or not all(_is_plain(value, most) for value in found.values()):
+        raise BadCheckpoint(f"{file.name} holds other things than plain tensors.", DAMAGED)
     return {str(name): tensor for name, tensor in found.items()}
+
+
+def _is_plain(value: object, most: int) -> bool:
+    """Whether it is a dense tensor whose numbers are all in the file, which has `most` bytes: a pickle may
+    also hold a view of one number as large as it likes."""
+    return (
+        isinstance(value, Tensor)
+        and value.layout == torch.strided
+        and value.device.type == "cpu"
+        and value.dtype in _DTYPES.values()
+        and value.nbytes <= most
+    )

@@ -7,6 +7,7 @@ behind it, where the target's own head gives the next one (section 2.1.1).
 import torch
 from torch import Tensor, nn
 
+from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.borrowed import TargetHead, best
 from engine.heads.files import HeadsFile, fill
@@ -33,9 +34,15 @@ class MedusaHeads:
         blocks = _count(file, "medusa_num_layers")
         # Some files hold more heads than their config.json says.
         heads = max(_count(file, "medusa_num_heads"), len({name.split(".")[0] for name in file.tensors}))
+        if heads * blocks > len(file.tensors):
+            raise BadCheckpoint(
+                f"{file.path.name} says {heads} heads of {blocks} blocks, but holds {len(file.tensors)} "
+                "tensors.",
+                DAMAGED,
+            )
         width: int = target.config.hidden_size
         logits = file.tensors.get(f"0.{blocks}.weight")  # newer ones leave these to the target's own head
-        rows = logits.shape[0] if logits else target.vocabulary
+        rows = logits.shape[0] if logits and logits.shape else target.vocabulary
         if rows < target.vocabulary:
             raise VocabularyMismatch(
                 f"The heads have {rows:,} tokens, the target {target.vocabulary:,}.",
@@ -72,6 +79,6 @@ def _count(file: HeadsFile, key: str) -> int:
     if type(count) is not int or not 1 <= count <= len(file.tensors):
         raise BadCheckpoint(
             f"{file.path.name} says {key} {str(count)[:40]}, but holds {len(file.tensors)} tensors.",
-            "The file is damaged; download it again.",
+            DAMAGED,
         )
     return count

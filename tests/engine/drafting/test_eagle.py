@@ -14,7 +14,7 @@ from engine.tree import ROOT, SOURCE_HEADS
 from engine.verification import TargetVerifier
 from tests.engine.heads import made
 from tests.engine.models import ours, reference
-from tests.engine.test_decoding import CAPACITY, PROMPT
+from tests.engine.test_decoding import CAPACITY, PROMPT, run
 
 KINDS = ("eagle", "eagle_bias", "eagle3")
 
@@ -107,3 +107,27 @@ def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration
         context += tokens
         accepted += len(verdict.accepted)
     assert accepted, "no accepted node was ever looked at"
+
+
+def test_near_the_end_of_the_context_no_more_is_expanded_than_the_cache_holds(tmp_path, target, monkeypatch):
+    """Nodes it expanded keep their rows even when better ones push them out of the tree."""
+    room = 40
+    weights = made.random_weights("eagle")
+    head = load_heads(open_heads(made.save(tmp_path, "eagle", weights)), target, room)
+    log_probs = torch.tensor([0.5, 0.45, *[0.005] * 8]).log()
+    monkeypatch.setattr(
+        head,
+        "best",
+        lambda states, count: (torch.arange(10).repeat(len(states), 1), log_probs.repeat(len(states), 1)),
+    )
+    found = run(
+        target,
+        EagleDrafter(head),
+        PROMPT,
+        Sampler(),
+        64,
+        beams=64,
+        max_new_tokens=500,
+        target=Sequence(target, room),
+    )
+    assert len(PROMPT) + len(found.tokens) == room

@@ -65,3 +65,15 @@ def test_an_eagle_head_computes_what_its_format_says(tmp_path, target, kind, pic
     assert tokens.tolist() == best.indices.tolist()
     torch.testing.assert_close(log_probs, best.values, rtol=1e-4, atol=1e-5)
     assert tokens.max() < VOCABULARY
+
+
+@pytest.mark.parametrize("kind", made.KINDS)
+def test_tokens_that_only_the_padding_of_a_head_knows_are_never_guessed(tmp_path, kind):
+    padded = ours(reference("llama", num_hidden_layers=4))
+    padded.vocabulary = known = VOCABULARY - 20
+    heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)
+    state = torch.randn(made.WIDTH) if heads.method == "medusa" else torch.randn(4, made.WIDTH)
+    tokens, log_probs = heads.best(state, VOCABULARY)
+    guessed = tokens[log_probs.isfinite()]
+    assert 0 < guessed.max() < known
+    assert len(guessed.unique()) > known // 3

@@ -1,18 +1,71 @@
-"""Trains tiny heads on what a tiny target itself says, for a few seconds."""
+"""Trains a tiny target on a language of its own, and heads on what that target says, for a few seconds.
+
+A text of the language follows one of two cycles through the same tokens, so the next token hangs on which
+cycle it is as well as on the last token, and never stands twice in a row: who looks at the wrong place
+guesses wrong.
+"""
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
-from transformers import PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.engine.heads import made
-from tests.engine.models import VOCABULARY
+from tests.engine.models import VOCABULARY, reference
+
+CYCLES = 2
+TOKENS = made.DRAFT_VOCABULARY  # of the language
 
 
-def train(kind: str, module: PreTrainedModel, steps: int = 150, texts: int = 48) -> dict[str, Tensor]:
-    """Weights of heads of `kind` that guess greedy text of `module` better than at random."""
-    generator = torch.Generator().manual_seed(3)
-    prompts = torch.randint(3, VOCABULARY, (texts, 4), generator=generator)
+def language() -> tuple[Tensor, Tensor]:
+    """int64 [TOKENS]: its tokens, ascending; int64 [CYCLES, VOCABULARY]: what follows each of them."""
+    generator = torch.Generator().manual_seed(11)
+    tokens = (3 + torch.randperm(VOCABULARY - 3, generator=generator)[:TOKENS]).sort().values
+    following = torch.zeros(CYCLES, VOCABULARY, dtype=torch.int64)
+    for cycle in following:
+        order = tokens[torch.randperm(TOKENS, generator=generator)]
+        cycle[order] = order.roll(-1)
+    return tokens, following
+
+
+def texts(count: int, length: int, generator: torch.Generator) -> Tensor:
+    """int64 [count, length]"""
+    tokens, following = language()
+    cycles = torch.randint(CYCLES, (count,), generator=generator)
+    found = [tokens[torch.randint(TOKENS, (count,), generator=generator)]]
+    while len(found) < length:
+        found.append(following[cycles, found[-1]])
+    return torch.stack(found, dim=1)
+
+
+def train_target(steps: int = 200) -> PreTrainedModel:
+    """A model of four layers that goes on as the language does, after two tokens."""
+    torch.manual_seed(0)
+    config = reference("qwen2", num_hidden_layers=4).config
+    module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
+    optimizer, generator = torch.optim.Adam(module.parameters(), lr=5e-3), torch.Generator().manual_seed(1)
+    for _ in range(steps):
+        tokens = texts(64, 12, generator)
+        logits = module(tokens[:, :-1]).logits
+        optimizer.zero_grad()
+        cross_entropy(logits[:, 1:].flatten(0, 1), tokens[:, 2:].flatten()).backward()
+        optimizer.step()
+    return module.eval().requires_grad_(False)
+
+
+def untrained(kind: str) -> dict[str, Tensor]:
+    """Random weights; EAGLE-3's that guess among the tokens of the language."""
+    weights = made.random_weights(kind)
+    if kind == "eagle3":
+        tokens, _ = language()
+        weights["d2t"] = tokens - torch.arange(TOKENS)
+        weights["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill_(0, tokens, True)
+    return weights
+
+
+def train(kind: str, module: PreTrainedModel, steps: int = 100, count: int = 96) -> dict[str, Tensor]:
+    """Weights of heads of `kind` that guess how `module` goes on."""
+    prompts = texts(count, 4, torch.Generator().manual_seed(3))
     with torch.no_grad():
         tokens = module.generate(
             prompts, do_sample=False, max_new_tokens=32, eos_token_id=None, pad_token_id=0
@@ -21,11 +74,10 @@ def train(kind: str, module: PreTrainedModel, steps: int = 150, texts: int = 48)
     table, lm_head = (
         layer.weight.detach() for layer in (module.get_input_embeddings(), module.get_output_embeddings())
     )
-    weights = made.random_weights(kind)
+    weights = untrained(kind)
     learned = [each for name, each in weights.items() if name not in ("embed_tokens.weight", "d2t", "t2d")]
     optimizer = torch.optim.Adam([each.requires_grad_() for each in learned], lr=5e-3)
     for _ in range(steps):
-        optimizer.zero_grad()
         if kind.startswith("medusa"):
             guesses = list(made.medusa(weights, kind, states[-1], lm_head))
         else:
@@ -38,6 +90,7 @@ def train(kind: str, module: PreTrainedModel, steps: int = 150, texts: int = 48)
             wanted, logits = tokens[:, ahead:].flatten(), logits[:, : tokens.shape[1] - ahead].flatten(0, 1)
             known = logits.detach().gather(1, wanted[:, None])[:, 0].isfinite()
             losses.append(cross_entropy(logits[known], wanted[known]))
+        optimizer.zero_grad()
         sum(losses).backward()
         optimizer.step()
     return {name: each.detach() for name, each in weights.items()}

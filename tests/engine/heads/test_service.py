@@ -1,0 +1,101 @@
+"""Heads in a folder through the engine's door: loaded beside a target, resident or streamed from the disk."""
+
+import pytest
+from tokenizers import Tokenizer, models, pre_tokenizers
+
+from engine.errors import BadOption, SpecExecError
+from engine.protocol import Chat, Load, Message, Options
+from engine.service import Engine
+from tests.engine.heads import made
+from tests.engine.models import VOCABULARY, reference
+
+METHODS = {"eagle": "eagle", "eagle3": "eagle", "medusa_2": "medusa"}
+NBYTES = {False: None, True: 40_000 / 2**30}  # of about 130,000 that the target's matrices take
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A target whose head is its own, so that it can be streamed too."""
+    return write_target(tmp_path_factory.mktemp("target"), tie_word_embeddings=False)
+
+
+def write_target(folder, **changes):
+    """A tiny target whose tokens are letters."""
+    module = reference("llama", num_hidden_layers=4, **changes)
+    module.save_pretrained(folder)
+    letters = {chr(64 + n): n for n in range(module.config.vocab_size)}
+    backend = Tokenizer(models.BPE(letters, []))
+    backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    backend.save(str(folder / "tokenizer.json"))
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "PreTrainedTokenizerFast"}')
+    return folder
+
+
+def load(engine, folder, heads, **settings):
+    request = Load(
+        id=1, target=str(folder), draft=str(heads), dtype="float32", device="cpu", context=96, **settings
+    )
+    return engine.load(request, lambda event: None, lambda: False)
+
+
+def answer(engine, drafter, text="HELLO", **options):
+    options = Options(drafter=drafter, seed=4, max_new_tokens=10, **options)
+    request = Chat(id=2, messages=[Message("user", text)], options=options)
+    return engine.answer(request, lambda event: None, lambda: False)
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["resident", "streamed"])
+@pytest.mark.parametrize("kind", METHODS)
+def test_with_heads_the_answer_is_that_of_plain_decoding(tmp_path, folder, kind, streamed):
+    engine, method = Engine(), METHODS[kind]
+    heads = made.save(tmp_path, kind, made.random_weights(kind))
+    loaded = load(engine, folder, heads, drafter=method, ram_limit=NBYTES[streamed])
+    try:
+        assert loaded.drafter == method
+        assert {method, "merged"} <= set(loaded.drafters)
+        assert (loaded.draft.path, loaded.draft.nbytes > 0) == (str(heads), True)
+        for setting in (dict(), dict(temperature=0.8, top_p=0.9)):
+            plain = answer(engine, "none", **setting)
+            assert (plain.bytes_streamed > 0) == streamed
+            for name in (method, "auto", "merged"):
+                found = answer(engine, name, budget=24, **setting)
+                assert found.token_ids == plain.token_ids
+                assert found.drafter == (method if name == "auto" else name)
+    finally:
+        engine.unload()
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_what_a_streamed_target_tells_the_heads_is_what_a_resident_one_does(tmp_path, folder, kind):
+    """Where states or the borrowed head were others, other guesses would be accepted."""
+    heads = made.save(tmp_path, kind, made.random_weights(kind))
+    found = []
+    for streamed in (False, True):
+        engine = Engine()
+        load(engine, folder, heads, ram_limit=NBYTES[streamed])
+        answers = [answer(engine, "auto", text, budget=60) for text in ("HELLO", "HELLOAGAIN")]
+        found.append([(each.token_ids, each.target_passes) for each in answers])
+        engine.unload()
+    assert found[0] == found[1]
+    assert any(passes < len(tokens) - 1 for tokens, passes in found[0]), "no guess was ever accepted"
+
+
+@pytest.mark.parametrize("changes", [dict(hidden_size=64), dict(vocab_size=VOCABULARY + 9)], ids=str)
+@pytest.mark.parametrize("kind", ["eagle", "eagle3", "medusa"])
+def test_heads_for_another_target_are_refused_with_a_sentence(tmp_path, kind, changes):
+    other = write_target(tmp_path / "other", **changes)
+    engine = Engine()
+    with pytest.raises(SpecExecError) as refused:
+        load(engine, other, made.save(tmp_path / "heads", kind, made.random_weights(kind)))
+    assert refused.value.kind in ("bad_checkpoint", "vocabulary_mismatch")
+    assert refused.value.message.endswith(".")
+    assert refused.value.hint
+    assert engine.session is None
+
+
+def test_a_drafter_that_the_heads_are_not_for_is_refused(tmp_path, folder):
+    heads = made.save(tmp_path, "medusa", made.random_weights("medusa"))
+    for name in ("eagle", "specexec"):
+        with pytest.raises(BadOption) as refused:
+            load(Engine(), folder, heads, drafter=name)
+        assert "medusa" in refused.value.hint
