@@ -85,3 +85,18 @@ def test_who_promises_more_than_comes_true_loses_its_place():
         merged.advance([5, 6, 9], said([0, *tree.tokens.tolist()]))
     assert firsts[0] <= 1
     assert firsts[-1] >= 2
+
+
+class Remembers(Fixed):
+    def plant(self, limits):
+        self.planted = limits
+
+
+def test_what_costs_a_round_for_each_level_is_no_deeper_than_alone():
+    model, text = Remembers("a", [1], 0.5, 1), Remembers("b", [2], 0.5, 2)
+    text.runs_a_model = False
+    merged = MergedDrafter("a+b", [model, text])
+    for asked in (2, 9, merged.defaults.depth):
+        merged.plant(Limits(64, 1, asked))
+        assert (model.planted.depth, text.planted.depth) == (min(asked, 4), asked)
+    assert merged.defaults.depth > 4
