@@ -1,0 +1,258 @@
+"""What a person can do in a chat, between a real store and a scripted engine."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec import structs
+from pytestqt.qtbot import QtBot
+
+from app.chat import Chat
+from app.engine import Engine, State
+from app.engine_link import EngineLink
+from app.store import ChatSettings, SavedOptions, Store, StoreError, StoreFull
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines, answer
+
+SETTINGS = ChatSettings(system="Be brief.", options=SavedOptions(temperature=0.6))
+
+
+@pytest.fixture
+def engine(engines: FakeEngines, qtbot: QtBot) -> Iterator[Engine]:
+    link = EngineLink(engines)
+    engine = Engine(link, messages.Load(id=0))
+    engine.start()
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    yield engine
+    if engine.is_running:
+        with qtbot.waitSignal(engine.ended):
+            engine.close()
+
+
+@pytest.fixture
+def chat(store: Store, engine: Engine) -> Chat:
+    return Chat(store, engine, SETTINGS)
+
+
+@pytest.fixture
+def troubles(chat: Chat) -> list[StoreError]:
+    found: list[StoreError] = []
+    chat.trouble.connect(found.append)
+    return found
+
+
+class Person:
+    """Asks, and lets the engine answer."""
+
+    def __init__(self, chat: Chat, engines: FakeEngines, qtbot: QtBot) -> None:
+        self.chat, self.engines, self.qtbot = chat, engines, qtbot
+
+    def say(self, *events: messages.Event) -> None:
+        self.engines.last.say(*events)
+
+    def finish(self, text: str, stop_reason: messages.StopReason = "end_of_sequence") -> None:
+        with self.qtbot.waitSignal(self.chat.reported, check_params_cb=is_answer):
+            self.say(structs.replace(answer(self.request, text, stop_reason)))
+
+    def ask(self, text: str, answered: str) -> None:
+        assert self.chat.send(text)
+        self.finish(answered)
+
+    @property
+    def request(self) -> int:
+        return self.asked[-1].id
+
+    @property
+    def asked(self) -> list[messages.Chat]:
+        return self.engines.last.asked(messages.Chat)
+
+    @property
+    def sent(self) -> list[tuple[str, str]]:
+        """The list of messages the engine was given last."""
+        return [(each.role, each.content) for each in self.asked[-1].messages]
+
+    @property
+    def shown(self) -> list[str]:
+        return [each.message.text for each in self.chat.shown]
+
+
+def is_answer(event: object) -> bool:
+    return isinstance(event, messages.Answer)
+
+
+@pytest.fixture
+def person(chat: Chat, engines: FakeEngines, qtbot: QtBot) -> Person:
+    return Person(chat, engines, qtbot)
+
+
+def test_a_chat_is_kept_from_its_first_question_on(chat: Chat, store: Store, person: Person) -> None:
+    assert store.chats.recent() == []
+    person.ask("Why is the sky blue?", "Because.")
+    (line,) = store.chats.recent()
+    assert line.id == chat.id
+    assert line.title
+    assert person.sent == [("system", "Be brief."), ("user", "Why is the sky blue?")]
+    person.ask("And grass?", "Chlorophyll.")
+    assert person.sent[1:] == [
+        ("user", "Why is the sky blue?"),
+        ("assistant", "Because."),
+        ("user", "And grass?"),
+    ]
+    assert chat.shown[-1].message.reports[0].tokens_per_pass == 2.0
+
+
+def test_regenerating_keeps_the_first_answer_and_takes_another_seed(chat: Chat, person: Person) -> None:
+    person.ask("Say a number.", "One.")
+    first = chat.shown[-1].message
+    chat.regenerate(first.id)
+    person.finish("Two.")
+    assert person.shown == ["Say a number.", "Two."]
+    assert (chat.shown[-1].version, len(chat.shown[-1].versions)) == (2, 2)
+    seeds = [asked.options.seed for asked in person.asked]
+    assert None not in seeds
+    assert seeds[0] != seeds[1]
+    chat.show_version(first.id)
+    assert person.shown == ["Say a number.", "One."]
+    person.ask("And then?", "Three.")
+    assert ("assistant", "One.") in person.sent
+
+
+def test_the_same_again_asks_with_what_was_recorded(chat: Chat, person: Person) -> None:
+    person.ask("Say a number.", "One.")
+    chat.set_settings(ChatSettings(system="Another.", options=SavedOptions(temperature=0)))
+    first = chat.shown[-1].message
+    chat.regenerate(first.id, first.reports[0])
+    options = person.asked[-1].options
+    assert (options.seed, options.drafter, options.budgets) == (7, "recycling", [64])
+    assert options.temperature == 0.6
+    assert person.sent[0] == ("system", "Be brief.")
+    person.finish("One.")
+
+
+def test_an_edited_question_is_answered_and_the_old_one_stays(chat: Chat, person: Person) -> None:
+    person.ask("first", "1")
+    person.ask("second", "2")
+    question = chat.shown[0].message
+    chat.edit(question.id, "first, but better")
+    assert person.sent[1:] == [("user", "first, but better")]
+    person.finish("1b")
+    assert person.shown == ["first, but better", "1b"]
+    chat.show_version(question.id)
+    assert person.shown == ["first", "1", "second", "2"]
+
+
+def test_an_edited_answer_is_what_the_next_question_builds_on(chat: Chat, person: Person) -> None:
+    person.ask("first", "wrong")
+    chat.edit(chat.shown[1].message.id, "right")
+    assert chat.answering is None
+    person.ask("second", "2")
+    assert ("assistant", "right") in person.sent
+    assert ("assistant", "wrong") not in person.sent
+
+
+def test_a_stopped_answer_is_gone_on_with_at_its_end(chat: Chat, person: Person, qtbot: QtBot) -> None:
+    chat.send("Tell a story.")
+    person.say(messages.TextDelta(request=person.request, text="Once upon", tokens=2))
+    qtbot.waitUntil(lambda: chat.answering is not None and chat.answering.under_way.text == "Once upon")
+    person.engines.last._script = lambda *_: None  # answers a Cancel only below
+    chat.stop()
+    person.finish("Once upon", "cancelled")
+    chat.go_on(chat.shown[-1].message.id)
+    assert person.sent[-1] == ("assistant", "Once upon")
+    person.finish(" a time.")
+    assert person.shown == ["Tell a story.", "Once upon a time."]
+    assert len(chat.shown[-1].message.reports) == 2
+    assert len(chat.shown[-1].versions) == 1
+
+
+def test_a_branch_is_a_chat_of_its_own(chat: Chat, store: Store, person: Person) -> None:
+    person.ask("first", "1")
+    person.ask("second", "2")
+    old = chat.id
+    chat.branch(chat.shown[1].message.id)
+    assert chat.id != old
+    assert person.shown == ["first", "1"]
+    person.ask("other", "3")
+    assert [each.message.text for each in store.messages.shown(old)] == ["first", "1", "second", "2"]
+
+
+def test_questions_wait_their_turn_and_stop_forgets_them(chat: Chat, person: Person, qtbot: QtBot) -> None:
+    for text in ("one", "two", "three"):
+        assert chat.send(text)
+    assert [waiting.text for waiting in chat.waiting] == ["two", "three"]
+    chat.forget_waiting(0)
+    person.finish("1")
+    qtbot.waitUntil(lambda: len(person.asked) == 2)
+    assert person.sent[-1] == ("user", "three")
+    chat.send("four")
+    chat.stop()
+    assert not chat.waiting
+    person.finish("3", "cancelled")
+    assert len(person.asked) == 2
+
+
+def test_what_was_waiting_for_the_model_is_asked_when_it_is_there(
+    store: Store, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    engine = Engine(EngineLink(engines), messages.Load(id=0))
+    chat = Chat(store, engine, SETTINGS)
+    engine.start()
+    assert chat.send("early")
+    qtbot.waitUntil(lambda: bool(engines.last.asked(messages.Chat)))
+    assert chat.answering is not None
+    with qtbot.waitSignal(engine.ended):
+        engine.close()
+    assert chat.answering is None
+
+
+def test_nobody_answers_after_a_loss_and_the_text_is_kept(
+    chat: Chat, engine: Engine, person: Person, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    chat.send("Tell a story.")
+    person.say(messages.TextDelta(request=person.request, text="Once", tokens=1))
+    engines.last.die()
+    qtbot.waitUntil(lambda: engine.state is State.LOST)
+    assert chat.shown[-1].message.state == "interrupted"
+    assert person.shown == ["Tell a story.", "Once"]
+    assert not chat.send("more")
+    assert not chat.send("  ")
+
+
+def test_a_failed_answer_can_be_tried_again(chat: Chat, person: Person, qtbot: QtBot) -> None:
+    chat.send("hello")
+    with qtbot.waitSignal(chat.failed):
+        person.say(messages.Failed(request=person.request, kind="x", message="No.", hint="Again."))
+    assert chat.shown[-1].message.state == "interrupted"
+    chat.try_again()
+    person.finish("Hello.")
+    assert person.shown == ["hello", "Hello."]
+
+
+def test_what_cannot_be_kept_is_told(
+    chat: Chat, store: Store, troubles: list[StoreError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise StoreFull("The disk is full.", "Make room.")
+
+    monkeypatch.setattr(store.messages, "ask", full)
+    chat.send("hello")
+    assert [trouble.kind for trouble in troubles] == ["store_full"]
+    assert chat.answering is None
+    chat.open(999)
+    assert [trouble.kind for trouble in troubles] == ["store_full", "not_in_store"]
+
+
+def test_another_model_is_loaded_while_an_answer_is_under_way(
+    chat: Chat, engine: Engine, person: Person, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    chat.send("hello")
+    engine.load(messages.Load(id=0, target="other"))
+    assert engine.state is State.LOADING
+    qtbot.waitUntil(lambda: chat.answering is None and engine.state is State.READY)
+    assert chat.shown[-1].message.reports[0].stop_reason == "cancelled"
+    assert [load.target for load in engines.last.asked(messages.Load)] == [None, "other"]
+    engine.unload()
+    assert engine.state is State.UNLOADED
+    assert engine.pair is None
+    assert not chat.send("hello?")
+    engine.load()
+    qtbot.waitUntil(lambda: engine.state is State.READY)
