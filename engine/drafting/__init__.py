@@ -75,8 +75,9 @@ _REGISTRY = {
 _MERGEABLE = {name for name, method in _REGISTRY.items() if method.mergeable}
 
 MERGED = "merged"
-# What “merged” stands for, where they can run: each adds what the others do not see.
-_MERGED = ("specexec", "eagle", "medusa", "recycling", "pld")
+# What “merged” stands for: the first of these that can run, and what the text itself tells.
+_GUESSING = ("specexec", "eagle", "medusa", "recycling")
+_LOOKING_UP = "pld"
 
 
 def available(has_draft: bool, heads: str | None = None) -> list[str]:
@@ -113,7 +114,9 @@ def make_drafter(name: str, parts: Parts) -> Drafter:
     """Raises BadOption as `check_drafter`."""
     has = parts.draft is not None, parts.heads.method if parts.heads else None
     check_drafter(name, *has)
-    names = [each for each in _MERGED if not _missing(each, *has)] if name == MERGED else name.split("+")
+    names = name.split("+")
+    if name == MERGED:
+        names = [next(each for each in _GUESSING if not _missing(each, *has)), _LOOKING_UP]
     drafters = [_REGISTRY[each].make(parts) for each in names]
     return drafters[0] if len(drafters) == 1 else MergedDrafter(name, drafters)
 

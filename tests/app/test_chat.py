@@ -197,7 +197,7 @@ def test_what_was_waiting_for_the_model_is_asked_when_it_is_there(
     chat = Chat(store, engine, SETTINGS)
     engine.start()
     assert chat.send("early")
-    qtbot.waitUntil(lambda: bool(engines.last.asked(messages.Chat)))
+    qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Chat)))
     assert chat.answering is not None
     with qtbot.waitSignal(engine.ended):
         engine.close()
