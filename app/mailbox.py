@@ -2,11 +2,22 @@
 
 import threading
 
-from engine.protocol.messages import Event, IterationDone, LoadProgress, PrefillProgress, TextDelta, TreeGrown
+from engine.protocol.messages import (
+    Event,
+    IterationDone,
+    LoadProgress,
+    PassProgress,
+    PrefillProgress,
+    TextDelta,
+    TreeGrown,
+)
+
+MOST_VERDICTS = 32  # more iterations than a model ever makes between two looks into the box
 
 
 class Mailbox:
-    """Keeps what is not yet read. Text is joined, never dropped; of trees and progress only the newest stays.
+    """Keeps what is not yet read. Text is joined, never dropped; of growing trees and of progress only the
+    newest stays, of verdicts the newest 32.
 
     `put` and `take` may be called from any thread.
     """
@@ -35,13 +46,19 @@ class Mailbox:
             case TreeGrown():
                 self._drop(TreeGrown)
             case IterationDone():  # its own tree is newer than any that was still growing
-                self._drop(TreeGrown, IterationDone)
-            case LoadProgress() | PrefillProgress():
+                self._drop(TreeGrown, PassProgress)
+                self._drop_oldest_verdict()
+            case LoadProgress() | PrefillProgress() | PassProgress():
                 self._drop(type(event))
         self._events.append(event)
 
     def _drop(self, *kinds: type[Event]) -> None:
         self._events = [event for event in self._events if not isinstance(event, kinds)]
+
+    def _drop_oldest_verdict(self) -> None:
+        verdicts = [event for event in self._events if isinstance(event, IterationDone)]
+        if len(verdicts) >= MOST_VERDICTS:
+            self._events.remove(verdicts[0])
 
     def _join_text(self, delta: TextDelta) -> bool:
         for i, event in enumerate(self._events):

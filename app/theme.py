@@ -23,11 +23,18 @@ class Tokens:
     bonus: str
     on_bonus: str
     danger: str
+    found: str  # under words that were searched for
     time_draft: str
     time_target: str
     time_wait: str
     time_other: str
+    source_draft: str  # who proposed a token
+    source_ngram: str
+    source_recycling: str
+    source_lookahead: str
+    source_heads: str
     code_keyword: str
+    code_name: str
     code_string: str
     code_number: str
     code_comment: str
@@ -46,11 +53,18 @@ LIGHT = Tokens(
     bonus="#9a4a06",
     on_bonus="#ffffff",
     danger="#a4262c",
+    found="#f7dc8c",
     time_draft="#5a78c8",
     time_target="#0b6b5d",
     time_wait="#c07a1e",
     time_other="#8a9089",
+    source_draft="#4568c4",
+    source_ngram="#b8326f",
+    source_recycling="#7f4bb8",
+    source_lookahead="#5c7a14",
+    source_heads="#b4531f",
     code_keyword="#7a2e8c",
+    code_name="#1f5590",
     code_string="#2b6119",
     code_number="#8f3f0a",
     code_comment="#5a6166",
@@ -69,11 +83,18 @@ DARK = Tokens(
     bonus="#f0b45e",
     on_bonus="#2a1a02",
     danger="#ff9389",
+    found="#5e4a12",
     time_draft="#8aa6ee",
     time_target="#58c7b1",
     time_wait="#f0b45e",
     time_other="#757d83",
+    source_draft="#8aa6ee",
+    source_ngram="#f08ab8",
+    source_recycling="#c79bea",
+    source_lookahead="#b2cc5c",
+    source_heads="#f09a70",
     code_keyword="#d6a4ea",
+    code_name="#8fbdf5",
     code_string="#a5d48b",
     code_number="#f0b887",
     code_comment="#a0a8ad",
@@ -119,6 +140,13 @@ def follow_system(app: QApplication) -> None:
     dress(app, hints.colorScheme())
 
 
+def choose(app: QApplication, theme: str) -> None:
+    """theme: "light", "dark", or "system". The frames of windows follow where the desktop lets them."""
+    scheme = {"light": Qt.ColorScheme.Light, "dark": Qt.ColorScheme.Dark}.get(theme, Qt.ColorScheme.Unknown)
+    app.styleHints().setColorScheme(scheme)
+    dress(app, app.styleHints().colorScheme() if scheme == Qt.ColorScheme.Unknown else scheme)
+
+
 def dress(app: QApplication, scheme: Qt.ColorScheme) -> None:
     colours = DARK if scheme == Qt.ColorScheme.Dark else LIGHT
     app.setPalette(palette(colours))
@@ -144,6 +172,34 @@ def style_sheet(c: Tokens) -> str:
     QLabel[role="name"] {{ font-weight: 600; }}
     QLabel[role="danger"] {{ color: {c.danger}; font-weight: 600; }}
     QLabel[role="caption"] {{ color: {c.muted}; font-size: 12px; }}
+    QLabel[role="section"] {{ font-weight: 600; color: {c.accent}; padding: 12px 0 2px 0;
+                              qproperty-indent: 0; }}
+    QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 4px;
+                          padding: 1px 7px; }}
+    QTabWidget::pane {{ border: none; border-top: 1px solid {c.border}; }}
+    QTabBar {{ qproperty-drawBase: 0; }}
+    QTabBar::tab {{ background: transparent; color: {c.muted}; border: none; padding: 6px 2px;
+                    margin-right: 18px; border-bottom: 2px solid transparent; }}
+    QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
+    QTabBar::tab:hover {{ color: {c.text}; }}
+    QTabBar::tab:focus {{ border-bottom: 2px solid {c.text}; }}
+    QFrame#panel QToolButton, QFrame#model_bar QToolButton, QDialog#settings QToolButton
+        {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px; padding: 3px 9px; }}
+    QFrame#model_bar QToolButton, QDialog#settings QToolButton {{ padding: 4px; }}
+    QFrame#panel QToolButton:hover, QFrame#panel QToolButton:checked, QFrame#model_bar QToolButton:hover,
+    QFrame#model_bar QToolButton:checked, QDialog#settings QToolButton:hover {{ background: {c.raised}; }}
+    QFrame#panel QToolButton:focus, QFrame#model_bar QToolButton:focus, QDialog#settings QToolButton:focus
+        {{ border: 1px solid {c.accent}; }}
+    QFrame#panel QToolButton:disabled {{ color: {c.outline}; }}
+    QFrame#model_bar QToolButton#model_button {{ border: 1px solid transparent; font-weight: 600;
+                                                 padding: 3px 6px; }}
+    QFrame#model_bar QToolButton#model_button:focus {{ border: 1px solid {c.accent}; }}
+    QFrame#model_picker {{ background: {c.surface}; border: 1px solid {c.outline}; }}
+    QListView#models {{ background: transparent; border: none; outline: none; }}
+    QListView#models::item {{ padding: 4px 6px; border-radius: 4px; }}
+    QListView#models::item:selected {{ background: {c.raised}; color: {c.text}; }}
+    QListView#models::item:hover {{ background: {c.raised}; }}
+    QListView#models::item:disabled {{ background: transparent; color: {c.muted}; }}
     QProgressBar {{ background: {c.raised}; border: none; border-radius: 2px; max-height: 4px; }}
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 2px; }}
     QPushButton {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px;
@@ -158,6 +214,41 @@ def style_sheet(c: Tokens) -> str:
     QPushButton[role="main"]:disabled {{ background: {c.raised}; color: {c.muted};
                                          border-color: {c.raised}; }}
     QPushButton[role="suggestion"] {{ text-align: left; padding: 9px 14px; }}
+    QFrame#panel QTreeWidget {{ background: transparent; border: none; }}
+    QFrame#panel QHeaderView::section {{ background: transparent; color: {c.muted}; border: none;
+                                         padding: 4px 6px; }}
+    QFrame#sidebar {{ background: {c.window}; border: none; border-right: 1px solid {c.border}; }}
+    QFrame#sidebar QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px;
+                                  padding: 4px; }}
+    QFrame#sidebar QToolButton:hover {{ background: {c.raised}; }}
+    QFrame#sidebar QToolButton:focus {{ border-color: {c.accent}; }}
+    QToolButton::menu-indicator {{ image: none; }}
+    QTreeView#chats, QListView#found {{ background: transparent; border: none; outline: none; }}
+    QLineEdit#rename {{ background: {c.surface}; color: {c.text}; border: 1px solid {c.accent};
+                        border-radius: 6px; padding: 0 8px; }}
+    QFrame[role="card"], QFrame[role="recommended"] {{ background: {c.surface}; border: 1px solid {c.border};
+                                                      border-radius: 8px; }}
+    QFrame[role="recommended"] {{ border: 2px solid {c.accent}; }}
+    QLabel[role="heading"] {{ font-size: 16px; font-weight: 600; }}
+    QLabel[role="step"] {{ color: {c.muted}; }}
+    QLabel[role="current_step"] {{ color: {c.accent}; font-weight: 600; }}
+    QFrame#wizard_foot {{ background: {c.surface}; border: none; border-top: 1px solid {c.border}; }}
+    QTableView#pairs, QListWidget#choices {{ background: {c.surface}; border: 1px solid {c.border};
+                                             border-radius: 6px; outline: none; }}
+    QTableView#pairs:focus, QListWidget#choices:focus {{ border-color: {c.accent}; }}
+    QTableView#pairs::item {{ padding: 0 8px; border: none; }}
+    QListWidget#choices::item {{ padding: 7px 10px; border: none; }}
+    QTableView#pairs::item:selected, QListWidget#choices::item:selected {{ background: {c.accent};
+                                                                           color: {c.on_accent}; }}
+    QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
+                                             border-bottom: 1px solid {c.border}; padding: 7px 8px; }}
+    QDialog#wizard QLineEdit {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px;
+                                padding: 0 8px; }}
+    QDialog#wizard QLineEdit:focus {{ border-color: {c.accent}; }}
+    QFrame#note_bar {{ background: {c.surface}; border: none; border-top: 1px solid {c.border}; }}
+    QFrame#search_palette {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 10px; }}
+    QFrame#search_palette QLineEdit {{ background: transparent; border: none; font-size: 16px;
+                                       border-bottom: 1px solid {c.border}; padding: 14px 16px; }}
     QSplitter::handle {{ background: transparent; }}
     QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {c.border}; border-radius: 4px; min-height: 28px;

@@ -12,8 +12,9 @@ from app.engine_link import EngineLink
 from app.link_question import ask_to_open
 from app.model_bar import ModelBar
 from app.notice import Notice
-from app.thinking.panel import Panel
 from app.store import ChatSettings, SavedOptions, Store, StoreError
+from app.thinking.calibration import Calibration
+from app.thinking.panel import Panel
 from app.transcript import COLUMN_WIDTH, Transcript
 from engine.protocol.messages import (
     Answer,
@@ -22,6 +23,7 @@ from engine.protocol.messages import (
     Failed,
     IterationDone,
     Load,
+    PassProgress,
     PrefillProgress,
     TreeGrown,
 )
@@ -61,6 +63,7 @@ class Window(QMainWindow):
         self.transcript = Transcript(self)
         self.composer = Composer(self)
         self.panel = Panel(self)
+        self.calibration = Calibration(self.engine, self)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
         self._build()
@@ -109,7 +112,7 @@ class Window(QMainWindow):
         engine.state_changed.connect(self._show_state)
         engine.load_progressed.connect(bar.show_load_progress)
         engine.loaded.connect(bar.show_loaded)
-        engine.loaded.connect(self.panel.stats.show_loaded)
+        engine.loaded.connect(self.panel.show_loaded)
         engine.load_failed.connect(self._show_load_failure)
         engine.lost.connect(self._show_loss)
         engine.ended.connect(self._engine_ended)
@@ -130,9 +133,14 @@ class Window(QMainWindow):
         self.transcript.link_clicked.connect(self._ask_to_open)
         self.model_bar.new_chat.clicked.connect(self._new_chat)
         self.model_bar.panel_switch.toggled.connect(self._show_panel)
+        self.panel.calibration_asked.connect(self._calibrate)
+        self.calibration.finished.connect(lambda: self.panel.show_calibrating(False))
         QShortcut(QKeySequence(QKeySequence.StandardKey.New), self, self._new_chat)
         QShortcut(QKeySequence("Ctrl+T"), self, self.model_bar.panel_switch.toggle)
         QShortcut(QKeySequence("Esc"), self, self.chat.stop)
+
+    def _calibrate(self) -> None:
+        self.panel.show_calibrating(self.calibration.start())
 
     def _send(self, text: str) -> None:
         if self.chat.send(text):
@@ -175,6 +183,8 @@ class Window(QMainWindow):
             case TreeGrown() | IterationDone():
                 self.model_bar.show_iteration(event)
                 self.panel.show_tree(event)
+            case PassProgress():
+                self.panel.show_pass(event)
             case Answer():
                 self.panel.show_answer(event)
 

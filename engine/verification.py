@@ -5,6 +5,7 @@ child, the walk goes there; where not, it is the bonus token and the walk ends. 
 plain decoding would have committed, whatever the tree was (DESIGN section 3).
 """
 
+import time
 from collections.abc import Callable
 from collections.abc import Sequence as Ids
 from dataclasses import dataclass, replace
@@ -21,6 +22,8 @@ from engine.rejection import reject
 from engine.sampling import MORE_CANDIDATES, NOT_NUMBERS, History, Sampler
 from engine.sequence import Sequence
 from engine.tree import ROOT, TokenTree
+
+JUDGING_SHARE = 0.01  # of a pass's time, for what only who watches wants to know
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ class TargetVerifier:
         return self._verdict([], choices(ROOT), said, output.logits)
 
     def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, watch: Watch) -> Verdict:
+        started = time.perf_counter()
         lanes = drafter.lanes()
         rows = 1 + len(tree)
         if len(context) - 1 + rows + len(lanes) > self.room:
@@ -120,7 +124,9 @@ class TargetVerifier:
         )
         verdict = self._verdict(accepted, bonus, said, logits, tree)
         if self._judged:
-            verdict = replace(verdict, judgement=judge(logits, tree, accepted, self._judged))
+            seconds = JUDGING_SHARE * (time.perf_counter() - started)
+            judgement = judge(logits, tree, accepted, self._judged, seconds)
+            verdict = replace(verdict, judgement=judgement)
         return verdict
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:

@@ -1,4 +1,4 @@
-from app.mailbox import Mailbox
+from app.mailbox import MOST_VERDICTS, Mailbox
 from engine.protocol.messages import IterationDone, TextDelta, TreeGrown
 from tests.app.fake_engine import answer, grown, verdict
 
@@ -14,14 +14,17 @@ def test_text_is_joined_and_never_dropped() -> None:
     assert texts[0].tokens == 999
 
 
-def test_only_the_newest_trees_wait() -> None:
+def test_only_the_newest_growing_tree_waits_and_a_bounded_number_of_verdicts() -> None:
     box = Mailbox()
     for i in range(1000):
         box.put(grown(1, i))
         box.put(verdict(1, i))
         box.put(grown(1, i + 1))
     events = box.take()
-    assert [(type(event), event.iteration) for event in events] == [(IterationDone, 999), (TreeGrown, 1000)]
+    assert [(type(event), event.iteration) for event in events] == [
+        *((IterationDone, number) for number in range(1000 - MOST_VERDICTS, 1000)),
+        (TreeGrown, 1000),
+    ]
 
 
 def test_reader_is_woken_once_until_it_takes() -> None:

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
@@ -24,14 +26,47 @@ def contrast(one: str, other: str) -> float:
 @pytest.mark.parametrize("c", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
 def test_text_stands_out_from_its_ground(c: Tokens) -> None:
     for ground in (c.window, c.surface, c.raised):
-        for text in (c.text, c.muted, c.code_keyword, c.code_string, c.code_number, c.code_comment):
+        for text in (
+            c.text,
+            c.muted,
+            c.code_keyword,
+            c.code_name,
+            c.code_string,
+            c.code_number,
+            c.code_comment,
+        ):
             assert contrast(text, ground) >= 4.5, (text, ground)
     assert contrast(c.on_accent, c.accent) >= 4.5
     assert contrast(c.on_bonus, c.bonus) >= 4.5
     assert contrast(c.danger, c.surface) >= 4.5
     assert contrast(c.accent, c.window) >= 4.5  # links
-    for shape in (c.outline, c.time_draft, c.time_target, c.time_wait, c.time_other):
+    sources = (c.source_draft, c.source_ngram, c.source_recycling, c.source_lookahead, c.source_heads)
+    for shape in (c.outline, c.time_draft, c.time_target, c.time_wait, c.time_other, *sources):
         assert contrast(shape, c.surface) >= 3, shape
+
+
+@pytest.mark.parametrize("c", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_every_rule_of_the_style_sheet_can_be_read(c: Tokens) -> None:
+    """A colour on the ground its rule names, or on every ground it may stand on; disabled ones aside."""
+    rules = re.findall(r"([^{}]+)\{([^{}]*)\}", theme.style_sheet(c))
+    pairs = []
+    for selector, body in rules:
+        said = dict(re.findall(r"(?:^|;)\s*(color|background):\s*(#\w{6})", body))
+        if "color" in said and ":disabled" not in selector:
+            grounds = [said["background"]] if "background" in said else [c.window, c.surface]
+            pairs += [(selector.strip(), said["color"], ground) for ground in grounds]
+    assert len(pairs) > 20
+    poor = [(*pair, contrast(*pair[1:])) for pair in pairs if contrast(*pair[1:]) < 4.5]
+    assert not poor
+
+
+def test_the_theme_can_be_chosen(qapp: QApplication) -> None:
+    theme.choose(qapp, "dark")
+    assert theme.current() is theme.DARK
+    theme.choose(qapp, "light")
+    assert theme.current() is theme.LIGHT
+    theme.choose(qapp, "system")
+    assert theme.current() is theme.LIGHT  # where the desktop says nothing
 
 
 def test_the_set_follows_the_palette(qapp: QApplication) -> None:

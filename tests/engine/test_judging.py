@@ -31,3 +31,13 @@ def test_a_node_is_judged_by_what_the_target_says_at_its_parent(seed: int, nodes
         expected = row.log_softmax(-1)[tree.tokens[node]]
         torch.testing.assert_close(torch.tensor(log_prob).float(), expected, rtol=1e-5, atol=1e-5)
         assert rank == 1 + (row > row[tree.tokens[node]]).sum()
+
+
+@settings(deadline=None)
+@given(st.integers(0, 1000), st.integers(1, 30))
+def test_without_time_only_the_accepted_path_and_its_siblings_are_judged(seed: int, nodes: int) -> None:
+    tree, logits = random_tree(seed, nodes)
+    accepted = tree.path(nodes - 1)
+    found = judge(logits, tree, accepted, nodes, seconds=-1.0)
+    path = [-1, *accepted]
+    assert sorted(found.nodes) == [node for node in range(nodes) if tree.parents[node] in path]

@@ -1,12 +1,14 @@
+import json
 from pathlib import Path
 
 import pytest
 
-from engine import trace
+from engine import cli, trace
 from engine.cli import trace as command
 from engine.errors import BadTrace, DiskProblem
 from engine.protocol import Options, TextDelta
 from tests.app.fake_engine import answer, loaded, verdict
+from tests.engine.conftest import model_file
 
 
 def recorded(path: Path) -> Path:
@@ -89,3 +91,20 @@ def test_a_large_tree_says_what_it_leaves_out() -> None:
     lines = list(command.tree_lines(event))
     assert lines[0] == "showing 80 of 200 nodes, the most probable and the accepted path"
     assert sum(line.startswith("✓") for line in lines) == 80
+
+
+def test_chat_records_what_trace_prints(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model_file("smollm2")
+    path = tmp_path / "run.jsonl"
+    asked = ["chat", "Count to five.", "--max-new-tokens", "12", "--trace", str(path), "--json"]
+    assert cli.run(asked) == 0
+    said = json.loads(capsys.readouterr().out)
+    found = trace.read(path)
+    assert found.header.options.seed == said["seed"]
+    assert found.header.loaded.target.name == "SmolLM2 135M Instruct"
+    assert found.events[-1].event.text == said["text"]
+    assert len(found.iterations) == said["target_passes"]
+    assert cli.run(["trace", str(path), "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert len(printed["iterations"]) == said["target_passes"]
+    assert cli.run(["trace", str(path), "--iteration", "99"]) == 1

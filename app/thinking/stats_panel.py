@@ -3,7 +3,7 @@
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app import words
-from app.split_bar import SplitBar
+from app.thinking.split_bar import SplitBar
 from engine.protocol.messages import Answer, IterationDone, Loaded, Seconds
 
 NOTHING = "—"

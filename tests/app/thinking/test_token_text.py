@@ -1,6 +1,6 @@
 import pytest
 
-from app.token_text import visible
+from app.thinking.token_text import visible
 
 
 @pytest.mark.parametrize(

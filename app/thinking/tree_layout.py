@@ -1,5 +1,6 @@
 """Where each node of a token tree stands: a column and a row. Knows neither Qt nor pixels."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ class TreeLayout:
     rows: int
     shown: int  # nodes, without root and bonus token
     total: int
+    row_scores: list[float]  # the best cumulative log-probability in each row; inf on the accepted path
 
 
 def layout(
@@ -44,26 +46,37 @@ def layout(
     tree is larger than `max_nodes` or wider than `max_rows`, its best nodes by cumulative log-probability are
     shown, and the accepted path whole.
     """
-    chosen = _choose(tree, accepted, max_nodes, max_rows - has_bonus)
+    cumulative = _cumulative(tree)
+    chosen = _choose(tree, cumulative, accepted, max_nodes, max_rows - has_bonus)
     children = _children(tree, chosen)
     if has_bonus:
         children.setdefault(accepted[-1] if accepted else ROOT, []).append(BONUS)
     places = _place(children)
+    rows = 1 + max(place.row for place in places)
+    row_scores = [-math.inf] * rows
+    lit = {ROOT, BONUS, *accepted}
+    for place in places:
+        score = math.inf if place.node in lit else cumulative[place.node]
+        row_scores[place.row] = max(row_scores[place.row], score)
     return TreeLayout(
         places=places,
         columns=1 + max(place.column for place in places),
-        rows=1 + max(place.row for place in places),
+        rows=rows,
         shown=len(chosen),
         total=len(tree.tokens),
+        row_scores=row_scores,
     )
 
 
-def _choose(tree: TreeNodes, accepted: Sequence[int], max_nodes: int, max_rows: int) -> set[int]:
+def _choose(
+    tree: TreeNodes, cumulative: list[float], accepted: Sequence[int], max_nodes: int, max_rows: int
+) -> set[int]:
     """The accepted path and the best nodes by cumulative log-probability that fit; a connected subtree."""
     chosen = set(accepted)
     inner = {tree.parents[node] for node in chosen} | {ROOT}  # have a child already: the next one takes a row
     rows = 1
-    for node in _by_probability(tree):
+    # Best first; a parent always before its children.
+    for node in sorted(range(len(cumulative)), key=lambda node: (-cumulative[node], node)):
         if node in chosen:
             continue
         taken = 1 if tree.parents[node] in inner else 0
@@ -75,12 +88,12 @@ def _choose(tree: TreeNodes, accepted: Sequence[int], max_nodes: int, max_rows: 
     return chosen
 
 
-def _by_probability(tree: TreeNodes) -> list[int]:
-    """Node ids, best cumulative log-probability first; a parent always before its children."""
+def _cumulative(tree: TreeNodes) -> list[float]:
+    """Log-probability of each node's path."""
     cumulative: list[float] = []
     for parent, log_prob in zip(tree.parents, tree.log_probs, strict=True):
         cumulative.append((cumulative[parent] if parent != ROOT else 0.0) + min(log_prob, 0.0))
-    return sorted(range(len(cumulative)), key=lambda node: (-cumulative[node], node))
+    return cumulative
 
 
 def _children(tree: TreeNodes, chosen: set[int]) -> dict[int, list[int]]:

@@ -1,6 +1,6 @@
 from pytestqt.qtbot import QtBot
 
-from app.split_bar import SplitBar, shares
+from app.thinking.split_bar import SplitBar, shares
 from engine.protocol.messages import Seconds
 
 

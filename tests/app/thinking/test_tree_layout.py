@@ -3,7 +3,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tree_layout import BONUS, ROOT, TreeLayout, layout
+from app.thinking.tree_layout import BONUS, ROOT, TreeLayout, layout
 from engine.protocol.messages import TreeNodes
 
 
@@ -113,3 +113,13 @@ def test_a_deep_chain_is_no_recursion() -> None:
 def test_without_a_bonus_token_the_path_just_ends() -> None:
     tree = TreeNodes(root_text="", tokens=[1], parents=[-1], log_probs=[-1.0], sources=[1], texts=["end"])
     assert BONUS not in rows(layout(tree, [0]))
+
+
+@given(judged_trees())
+def test_rows_of_the_accepted_path_come_first(judged: tuple[TreeNodes, list[int]]) -> None:
+    tree, accepted = judged
+    placed = layout(tree, accepted, has_bonus=True)
+    row = rows(placed)
+    assert all(placed.row_scores[row[node]] == math.inf for node in (ROOT, BONUS, *accepted))
+    lit = {row[node] for node in (ROOT, BONUS, *accepted)}
+    assert all(placed.row_scores[i] <= 0 for i in range(placed.rows) if i not in lit)

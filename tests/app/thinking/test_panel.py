@@ -1,0 +1,218 @@
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import QElapsedTimer, QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app import theme
+from app.thinking.export import Run
+from app.thinking.panel import Panel
+from app.thinking.rates import seconds_of
+from app.thinking.replay import Replay, show
+from app.thinking.tree_shapes import Kind
+from engine.protocol.messages import IterationDone, PassProgress
+from tests.app.fake_engine import answer, grown, verdict
+from tests.app.thinking.recorded import RUN
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> Panel:
+    panel = Panel()
+    qtbot.addWidget(panel)
+    panel.resize(520, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    yield panel
+    panel.begin()
+
+
+def test_a_verdict_stays_a_moment_then_the_newest_growing_tree_follows(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.show_tree(grown(1, 2))
+    assert panel.tree.kind(0) is Kind.ACCEPTED
+    qtbot.waitUntil(lambda: panel.tree.kind(0) is Kind.GROWING)
+
+
+def test_the_tree_is_described_in_words(panel: Panel) -> None:
+    panel.show_tree(verdict(1, 41))
+    assert panel.tree.accessibleDescription() == "Iteration 41: 2 of 6 accepted"
+
+
+def test_nothing_waits_after_the_answer(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.show_tree(grown(1, 2))
+    panel.show_answer(answer(1))
+    qtbot.waitUntil(lambda: not panel._pause_timer.isActive())
+    assert panel.tree.kind(0) is Kind.ACCEPTED
+
+
+def test_hidden_it_paints_nothing(panel: Panel, qtbot: QtBot) -> None:
+    panel.hide()
+    paints = panel.tree.paints
+    for i in range(100):
+        panel.show_tree(verdict(1, i))
+    assert panel.tree.placed is None
+    panel.show()
+    qtbot.waitUntil(lambda: panel.tree.paints > paints)
+    assert panel.tree.accessibleDescription().startswith("Iteration 99")
+
+
+def test_a_large_tree_costs_less_than_a_frame(panel: Panel) -> None:
+    event = grown(1)
+    size = 2048
+    event.tree.tokens = [0] * size
+    event.tree.parents = [(i - 1) // 3 if i else -1 for i in range(size)]
+    event.tree.log_probs = [-1.0 - i % 7 / 10 for i in range(size)]
+    event.tree.sources = [1] * size
+    event.tree.texts = [" token"] * size
+    clock = QElapsedTimer()
+    clock.start()
+    for _ in range(10):
+        panel.show_tree(event)
+        panel.tree.grab()
+    assert clock.elapsed() / 10 < 60  # measured: see specexec bench panel; a frame is 34
+
+
+def test_many_verdicts_at_once_are_painted_once(panel: Panel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: panel.tree.paints > 0)
+    before = panel.tree.paints
+    for i in range(30):
+        panel.show_tree(verdict(1, i))
+    qtbot.waitUntil(lambda: panel.tree.paints > before)
+    assert panel.tree.paints <= before + 2
+
+
+@pytest.fixture
+def played(panel: Panel) -> Panel:
+    panel.show_loaded(RUN.header.loaded)
+    for timed in RUN.events:
+        show(panel, timed.event)
+    return panel
+
+
+def shown(panel: Panel) -> int:
+    event = panel.tree.event_shown
+    assert isinstance(event, IterationDone)
+    return event.iteration
+
+
+def test_a_recorded_run_is_stepped_through(played: Panel) -> None:
+    stepper = played.tree_page.stepper
+    assert shown(played) == 4
+    assert not stepper.newer.isEnabled()
+    for expected in (3, 2, 1):
+        stepper.older.click()
+        assert shown(played) == expected
+    assert not stepper.older.isEnabled()
+    stepper.newer.click()
+    assert shown(played) == 2
+    assert stepper.pause.isChecked()
+    stepper.pause.click()
+    assert shown(played) == 4
+
+
+def test_while_one_is_held_others_do_not_replace_it(panel: Panel) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.tree_page.stepper.pause.click()
+    panel.show_tree(verdict(1, 2))
+    panel.show_tree(grown(1, 3))
+    assert shown(panel) == 1
+
+
+def test_a_character_leads_to_its_iteration_and_an_iteration_to_its_text(played: Panel, qtbot: QtBot) -> None:
+    start, end = played.origins.of_iteration(2)
+    with qtbot.waitSignal(played.text_asked) as asked:
+        played.show_origin(start)
+    assert shown(played) == 2
+    assert asked.args == [start, end]
+    played.show_origin(10**6)
+    assert shown(played) == 2
+
+
+def test_everything_is_in_the_table_and_copied(played: Panel, qapp: QApplication) -> None:
+    played.pages.setCurrentWidget(played.run_page)
+    table = played.run_page.table
+    assert table.topLevelItemCount() == 4
+    played.run_page.copy()
+    lines = QApplication.clipboard().text().splitlines()
+    assert [len(line.split("\t")) for line in lines] == [6] * 5
+    assert lines[2].split("\t")[:3] == ["2", "16", "24"]
+    table.itemActivated.emit(table.topLevelItem(0), 0)
+    assert shown(played) == 1
+
+
+def test_the_newest_iteration_is_said_in_words(played: Panel) -> None:
+    assert played.newest_in_words.startswith("iteration 4: 13 of 24 accepted, ")
+    assert played.newest_in_words.endswith(" s for the disk")
+
+
+def test_a_run_and_a_tree_are_taken_away(played: Panel, tmp_path: Path) -> None:
+    played.save(tmp_path / "run.json", "json")
+    run = msgspec.json.decode((tmp_path / "run.json").read_bytes(), type=Run)
+    assert (len(run.iterations), run.answer.tokens) == (4, 60)
+    played.save(tmp_path / "tree.svg", "svg")
+    assert "function" in (tmp_path / "tree.svg").read_text() or "<path" in (tmp_path / "tree.svg").read_text()
+    played.save(tmp_path / "tree.png", "png")
+    image = QImage(str(tmp_path / "tree.png"))
+    assert image.size() == 2 * played.tree.size()
+    box = played.tree.box(played.history.current.accepted[0])
+    beside_glyph = QPointF(box.left() + 4, box.center().y())
+    assert image.pixelColor((2 * beside_glyph).toPoint()) == QColor(theme.LIGHT.accent)
+
+
+def test_every_page_is_drawn_in_both_themes(played: Panel, qapp: QApplication) -> None:
+    for scheme, ground in ((Qt.ColorScheme.Light, theme.LIGHT), (Qt.ColorScheme.Dark, theme.DARK)):
+        theme.dress(qapp, scheme)
+        for i in range(played.pages.count()):
+            played.pages.setCurrentIndex(i)
+            image = played.grab().toImage()
+            assert image.pixelColor(3, image.height() - 3) == QColor(ground.surface)
+
+
+def test_layers_light_up_as_the_pass_goes_on(panel: Panel) -> None:
+    panel.show_loaded(RUN.header.loaded)
+    panel.pages.setCurrentWidget(panel.time_page)
+    panel.show_pass(PassProgress(request=1, iteration=1, done=7, total=28))
+    strip = panel.time_page.layers
+    image = strip.grab().toImage()
+    lit = [
+        image.pixelColor(cell.center().toPoint()) == QColor(theme.LIGHT.time_target) for cell in strip.cells()
+    ]
+    assert lit == [True] * 7 + [False] * 21
+
+
+def test_a_bar_leads_to_its_iteration_and_is_as_high_as_it_took_long(played: Panel, qtbot: QtBot) -> None:
+    played.pages.setCurrentWidget(played.time_page)
+    bars = played.time_page.bars
+    heights = [bars.bar(i).height() for i in range(4)]
+    seconds = [seconds_of(done) for done in RUN.iterations]
+    assert heights == pytest.approx([max(heights) * each / max(seconds) for each in seconds])
+    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.bar(2).center().toPoint())
+    assert shown(played) == 3
+
+
+def test_memory_is_told_by_tier_and_part(played: Panel) -> None:
+    said = played.memory.accessibleDescription()
+    assert "RAM: target's weights" in said
+    assert "SSD, read in each pass: target's weights" in said
+    assert "VRAM" not in said
+
+
+def test_a_trace_is_played_at_its_pace(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_loaded(RUN.header.loaded)
+    replay = Replay(panel, RUN.events, speed=100.0)
+    with qtbot.waitSignal(replay.finished):
+        assert panel.history.current is None, "nothing is shown before its time"
+    assert [done.iteration for done in panel.history.iterations] == [1, 2, 3, 4]
+    assert "4.46" in panel.stats._speed.text()
+
+
+def test_growing_trees_leave_the_processor_to_decoding(panel: Panel, qtbot: QtBot) -> None:
+    panel.tree.cost_s = 0.02
+    panel.show_tree(grown(1, 1))
+    panel.show_tree(grown(1, 2))
+    assert panel.tree.event_shown.iteration == 1
+    qtbot.waitUntil(lambda: panel.tree.event_shown.iteration == 2)
