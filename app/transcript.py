@@ -10,8 +10,10 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout
 from app import words
 from app.answer_view import AnswerView
 from app.empty_state import EmptyState
+from app.message_editor import MessageEditor
 from app.notice import Notice
 from app.question_view import QuestionView
+from app.rendering.message_actions import Action
 from app.store import Message, Shown
 
 COLUMN_WIDTH = 760
@@ -21,11 +23,19 @@ END_MARGIN = 24  # pixels from the end that still count as the end
 
 @dataclass(slots=True)
 class _Row:
-    """What is shown of a message; is_done: with its figures."""
+    """What is shown of message `id`; is_done: with its figures. editor: shown in its place."""
 
-    message: int
-    view: QWidget
-    is_done: bool = False
+    id: int
+    view: QuestionView | AnswerView
+    is_done: bool
+    versions: tuple[int, ...] = ()
+    editor: MessageEditor | None = None
+
+
+def _was_cut_off(message: Message) -> bool:
+    return message.state == "interrupted" or bool(
+        message.reports and message.reports[-1].stop_reason in ("cancelled", "max_new_tokens")
+    )
 
 
 class Transcript(QScrollArea):
@@ -37,10 +47,18 @@ class Transcript(QScrollArea):
 
     Signals:
         suggested: str, a question picked from the empty chat
+        edited: message, its changed text
+        regenerate_asked, continue_asked, branch_asked: message
+        version_asked: message, another version
         link_clicked: QUrl
     """
 
     suggested = Signal(str)
+    edited = Signal(int, str)
+    regenerate_asked = Signal(int)
+    continue_asked = Signal(int)
+    branch_asked = Signal(int)
+    version_asked = Signal(int)
     link_clicked = Signal(QUrl)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -52,6 +70,7 @@ class Transcript(QScrollArea):
         self._answering: int | None = None
         self._first = 0  # of the path that has a view
         self._rows: list[_Row] = []
+        self._may_change = False
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -104,42 +123,85 @@ class Transcript(QScrollArea):
         """Show these messages of the same chat; views that are there already stay."""
         if len(shown) <= self._first:
             self._first = max(0, len(shown) - MOST_SHOWN)
-        wanted = [each.message for each in shown[self._first :]]
+        wanted = shown[self._first :]
         pairs = zip(self._rows, wanted, strict=False)
-        same = next((place for place, (row, each) in enumerate(pairs) if row.message != each.id), None)
+        same = next((place for place, (row, each) in enumerate(pairs) if row.id != each.message.id), None)
         self._cut(min(len(self._rows), len(wanted)) if same is None else same)
         self.answer = None
-        for place, message in enumerate(wanted):
+        for place, each in enumerate(wanted):
             if place == len(self._rows):
-                self._rows.append(self._row(message))
-            self._bring_up_to_date(self._rows[place], message, message.id == answering)
+                self._rows.append(self._row(each.message))
+            self._bring_up_to_date(self._rows[place], each, each.message.id == answering)
         self._path, self._answering = shown, answering
         self._earlier.setVisible(self._first > 0)
         self._empty.setVisible(not shown)
 
-    def _row(self, message: Message) -> "_Row":
-        if message.role == "user":
-            question = QuestionView(message.text, self.widget())
-            self._add(question)
-            return _Row(message.id, question, is_done=True)
-        answer = AnswerView(self.widget())
-        answer.link_clicked.connect(self.link_clicked)
-        answer.append(message.text)
-        self._add(answer)
-        return _Row(message.id, answer)
+    def allow_changes(self, allowed: bool) -> None:
+        """Whether messages may be changed and answered again now."""
+        self._may_change = allowed
+        for row, each in zip(self._rows, self._path[self._first :], strict=True):
+            row.view.set_actions(self._actions(each))
 
-    def _bring_up_to_date(self, row: "_Row", message: Message, is_answering: bool) -> None:
-        if not isinstance(row.view, AnswerView):
-            return
-        if is_answering:
+    def _row(self, message: Message) -> "_Row":
+        view: QuestionView | AnswerView
+        if message.role == "user":
+            view = QuestionView(message.text, self.widget())
+        else:
+            view = AnswerView(self.widget())
+            view.append(message.text)
+            view.link_clicked.connect(self.link_clicked)
+            view.regenerate_asked.connect(lambda: self.regenerate_asked.emit(message.id))
+            view.continue_asked.connect(lambda: self.continue_asked.emit(message.id))
+        row = _Row(message.id, view, is_done=message.role == "user")
+        view.edit_asked.connect(lambda: self._edit(row))
+        view.branch_asked.connect(lambda: self.branch_asked.emit(message.id))
+        view.version_asked.connect(lambda number: self.version_asked.emit(row.versions[number - 1]))
+        self._add(view)
+        return row
+
+    def _bring_up_to_date(self, row: "_Row", each: Shown, is_answering: bool) -> None:
+        row.versions = each.versions
+        row.view.set_versions(each.version, len(each.versions))
+        if isinstance(row.view, AnswerView) and is_answering:
             self.answer = row.view
             row.is_done = False
-        elif not row.is_done:
-            row.view.finish(words.message_summary(message), message.text)
+        elif isinstance(row.view, AnswerView) and not row.is_done:
+            row.view.finish(words.message_summary(each.message), each.message.text)
             row.is_done = True
+        row.view.set_actions(self._actions(each))
+
+    def _actions(self, each: Shown) -> set[Action]:
+        if not self._may_change:
+            return set()
+        if each.message.role == "user":
+            return {Action.EDIT, Action.BRANCH}
+        return {Action.EDIT, Action.BRANCH, Action.REGENERATE} | (
+            {Action.CONTINUE} if _was_cut_off(each.message) else set()
+        )
+
+    def _edit(self, row: "_Row") -> None:
+        """Put an editor in the place of a message."""
+        editor = MessageEditor(row.view.text, isinstance(row.view, QuestionView), self.widget())
+        self._column.insertWidget(self._column.indexOf(row.view), editor)
+        row.view.hide()
+        row.editor = editor
+        editor.left.connect(lambda: self._leave(row))
+        editor.saved.connect(lambda text: self._save(row, text))
+        editor.setFocus()
+
+    def _save(self, row: "_Row", text: str) -> None:
+        self._leave(row)
+        self.edited.emit(row.id, text)
+
+    def _leave(self, row: "_Row") -> None:
+        if row.editor is not None:
+            self._remove(row.editor)
+            row.editor = None
+            row.view.show()
 
     def _cut(self, place: int) -> None:
         for row in self._rows[place:]:
+            self._leave(row)
             self._remove(row.view)
         del self._rows[place:]
 

@@ -131,6 +131,11 @@ class Window(QMainWindow):
         self.composer.stopped.connect(self.chat.stop)
         self.transcript.suggested.connect(self.composer.write)
         self.transcript.link_clicked.connect(self._ask_to_open)
+        self.transcript.edited.connect(self.chat.edit)
+        self.transcript.regenerate_asked.connect(self.chat.regenerate)
+        self.transcript.continue_asked.connect(self.chat.go_on)
+        self.transcript.branch_asked.connect(self.chat.branch)
+        self.transcript.version_asked.connect(self.chat.show_version)
         self.model_bar.new_chat.clicked.connect(self._new_chat)
         self.model_bar.panel_switch.toggled.connect(self._show_panel)
         self.panel.calibration_asked.connect(self._calibrate)
@@ -157,6 +162,7 @@ class Window(QMainWindow):
     def _show_state(self, state: State) -> None:
         self.model_bar.show_state(state)
         self.composer.allow(send=state in WILL_ANSWER, stop=state in BUSY)
+        self.transcript.allow_changes(state is State.READY)
         if state in (State.STARTING, State.LOADING, State.ANSWERING):
             self.transcript.clear_notice()
 

@@ -1,12 +1,16 @@
 import pytest
 from msgspec import structs
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.message_editor import MessageEditor
 from app.notice import Notice
 from app.question_view import MAX_SHOWN, QuestionView
-from app.store import Message, Shown
-from app.text_body import TextBody
+from app.rendering.message_actions import Action
+from app.rendering.text_body import TextBody
+from app.store import ChatSettings, Message, ModelPair, Report, Shown
 from app.transcript import MOST_SHOWN, Transcript
+from tests.app.fake_engine import answer, loaded
 
 ROLES = {1: "user", 0: "assistant"}
 
@@ -75,7 +79,8 @@ def test_what_is_shown_already_stays(transcript: Transcript) -> None:
     transcript.open(path("a", "b", "c", "d"), None)
     views = [row.view for row in transcript._rows]
     other = path("a", "b", "c", "d", "e")
-    versions = structs.replace(other[2], message=structs.replace(other[2].message, id=9, text="another"))
+    message = structs.replace(other[2].message, id=9, text="another")
+    versions = Shown(message, (3, 9))
     transcript.show_path([*other[:2], versions], None)
     assert [row.view for row in transcript._rows][:2] == views[:2]
     assert texts(transcript) == ["a", "b", "another"]
@@ -110,3 +115,50 @@ def test_a_long_question_is_cut_on_the_screen(qtbot: QtBot) -> None:
     view = QuestionView("x" * 1_000_000)
     qtbot.addWidget(view)
     assert len(view.findChild(TextBody).toPlainText()) == MAX_SHOWN
+
+
+def test_messages_are_changed_in_their_place_and_only_when_that_is_allowed(
+    transcript: Transcript, qtbot: QtBot
+) -> None:
+    transcript.open(path("question", "answer"), None)
+    question, answer = (row.view for row in transcript._rows)
+    assert not transcript.findChild(MessageEditor)
+    transcript.allow_changes(True)
+    edited: list[tuple[int, str]] = []
+    transcript.edited.connect(lambda *change: edited.append(change))
+    answer.edit_asked.emit()
+    editor = transcript._rows[1].editor
+    assert not answer.isVisible()
+    qtbot.keyClick(editor.editor, Qt.Key.Key_Escape)
+    assert answer.isVisible()
+    question.edit_asked.emit()
+    editor = transcript._rows[0].editor
+    editor.editor.setPlainText("  ")
+    assert not editor.save.isEnabled()
+    editor.editor.setPlainText("another question")
+    qtbot.keyClick(editor.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert edited == [(1, "another question")]
+    assert question.isVisible()
+
+
+def test_versions_are_asked_for_by_their_message(transcript: Transcript) -> None:
+    first, answer = path("question", "answer")
+    transcript.open([first, Shown(answer.message, (2, 7, 9))], None)
+    asked: list[int] = []
+    transcript.version_asked.connect(asked.append)
+    transcript._rows[1].view.version_asked.emit(3)
+    assert asked == [9]
+
+
+@pytest.mark.parametrize(("stop_reason", "offered"), [("cancelled", True), ("end_of_sequence", False)])
+def test_only_an_answer_that_was_cut_off_can_be_gone_on_with(
+    transcript: Transcript, stop_reason: str, offered: bool
+) -> None:
+    first, answered = path("question", "answer")
+    report = Report.of(
+        structs.replace(answer(1), stop_reason=stop_reason), ChatSettings(), ModelPair.of(loaded(1))
+    )
+    message = structs.replace(answered.message, reports=[report])
+    transcript.allow_changes(True)
+    transcript.open([first, Shown(message, (2,))], None)
+    assert (Action.CONTINUE in transcript._actions(transcript._path[1])) is offered

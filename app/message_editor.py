@@ -1,0 +1,63 @@
+"""A message being changed, in its place."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QTextCursor
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+MOST_LINES = 16
+
+
+class MessageEditor(QFrame):
+    """Signals:
+    saved: str, the changed text; Ctrl+Enter does it, too
+    left: nothing is to be changed; Esc does it, too
+    """
+
+    saved = Signal(str)
+    left = Signal()
+
+    def __init__(self, text: str, is_question: bool, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self.editor = QPlainTextEdit(text, self)
+        self.editor.setFrameShape(QFrame.Shape.NoFrame)
+        self.editor.setAccessibleName(self.tr("Change the message"))
+        self.editor.setTabChangesFocus(True)
+        self.save = QPushButton(self.tr("Send") if is_question else self.tr("Keep"), self)
+        self.save.setProperty("role", "main")
+        self.save.setToolTip(self.tr("Ctrl+Enter. The version before stays."))
+        self.leave = QPushButton(self.tr("Cancel"), self)
+        self.leave.setToolTip(self.tr("Esc"))
+        for button in (self.save, self.leave):
+            button.setAccessibleName(button.text())
+        self.save.clicked.connect(self._save)
+        self.leave.clicked.connect(self.left)
+        self.editor.textChanged.connect(self._refresh)
+        buttons = QHBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.leave)
+        buttons.addWidget(self.save)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.editor)
+        layout.addLayout(buttons)
+        self.setFocusProxy(self.editor)
+        self.editor.moveCursor(QTextCursor.MoveOperation.End)
+        self._refresh()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the editor leaves over: it takes neither Esc nor Ctrl+Enter."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.left.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self._save()
+        else:
+            super().keyPressEvent(event)
+
+    def _save(self) -> None:
+        if self.save.isEnabled():
+            self.saved.emit(self.editor.toPlainText())
+
+    def _refresh(self) -> None:
+        self.save.setEnabled(bool(self.editor.toPlainText().strip()))
+        lines = min(MOST_LINES, max(2, self.editor.document().lineCount()))
+        self.editor.setFixedHeight(lines * self.editor.fontMetrics().lineSpacing() + 12)

@@ -1,0 +1,183 @@
+"""The Markdown that models write: CommonMark with tables, strikethrough and formulas; no HTML. Knows no Qt.
+
+Built on markdown-it-py. Its tokens say in which lines a block stands, but not where in them a word does;
+the inline parser here notes that in each token's `meta["start"]`, an offset in the content of its block.
+"""
+
+import re
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_block import StateBlock
+from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.token import Token
+from markdown_it.utils import EnvType
+
+MAX_NESTING = 40  # lists, quotes and emphasis in one another; deeper ones are shown as they were written
+MAX_FORMULA = 1_000  # characters
+
+# What would steer a document instead of standing in it: controls, direction overrides, Qt's own markers of
+# frames and objects, halves of surrogate pairs.
+_STEERING = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0\ufdd1\ufffc\ud800-\udfff]"
+)
+_LINE_ENDS = str.maketrans("\u2028\u2029", "  ")
+
+_INLINE_DOLLARS = re.compile(r"\$(?![\s$])((?:\\.|[^\\$`\n])+?)(?<!\s)\$(?![\w$])")
+_DISPLAY_DOLLARS = re.compile(r"\$\$((?:\\.|[^\\$`])+?)\$\$")
+_PARENTHESES = re.compile(r"\\\(((?:[^\\`]|\\[^()`])+?)\\\)")
+_BRACKETS = re.compile(r"\\\[((?:[^\\`]|\\[^\[\]`])+?)\\\]")
+_PRICE = re.compile(r"\d[^\\^_={}]*[^\W\d_]{3}[^\\^_={}]*")
+
+_BLOCK_OPENING = re.compile(
+    r"(\$\$|\\\[|\\begin\{(equation|align|aligned|gather|gathered|multline|eqnarray|split)(\*?)\})"
+)
+_CLOSINGS = {"$$": "$$", "\\[": "\\]"}
+
+
+def inert(text: str) -> str:
+    """`text` without what would steer its display, character for character."""
+    return _STEERING.sub("\ufffd", text).translate(_LINE_ENDS)
+
+
+def parse(text: str, references: dict[str, Any]) -> list[Token]:
+    """Tokens of inert `text`. Link definitions are looked up in `references`, and new ones added."""
+    return _markdown.parse(text, {"references": references})
+
+
+class _State(StateInline):
+    """Notes where each token starts."""
+
+    def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
+        super().__init__(src, md, env, tokens)
+        self.link_start: int | None = None
+
+    def push(self, ttype: str, tag: str, nesting: Any) -> Token:
+        start = self.pos
+        if ttype == "link_open" and self.link_start is not None:
+            start, self.link_start = self.link_start, None
+        if self.pending:
+            self._push_pending(start, is_cut=self.src[start : start + 1] == "\n")
+        token = super().push(ttype, tag, nesting)
+        if ttype == "text":  # a marker like * that may turn out to be one, or the address in <…>
+            before = self.tokens[-2] if len(self.tokens) > 1 else None
+            if before is not None and before.type == "text" and before.meta["rule_at"] == start:
+                token.meta = {"start": before.meta["start"] + len(before.content), "rule_at": start}
+            else:
+                token.meta = {"start": start + (self.src[start] == "<"), "rule_at": start}
+        else:
+            token.meta["start"] = start
+        return token
+
+    def pushPending(self) -> Token:
+        return self._push_pending(self.pos, is_cut=False)
+
+    def _push_pending(self, end: int, *, is_cut: bool) -> Token:
+        """`is_cut`: the spaces before a line break were dropped."""
+        token = super().pushPending()
+        end = len(self.src[:end].rstrip(" ")) if is_cut else end
+        token.meta = {"start": end - len(token.content), "rule_at": -1}
+        return token
+
+
+class _Inline(ParserInline):
+    def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
+        state = _State(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
+
+
+def _can_link(state: StateInline) -> bool:
+    """Without this, a page of brackets that lead nowhere would be searched for each of them."""
+    return "](" in state.src or bool(state.env["references"])
+
+
+def _image(state: StateInline, silent: bool) -> bool:
+    return _can_link(state) and image(state, silent)
+
+
+def _link(state: StateInline, silent: bool) -> bool:
+    if not _can_link(state):
+        return False
+    if isinstance(state, _State) and not silent:
+        state.link_start = state.pos
+    found = link(state, silent)
+    if isinstance(state, _State) and not silent:
+        state.link_start = None
+    return found
+
+
+def _formula(state: StateInline, silent: bool) -> bool:
+    """$…$, $$…$$, \\(…\\) and \\[…\\] within a paragraph. What is a price stays one."""
+    at = state.pos
+    opening = state.src[at : at + 2]
+    limit = min(state.posMax, at + MAX_FORMULA)
+    display = opening in ("$$", "\\[")
+    match opening:
+        case "$$":
+            found = _DISPLAY_DOLLARS.match(state.src, at, limit)
+        case "\\(":
+            found = _PARENTHESES.match(state.src, at, limit)
+        case "\\[":
+            found = _BRACKETS.match(state.src, at, limit)
+        case _ if opening[:1] == "$" and not (at and state.src[at - 1].isalnum()):
+            found = _INLINE_DOLLARS.match(state.src, at, limit)
+            if found and (_PRICE.fullmatch(found[1]) or state.src[found.end() : found.end() + 1].isalnum()):
+                found = None
+        case _:
+            found = None
+    if found is None or not found[1].strip():
+        return False
+    if not silent:
+        token = state.push("formula", "", 0)
+        token.content = found[1].strip()
+        token.markup = found[0]
+        token.block = display
+    state.pos = found.end()
+    return True
+
+
+def _formula_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """A displayed formula on lines of its own; not yet closed, it is a `formula_open`."""
+    start = state.bMarks[first] + state.tShift[first]
+    opening = _BLOCK_OPENING.match(state.src, start, state.eMarks[first])
+    if opening is None or state.is_code_block(first):
+        return False
+    closing = _CLOSINGS.get(opening[1], f"\\end{{{opening[2]}{opening[3]}}}")
+    written = ""
+    for line in range(first, end):
+        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+        written += f"\n{text}" if line > first else text
+        if not text or state.sCount[line] < state.blkIndent or len(written) > MAX_FORMULA:
+            return False
+        if closing in written[len(opening[1]) :]:
+            break
+    inside, closed, after = written[len(opening[1]) :].partition(closing)
+    if after.strip(" .,;\t"):
+        return False  # part of a paragraph
+    if not silent:
+        token = state.push("formula_block" if closed else "formula_open", "", 0)
+        token.content = f"{opening[1]}{inside}{closed}" if opening[2] else inside.strip()
+        token.markup = written
+        token.map = [first, line + 1]
+        state.line = line + 1
+    return True
+
+
+def _make() -> MarkdownIt:
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    made.inline = _Inline()
+    made.enable(["table", "strikethrough"])
+    made.disable(["html_block", "html_inline", "linkify", "fragments_join", "text_join"])
+    made.inline.ruler.at("link", _link)
+    made.inline.ruler.at("image", _image)
+    made.inline.ruler.before("escape", "formula", _formula)
+    ends = ["paragraph", "reference", "blockquote", "list"]
+    made.block.ruler.before("fence", "formula", _formula_block, {"alt": ends})
+    return made
+
+
+_markdown = _make()

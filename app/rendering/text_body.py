@@ -1,0 +1,189 @@
+"""Text of a message: as high as what it holds, selectable, and inert."""
+
+from functools import partial
+
+from PySide6.QtCore import QByteArray, QElapsedTimer, QMimeData, QPoint, QRect, QRectF, Qt, QUrl, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+
+from app import theme
+from app.rendering import copying, decoration, formulas
+from app.rendering.look import Look
+from app.rendering.message_document import MessageDocument
+from app.rendering.quiet_button import CopyButton
+
+PIECE = 2_000  # characters that are read at once
+
+
+class TextBody(QTextBrowser):
+    """Shows plain text, or Markdown that grows, at its full height; opens and loads nothing by itself.
+
+    All of a message is one document, so that a selection goes through paragraphs, code and tables alike.
+
+    Signals:
+        link_clicked: QUrl
+    """
+
+    link_clicked = Signal(QUrl)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setOpenLinks(False)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextBrowserInteraction | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.document().setDocumentMargin(0)
+        self._message: MessageDocument | None = None
+        self._buttons: list[CopyButton] = []
+        self._standing = 0  # buttons that stand where they will stay
+        self.anchorClicked.connect(self.link_clicked)
+
+    def show_plain(self, text: str) -> None:
+        self.setPlainText(text)
+        self._fit()
+
+    def show_markdown(self, text: str, budget_ms: float = float("inf")) -> bool:
+        """Show `text`; where it only grew, what was there stays as it is, selection and all.
+
+        False where the time did not suffice for all of it: call again.
+        """
+        clock = QElapsedTimer()
+        clock.start()
+        message = self._shown_message()
+        if not text.startswith(message.text):
+            message.restart(message.look)
+            self._fit()
+        selected = self.textCursor()
+        anchor, position = selected.anchor(), selected.position()
+        while len(message.text) < len(text):
+            begin = len(message.text)
+            message.append(text[begin : begin + PIECE])
+            if clock.elapsed() >= budget_ms:
+                break
+        if anchor != position:
+            self._select(anchor, position)
+        is_whole = len(message.text) == len(text)
+        self._fit_growth(is_whole)
+        return is_whole
+
+    def forget_look(self) -> None:
+        """Colours or font have changed: show nothing until `show_markdown` is called again."""
+        if self._message:
+            self._message.restart(Look(theme.current(), self.font()))
+
+    def finish(self) -> None:
+        """The text is whole: links may have been defined after their use; screen readers get the formulas."""
+        message = self._message
+        if message is None:
+            return
+        if message.has_late_definitions:
+            text = message.text
+            message.restart(message.look)
+            self.show_markdown(text)
+        formulas = "; ".join(message.formulas())
+        self.setAccessibleDescription(self.tr("Formulas: {}").format(formulas) if formulas else "")
+
+    def source_at(self, point: QPoint) -> tuple[int, int] | None:
+        """The characters [start, stop) of the Markdown that say what is at `point` of the viewport."""
+        if self._message is None:
+            return None
+        position = self._message.documentLayout().hitTest(point.toPointF(), Qt.HitTestAccuracy.ExactHit)
+        if position < 0:
+            return None
+        cursor = QTextCursor(self._message)
+        cursor.setPosition(position)
+        is_before = point.x() < self.cursorRect(cursor).left()  # the hit is the nearest gap between two units
+        return self._message.source_map.source(position - is_before)
+
+    def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
+        """(position, length) in the document of what the characters [start, stop) of the Markdown say."""
+        return self._message.source_map.spans(start, stop) if self._message else []
+
+    def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:
+        return QByteArray()
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Plain text only: colours of one theme look wrong elsewhere."""
+        made = QMimeData()
+        cursor = self.textCursor()
+        if self._message:
+            made.setText(copying.plain(self._message, cursor.selectionStart(), cursor.selectionEnd()))
+        else:
+            made.setText(cursor.selection().toPlainText())
+        return made
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._message:
+            painter = QPainter(self.viewport())
+            decoration.paint(painter, self._message, QRectF(event.rect()))
+            painter.end()
+        super().paintEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()  # the transcript scrolls
+
+    def _shown_message(self) -> MessageDocument:
+        if self._message is None:
+            shared = formulas.shared()
+            self._message = MessageDocument(Look(theme.current(), self.font()), shared, self)
+            shared.drawn.connect(self._show_drawn)
+            self.setDocument(self._message)
+        return self._message
+
+    def _show_drawn(self, formula: formulas.Formula) -> None:
+        if self._message and self._message.show_drawn(formula):
+            self._fit()
+
+    def _fit(self) -> None:
+        """All may stand elsewhere now."""
+        self._standing = 0
+        self.document().setTextWidth(self.viewport().width())
+        self._fit_growth()
+
+    def _fit_growth(self, is_whole: bool = True) -> None:
+        """Only what is not settled may stand elsewhere now. Until all is shown again, nothing shrinks."""
+        height = int(self._message.height() if self._message else self.document().size().height()) + 2
+        if is_whole or height > self.height():
+            self.setFixedHeight(height)
+        if self._message:
+            self._place_buttons(self._message)
+
+    def _place_buttons(self, message: MessageDocument) -> None:
+        """A copy button in the head of each block of code."""
+        heads = message.code_heads
+        while len(self._buttons) > len(heads):
+            self._buttons.pop().deleteLater()
+        look = message.look
+        for number in range(self._standing, len(heads)):
+            if number == len(self._buttons):
+                read = partial(self._code, number)
+                self._buttons.append(CopyButton(self.tr("Copy code"), read, self.viewport()))
+                self._buttons[-1].show()
+            button = self._buttons[number]
+            size = button.sizeHint().expandedTo(button.minimumSize())
+            top = decoration.part_rect(message, message.parts[heads[number]]).top() - look.code_header
+            inset = (look.code_header - look.code_gap - size.height()) // 2
+            left = self.viewport().width() - size.width() - inset
+            button.setGeometry(QRect(QPoint(left, round(top) + inset), size))
+        self._standing = sum(head < message.settled for head in heads)
+
+    def _code(self, number: int) -> str:
+        assert self._message is not None
+        return self._message.code(self._message.code_heads[number])
+
+    def _select(self, anchor: int, position: int) -> None:
+        end = self.document().characterCount() - 1
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(min(anchor, end))
+        cursor.setPosition(min(position, end), QTextCursor.MoveMode.KeepAnchor)
+        self.setTextCursor(cursor)

@@ -1,0 +1,66 @@
+"""What a model thinks before it answers, told apart by the marks that models use. Knows no Qt."""
+
+import re
+from typing import NamedTuple
+
+_MARKS = {
+    "<think>": "</think>",
+    "<thinking>": "</thinking>",
+    "<thought>": "</thought>",
+    "<reasoning>": "</reasoning>",
+    "<seed:think>": "</seed:think>",
+    "[THINK]": "[/THINK]",
+    "◁think▷": "◁/think▷",
+    "<|START_THINKING|>": "<|END_THINKING|>",
+    "<|begin_of_thought|>": "<|end_of_thought|>",
+    "<|channel|>analysis<|message|>": "<|end|>",
+}
+
+# Some templates open the thought in the prompt; the answer then only closes it.
+_BARE_CLOSING = re.compile(r"^[ \t]*</think>", re.MULTILINE)
+
+_EMPTY_LINES = re.compile(r"\n*")
+_ANSWER = re.compile(
+    r"\s*(?:<\|start\|>assistant)?(?:<\|channel\|>final<\|message\|>|<\|begin_of_solution\|>)?\s*"
+)
+
+
+class Thought(NamedTuple):
+    """Places in a text: the thought is [start, stop), the answer begins at `answer`.
+
+    Attributes:
+        is_open: it is not closed yet; all of the text is thought.
+    """
+
+    start: int
+    stop: int
+    answer: int
+    is_open: bool
+
+
+def find(text: str, is_whole: bool = False) -> Thought | None:
+    """The thought that `text` begins with, or None. Where more may come, half a mark is taken for one."""
+    begin = len(text) - len(text.lstrip())
+    head = text[begin : begin + 40]
+    for opening, closing in _MARKS.items():
+        if head.startswith(opening):
+            start = begin + len(opening)
+            stop = text.find(closing, start)
+            return _closed(text, start, stop, stop + len(closing)) if stop >= 0 else _open(text, start)
+        if not is_whole and len(head) > 1 and opening.startswith(head):
+            return _open(text, len(text))
+    closed = _BARE_CLOSING.search(text)
+    return _closed(text, 0, closed.start(), closed.end()) if closed else None
+
+
+def _open(text: str, start: int) -> Thought:
+    return Thought(_skip(_EMPTY_LINES, text, start), len(text), len(text), True)
+
+
+def _closed(text: str, start: int, stop: int, end: int) -> Thought:
+    return Thought(_skip(_EMPTY_LINES, text, start), stop, _skip(_ANSWER, text, end), False)
+
+
+def _skip(pattern: re.Pattern[str], text: str, start: int) -> int:
+    found = pattern.match(text, start)
+    return found.end() if found else start

@@ -1,0 +1,57 @@
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QAbstractButton
+from pytestqt.qtbot import QtBot
+
+from app.rendering.message_actions import Action, MessageActions
+
+
+def shown(actions: MessageActions) -> list[str]:
+    return [b.text() for b in actions.findChildren(QAbstractButton) if b.isVisibleTo(actions)]
+
+
+def test_buttons_are_shown_as_allowed(qtbot: QtBot) -> None:
+    actions = MessageActions(lambda: "text")
+    qtbot.addWidget(actions)
+    assert shown(actions) == ["Copy"]
+    actions.set_actions({Action.EDIT, Action.BRANCH})
+    assert shown(actions) == ["Copy", "Edit", "Branch"]
+    for button in actions.findChildren(QAbstractButton):
+        assert button.accessibleName()
+        assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_a_button_asks_for_its_action(qtbot: QtBot) -> None:
+    actions = MessageActions(lambda: "text")
+    qtbot.addWidget(actions)
+    for action, button in actions._buttons.items():
+        with qtbot.waitSignal(actions.asked) as asked:
+            qtbot.keyClick(button, Qt.Key.Key_Space)
+        assert asked.args == [action]
+
+
+def test_versions_can_be_gone_through(qtbot: QtBot) -> None:
+    actions = MessageActions(lambda: "text")
+    qtbot.addWidget(actions)
+    actions.set_versions(2, 3)
+    assert shown(actions) == ["Copy", "‹", "›"]
+    assert actions._versions.label.text() == "2/3"
+    with qtbot.waitSignal(actions.version_asked) as asked:
+        actions._versions.before.click()
+    assert asked.args == [1]
+    with qtbot.waitSignal(actions.version_asked) as asked:
+        actions._versions.after.click()
+    assert asked.args == [3]
+    actions.set_versions(3, 3)
+    assert not actions._versions.after.isEnabled()
+    actions.set_versions(1, 1)
+    assert shown(actions) == ["Copy"]
+
+
+def test_copying_takes_the_text_of_now(qtbot: QtBot) -> None:
+    text = "one"
+    actions = MessageActions(lambda: text)
+    qtbot.addWidget(actions)
+    text = "two"
+    actions._copy.click()
+    assert QGuiApplication.clipboard().text() == "two"

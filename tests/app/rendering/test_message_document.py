@@ -1,0 +1,320 @@
+"""Text that comes in pieces ends up as if it had come at once, and knows its source to the character."""
+
+import random
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PySide6.QtGui import QFont, QTextDocument
+from PySide6.QtWidgets import QApplication
+
+from app import theme
+from app.rendering.formula_drawing import Picture
+from app.rendering.formulas import Formula, Formulas
+from app.rendering.growing_text import MAX_GROWING, MAX_GROWING_TABLE
+from app.rendering.look import Look
+from app.rendering.message_document import MessageDocument
+from app.rendering.pieces import Block
+
+
+class Drawn(Formulas):
+    """Knows at once: what says `no` has no picture."""
+
+    def picture(self, formula: Formula) -> Picture | None:
+        return None if "no" in formula.latex else Picture(b"<svg/>", 1, 1, 0)
+
+    def is_drawable(self, latex: str, is_display: bool) -> bool:
+        return "no" not in latex
+
+
+def document(*pieces: str) -> MessageDocument:
+    made = MessageDocument(Look(theme.LIGHT, QFont()), Drawn())
+    for piece in pieces:
+        made.append(piece)
+    return made
+
+
+def formats(shown: QTextDocument) -> list[object]:
+    """All that is seen of a document."""
+    found: list[object] = []
+    block = shown.begin()
+    while block.isValid():
+        form = block.blockFormat()
+        found.append((form.topMargin(), form.bottomMargin(), form.leftMargin(), form.textIndent()))
+        found.append((form.lineHeight(), form.alignment()))
+        for each in block.textFormats():
+            char = each.format
+            seen = (char.font().key(), char.foreground().color().name(), char.background(), char.anchorHref())
+            found.append((block.text()[each.start : each.start + each.length], *seen))
+        block = block.next()
+    return found
+
+
+ATOMS = [
+    *(
+        "\n",
+        "\n\n",
+        "\r\n",
+        "# h",
+        "- a",
+        "  - b",
+        "1. c",
+        "2)",
+        "* ",
+        "+",
+        "- [ ] t",
+        "> q",
+        "---",
+        "===",
+        "***",
+    ),
+    *(
+        "```",
+        "```py",
+        "~~~",
+        "x = 1",
+        "    ",
+        "\t",
+        "| a | b |\n|---|---|\n",
+        "| 1 | 2 |",
+        "|",
+        "[l](http://a)",
+    ),
+    *(
+        " **b** ",
+        "`c`",
+        "$x$",
+        "$no$",
+        "$$",
+        "\\[",
+        "\\]",
+        "\\",
+        "word ",
+        "😀",
+        "<b>",
+        "&amp;",
+        "http://a_b.c ",
+    ),
+    *("\x00", "\u202e", "![i](http://a)"),
+]
+
+
+@st.composite
+def pieces(draw: st.DrawFn) -> list[str]:
+    text = "".join(draw(st.lists(st.sampled_from(ATOMS), min_size=1, max_size=40)))
+    cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
+    return [text[a:b] for a, b in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+
+
+RICH = """# Head
+
+Words **bold** and
+words
+===
+
+words
+| a | b |
+|---|:-:|
+| 1 | 2 |
+- x
+
+words
+| a | b |
+|---|---| no table
+
+para
+$$
+a
+
+para
+$$
+x
+$$ more
+
+1. a
+2. b
+
+> q
+```py
+def f():
+    "s"
+```
+---
+* a
+
+*b*
+"""
+
+
+@pytest.mark.usefixtures("qapp")
+def test_text_that_comes_by_the_character_is_right_at_every_step() -> None:
+    streamed = document()
+    for end in range(1, len(RICH) + 1):
+        streamed.append(RICH[end - 1])
+        whole = document(RICH[:end])
+        assert streamed.parts == whole.parts, RICH[:end]
+        assert streamed.source_map.runs == whole.source_map.runs, RICH[:end]
+        assert formats(streamed) == formats(whole), RICH[:end]
+
+
+@pytest.mark.usefixtures("qapp")
+@settings(max_examples=300, deadline=None)
+@given(pieces())
+def test_streamed_text_ends_up_as_if_it_had_come_at_once(pieces: list[str]) -> None:
+    streamed, whole = document(*pieces), document("".join(pieces))
+    assert streamed.toPlainText() == whole.toPlainText()
+    assert formats(streamed) == formats(whole)
+    assert streamed.parts == whole.parts
+    assert streamed.code_heads == whole.code_heads
+    assert list(streamed.source_map.runs) == list(whole.source_map.runs)
+
+
+@pytest.mark.usefixtures("qapp")
+@settings(max_examples=300, deadline=None)
+@given(pieces())
+def test_every_mapped_unit_is_said_by_its_source(pieces: list[str]) -> None:
+    shown = document(*pieces)
+    source = shown.text
+    for run, following in pairwise(shown.source_map.runs):
+        assert run.position + run.length <= following.position
+        assert run.stop <= following.start
+    for run in shown.source_map.runs:
+        for offset in range(run.length) if run.is_exact else ():
+            unit = shown.characterAt(run.position + offset)
+            said = source[run.start + offset]
+            assert unit in (said, "\ufffd") or (unit in " \u2028" and said in "\r\n\\"), (unit, said)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_source_and_position_lead_to_each_other() -> None:
+    text = "# Head *mark*\n\n- item `code` 😀 &amp; $x$ [label](http://a)\n\n"
+    text += "| cell |\n|--|\n| other |\n\n```py\nif true:\n```\n"
+    shown = document(text)
+    for said in ("Head ", "mark", "item ", "code", "label", "cell", "other", "if", "true"):
+        start = text.index(said)
+        ((position, length),) = shown.source_map.spans(start, start + len(said))
+        assert length == len(said)
+        assert shown.source_map.source(position + 1) == (start + 1, start + 2)
+        assert shown.characterAt(position + 1) == said[1]
+    for said, length in (("😀", 2), ("&amp;", 1), ("$x$", 1)):
+        start = text.index(said)
+        assert shown.source_map.source(shown.source_map.spans(start, start + 1)[0][0]) == (
+            start,
+            start + len(said),
+        )
+        assert shown.source_map.spans(start, start + 1)[0][1] == length
+    assert shown.source_map.spans(text.index("(http"), text.index("(http") + 10) == []
+    assert shown.source_map.source(10_000) is None
+
+
+def lines(count: int, line: str) -> str:
+    return "".join(line.format(i) for i in range(count))
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("```py\n" + lines(2_000, "x{} = 1\n") + "```\n\nafter", lines(2_000, "x{} = 1\n") + "after"),
+        ("> ```\n" + lines(2_000, "> x{}\n"), lines(2_000, "x{}\n")),
+        (lines(2_000, "- item {}\n"), lines(2_000, "•\titem {}\n")),
+        ("word " * 6_000, "word " * 6_000),
+        (lines(3_000, "a{}\n"), lines(3_000, "a{} ")),
+    ],
+    ids=["code", "quoted code", "list", "line", "paragraph"],
+)
+def test_long_blocks_are_settled_bit_by_bit(text: str, plain: str) -> None:
+    shown = document(*(text[i : i + 400] for i in range(0, len(text), 400)))
+    unsettled = shown.text[shown._growing._read_to :]
+    assert len(unsettled) <= MAX_GROWING
+    assert shown.toPlainText().replace("\n", "").replace(" ", "") == plain.replace("\n", "").replace(" ", "")
+    tops = [placed.part.layout.is_tight for placed in shown.parts[1:] if "item" in text]  # type: ignore[union-attr]
+    assert all(tops)
+
+
+@pytest.mark.usefixtures("qapp")
+def test_long_code_is_one_block_to_copy() -> None:
+    code = lines(3_000, "x{} = 1\n")
+    text = f"```py\n{code}```\n"
+    shown = document(*(text[i : i + 700] for i in range(0, len(text), 700)))
+    assert len(shown.code_heads) == 1
+    assert sum(isinstance(part, Block) and part.layout.is_last for _, _, part in shown.parts) == 1
+    assert shown.code(shown.code_heads[0]) + "\n" == code
+
+
+@pytest.mark.usefixtures("qapp")
+def test_only_the_growing_block_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = document("A paragraph of words.\n\n" * 2_000)
+    read: list[int] = []
+    original = shown._reader.read
+    monkeypatch.setattr(
+        shown._reader, "read", lambda source, base=0: (read.append(len(source)), original(source, base))[1]
+    )
+    for _ in range(50):
+        shown.append("more ")
+    assert max(read) < 300
+
+
+def test_a_picture_that_cannot_be_drawn_becomes_its_source(qapp: QApplication) -> None:
+    known: dict[str, bool] = {}
+
+    class Late(Formulas):
+        def picture(self, formula: Formula) -> Picture | None:
+            return Picture(b"<svg/>", 1, 1, 0) if known.get(formula.latex) else None
+
+        def is_drawable(self, latex: str, is_display: bool) -> bool:
+            return known.get(latex, True)
+
+    text = "a $bad$ b\n\n```\nc\n```\n\n$$\nbad\n$$\n\n$good$ d $bad$ e"
+    shown = MessageDocument(Look(theme.LIGHT, QFont()), Late())
+    shown.append(text)
+    known.update(bad=False, good=True)
+    assert shown.show_drawn(Formula("bad", False))
+    assert shown.show_drawn(Formula("bad", True))
+    assert shown.show_drawn(Formula("good", False))
+    assert not shown.show_drawn(Formula("other", False))
+    assert shown.toPlainText() == "a $bad$ b\nc\n$$\nbad\n$$\n\ufffc d $bad$ e"
+    for said in ("b\n", "c", " d", "e"):
+        start = text.rindex(said)
+        ((position, _),) = shown.source_map.spans(start, start + 1)
+        assert shown.characterAt(position) == said[0]
+    assert shown.code(shown.code_heads[0]) == "c"
+    shown.append(" f")
+    assert shown.toPlainText().endswith("$bad$ e f")
+    assert shown.formulas() == ["good"]
+
+
+_RANDOM = random.Random(1)
+HOSTILE = {
+    "quotes": ">" * 100_000,
+    "spaced quotes": "> " * 50_000,
+    "brackets": "[" * 20_000,
+    "images": "![[" * 5_000,
+    "stars": "*a **b " * 3_000,
+    "backticks": "".join("`" * _RANDOM.randrange(1, 40) + "a" for _ in range(1_000)),
+    "one line": "word " * 40_000,
+    "no spaces": "x" * 200_000,
+    "table": "| a | b |\n|--|--|\n" + "| c | d |\n" * 3_000,
+    "columns": "|a" * 300 + "|\n" + "|-" * 300 + "|\n" + "|b" * 300 + "|",
+    "open fences": "```\n~~~\n" * 3_000,
+    "dollars": "$a $" * 5_000,
+    "html": "<div>" * 5_000,
+    "controls": "".join(map(chr, range(0x20))) * 500,
+    "directions": "\u202e\u2066abc" * 3_000,
+    "rules": "---\n" * 3_000,
+    "nested list": "".join("  " * i + "- a\n" for i in range(200)),
+    "definitions": "[a]: <" * 3_000,
+    "entities": "&#0;&#xFFFC;&#x2029;&#xD800;" * 1_000,
+}
+
+
+@pytest.mark.usefixtures("qapp")
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_text_is_shown_in_bounded_pieces(text: str) -> None:
+    shown = document(*(text[i : i + 2_000] for i in range(0, len(text), 2_000)))
+    limit = MAX_GROWING_TABLE if "|" in text else MAX_GROWING
+    assert len(shown.text) - shown._growing._read_to <= limit
+    assert shown.text == text
+    assert shown.characterCount() > 1
