@@ -56,6 +56,7 @@ class Chat(QObject):
         waiting_changed: `waiting` is another one.
         text_added: str, the next piece of the answer under way, where it is shown
         reported: an event of it: PrefillProgress, TreeGrown, IterationDone, Answer; where it is shown
+        answered: Answer, wherever it is
         failed: (SpecExecError's fields as Failed) of an answer, wherever it is
         trouble: StoreError: something could not be kept
     """
@@ -67,6 +68,7 @@ class Chat(QObject):
     waiting_changed = Signal()
     text_added = Signal(str)
     reported = Signal(object)
+    answered = Signal(object)
     failed = Signal(object)
     trouble = Signal(object)
 
@@ -229,6 +231,7 @@ class Chat(QObject):
                 if here:
                     self.reported.emit(event)
                 self.listed.emit()
+                self.answered.emit(event)
                 self._go_on()
             case messages.Failed():
                 self._interrupt()

@@ -32,7 +32,7 @@ class Composer(QFrame):
         self._can_stop = False
         self.editor = _Editor(self)
         self.editor.setAccessibleName(self.tr("Message"))
-        self.editor.setPlaceholderText(self.tr("Message — Enter sends, Shift+Enter breaks the line"))
+        self.send_with("enter")
         self.editor.submitted.connect(self._submit)
         self.editor.focus_changed.connect(self._show_focus)
         self.editor.textChanged.connect(self._refresh)
@@ -59,6 +59,16 @@ class Composer(QFrame):
         """Say what the button may do now; what is written stays in any case."""
         self._can_send, self._can_stop = send, stop
         self._refresh()
+
+    def send_with(self, key: str) -> None:
+        """key: "enter", or "ctrl_enter"; then Enter breaks the line."""
+        self.editor.sends_with_ctrl = key == "ctrl_enter"
+        text = (
+            self.tr("Message — Ctrl+Enter sends, Enter breaks the line")
+            if self.editor.sends_with_ctrl
+            else self.tr("Message — Enter sends, Shift+Enter breaks the line")
+        )
+        self.editor.setPlaceholderText(text)
 
     def accept(self) -> None:
         """The text was taken: empty the field."""
@@ -119,15 +129,31 @@ class _Editor(QPlainTextEdit):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
+        self.sends_with_ctrl = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.document().documentLayout().documentSizeChanged.connect(self._fit)
         self._fit()
 
+    def event(self, event: QEvent) -> bool:
+        """A key that sends is no shortcut of the window's."""
+        if event.type() == QEvent.Type.ShortcutOverride and self.sends_with_ctrl:
+            assert isinstance(event, QKeyEvent)
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                event.accept()
+                return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
-        if is_enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+        held = event.modifiers()
+        sends = (
+            bool(held & Qt.KeyboardModifier.ControlModifier)
+            if self.sends_with_ctrl
+            else not held & Qt.KeyboardModifier.ShiftModifier
+        )
+        if is_enter and sends:
             self.submitted.emit()
         else:
             super().keyPressEvent(event)

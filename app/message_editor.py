@@ -1,6 +1,6 @@
 """A message being changed, in its place."""
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -32,6 +32,7 @@ class MessageEditor(QFrame):
             button.setAccessibleName(button.text())
         self.save.clicked.connect(self._save)
         self.leave.clicked.connect(self.left)
+        self.editor.installEventFilter(self)
         self.editor.textChanged.connect(self._refresh)
         buttons = QHBoxLayout()
         buttons.addStretch(1)
@@ -43,6 +44,15 @@ class MessageEditor(QFrame):
         self.setFocusProxy(self.editor)
         self.editor.moveCursor(QTextCursor.MoveOperation.End)
         self._refresh()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Esc and Ctrl+Enter are no shortcuts of the window's here."""
+        if event.type() == QEvent.Type.ShortcutOverride:
+            assert isinstance(event, QKeyEvent)
+            if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                event.accept()
+                return True
+        return super().eventFilter(watched, event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """What the editor leaves over: it takes neither Esc nor Ctrl+Enter."""

@@ -4,19 +4,26 @@ import logging
 import os
 import signal
 import sys
+import threading
 import traceback
 from pathlib import Path
 from types import TracebackType
 
-from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
+from msgspec import structs
+from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app import theme
+from app import languages, theme
 from app.arguments import Arguments
+from app.notification import is_worth
+from app.preferences import PreferencesFile
+from app.single_instance import SingleInstance
 from app.store import Store, StoreError
+from app.tray import Tray
 from app.window import Window
 from engine.protocol.connection import log_path
+from engine.protocol.messages import Answer
 
 ICON = Path(__file__).parents[1] / "resources" / "icons" / "specexec.svg"
 
@@ -34,17 +41,76 @@ def run(arguments: Arguments) -> int:
         signal.signal(ending, signal.SIG_DFL)
     app = make_application()
     keep_log()
-    store = open_store()
-    window = Window(arguments, store)
-    window.closed.connect(app.quit)
-    window.start()
+    instance = SingleInstance()
+    if not instance.is_first and instance.raise_first():
+        return 0
+    preferences, store = PreferencesFile(), open_store()
+    theme.choose(app, preferences.now.theme)
+    program = Program(app, arguments, preferences, store)
+    instance.raise_asked.connect(program.show_window)
+    program.open_window()
+    threading.Thread(target=store.chats.purge, name="purge", daemon=True).start()
     status = app.exec()
+    instance.close()
     store.close()
-    if window.engine.is_running:  # it did not end in time: end without it; its lifeline is cut, so it ends too
+    if program.window.engine.is_running:  # it did not end in time: its lifeline is cut, so it ends, too
         logger.warning("the engine did not end in time")
         logging.shutdown()
         os._exit(status)
     return status
+
+
+class Program:
+    """Makes the window, and makes it anew where another language is chosen.
+
+    Attributes: `window`.
+    """
+
+    window: Window
+
+    def __init__(
+        self, app: QApplication, arguments: Arguments, preferences: PreferencesFile, store: Store
+    ) -> None:
+        self._app, self._arguments = app, arguments
+        self._preferences, self._store = preferences, store
+        self._is_made_anew = False
+
+    def open_window(self) -> None:
+        languages.install(self._app, self._preferences.now.language)
+        self.window = Window(self._arguments, self._store, self._preferences)
+        self._tray = Tray(self._app.windowIcon(), self.window)
+        self._tray.raise_asked.connect(self.show_window)
+        self._tray.quit_asked.connect(self.window.close)
+        self.window.answered.connect(self._tell_answered)
+        self.window.language_changed.connect(self._make_anew)
+        self.window.closed.connect(self._closed)
+        self.window.start()
+
+    def show_window(self) -> None:
+        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
+
+    def _make_anew(self) -> None:
+        self._is_made_anew = True
+        self.window.close()
+
+    def _closed(self) -> None:
+        if not self._is_made_anew:
+            self._app.quit()
+            return
+        self._is_made_anew = False
+        old, chat = self.window, self.window.chat.id
+        self.open_window()
+        self.window.chat.open(chat)
+        old.deleteLater()
+
+    def _tell_answered(self, answer: Answer) -> None:
+        seconds = (answer.time_to_first_token_s or 0) + sum(structs.astuple(answer.seconds))
+        wanted = self._preferences.now.notifications
+        if is_worth(seconds, in_front=self.window.isActiveWindow(), wanted=wanted):
+            self._tray.tell_answered("", answer.text)
 
 
 def open_store() -> Store:

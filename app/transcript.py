@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import words
@@ -141,6 +141,40 @@ class Transcript(QScrollArea):
         self._may_change = allowed
         for row, each in zip(self._rows, self._path[self._first :], strict=True):
             row.view.set_actions(self._actions(each))
+
+    @property
+    def is_editing(self) -> bool:
+        return any(row.editor is not None for row in self._rows)
+
+    def edit_last_question(self) -> None:
+        if self._may_change and (row := self._last(QuestionView)):
+            self._edit(row)
+
+    def copy_last_answer(self) -> None:
+        if row := self._last(AnswerView):
+            QGuiApplication.clipboard().setText(row.view.text)
+
+    def step_version(self, step: int) -> None:
+        """To the version before or after, of the last message that has any."""
+        row = next((row for row in reversed(self._rows) if len(row.versions) > 1), None)
+        if row is not None and self._may_change:
+            place = row.versions.index(row.id) + step
+            if 0 <= place < len(row.versions):
+                self.version_asked.emit(row.versions[place])
+
+    def jump_to(self, message: int) -> None:
+        """Scroll to where it begins."""
+        place = next((place for place, each in enumerate(self._path) if each.message.id == message), None)
+        if place is None:
+            return
+        while place < self._first:
+            self._show_earlier()
+        self._follows = False
+        view = self._rows[place - self._first].view
+        QTimer.singleShot(0, view, lambda: self.verticalScrollBar().setValue(view.y()))
+
+    def _last(self, kind: type[QWidget]) -> "_Row | None":
+        return next((row for row in reversed(self._rows) if isinstance(row.view, kind)), None)
 
     def _row(self, message: Message) -> "_Row":
         view: QuestionView | AnswerView

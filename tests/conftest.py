@@ -9,5 +9,6 @@ import pytest
 def data_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Also of the processes that tests start (platformdirs, on Linux)."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        for name in ("data", "config"):
+            patch.setenv(f"XDG_{name.upper()}_HOME", str(tmp_path_factory.mktemp(name)))
         yield

@@ -25,6 +25,7 @@ class Store:
     beside, and an empty one begun.
 
     Attributes:
+        path: of the file
         chats, folders, messages, presets: the rooms
         damage: what to tell the person where the file was damaged, else None
     """
@@ -32,7 +33,7 @@ class Store:
     def __init__(self, path: Path | None = None) -> None:
         """Opens or creates the file; marks answers that a crash cut off as interrupted. Raises a
         StoreError."""
-        path = path or default_path()
+        self.path = path = path or default_path()
         self.damage: StoreDamaged | None = None
         try:
             self._database = _open(path)

@@ -19,6 +19,7 @@ from shiboken6 import Shiboken
 from app import theme
 from app.arguments import Arguments
 from app.engine_link import EngineLink
+from app.preferences import PreferencesFile
 from app.store import Store
 from app.window import Window
 from tests.app.fake_engine import FakeEngines
@@ -70,12 +71,17 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def make_window(qtbot: QtBot, store: Store) -> Iterator[Callable[..., Window]]:
+def preferences(tmp_path: Path) -> PreferencesFile:
+    return PreferencesFile(tmp_path / "settings.toml")
+
+
+@pytest.fixture
+def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Iterator[Callable[..., Window]]:
     """Windows on one store that are closed after the test, engine and all."""
     windows: list[Window] = []
 
     def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
-        window = Window(arguments or Arguments(), store, EngineLink(engines))
+        window = Window(arguments or Arguments(), store, preferences, EngineLink(engines))
         windows.append(window)
         window.start()
         qtbot.waitExposed(window)

@@ -17,6 +17,7 @@ from PySide6.QtTest import QTest
 
 from app.arguments import Arguments
 from app.engine import State
+from app.preferences import PreferencesFile
 from app.startup import make_application
 from app.store import Store
 from app.window import Window
@@ -35,7 +36,9 @@ def main() -> None:
     given = parser.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
-    window = Window(Arguments(target=given.target), Store(given.folder / "conversations.sqlite"))
+    store = Store(given.folder / "conversations.sqlite")
+    preferences = PreferencesFile(given.folder / "settings.toml")
+    window = Window(Arguments(target=given.target), store, preferences)
     window.start()
     person = Person(window, given.folder)
     report = {"platform": app.platformName(), **person.use(given.question, given.accepts)}

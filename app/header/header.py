@@ -1,0 +1,146 @@
+"""The model and what it is doing, at the head of the window."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from app import words
+from app.engine import State
+from app.header.elided import ElidedLabel
+from app.header.memory import by_part, by_tier
+from app.header.picker import Picker
+from app.header.status_line import StatusLine
+from app.icons import icon
+from app.preferences import RecentPair
+from engine.protocol.messages import Loaded
+
+NAME_WIDTH = 300
+CAN_UNLOAD = frozenset({State.READY, State.LOAD_FAILED})
+
+
+class Header(QFrame):
+    """
+    Attributes:
+        model: a button with the model's name; it opens `picker`.
+        status: what is going on; its methods show the engine's events.
+        sidebar_switch, new_chat, panel_switch: buttons; the window connects them.
+        settings: a button.
+
+    Signals:
+        load_asked: RecentPair
+        unload_asked, reload_asked, wizard_asked, settings_asked
+    """
+
+    load_asked = Signal(object)
+    unload_asked = Signal()
+    reload_asked = Signal()
+    wizard_asked = Signal()
+    settings_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("model_bar")
+        self.setMinimumHeight(52)
+        self._recent: Sequence[RecentPair] = ()
+        self._state = State.STARTING
+        self._loaded: Loaded | None = None
+        self.model = QToolButton(self)
+        self.model.setObjectName("model_button")
+        self.model.setIcon(icon("down"))
+        self.model.setIconSize(QSize(14, 14))
+        self.model.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the name
+        self.model.clicked.connect(self.open_picker)
+        self._details = ElidedLabel(self)
+        self._details.setProperty("role", "caption")
+        self._details.setContentsMargins(7, 0, 0, 0)
+        self.status = StatusLine(self)
+        self.picker = Picker(self)
+        self.sidebar_switch = self._switch("sidebar", self.tr("Chats (Ctrl+B)"), self.tr("Chats"))
+        self.new_chat = self._button("add", self.tr("New chat (Ctrl+N)"), self.tr("New chat"))
+        self.panel_switch = self._switch("tree", self.tr("Token tree (Ctrl+T)"), self.tr("Token tree"))
+        self.settings = self._button("settings", self.tr("Settings (Ctrl+,)"), self.tr("Settings"))
+        self.settings.clicked.connect(self.settings_asked)
+        self.picker.chosen.connect(self.load_asked)
+        self.picker.unload_asked.connect(self.unload_asked)
+        self.picker.reload_asked.connect(self.reload_asked)
+        self.picker.wizard_asked.connect(self.wizard_asked)
+        self._build()
+        self._name(self.tr("Choose a model"))
+
+    def _build(self) -> None:
+        model = QVBoxLayout()
+        model.setSpacing(0)
+        model.addStretch(1)
+        model.addWidget(self.model, alignment=Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
+        model.addWidget(self._details)
+        model.addStretch(1)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(12, 5, 12, 6)
+        self._row.setSpacing(6)
+        self._row.addWidget(self.sidebar_switch)
+        self._row.addLayout(model, 1)
+        self._row.addWidget(self.status, 1)
+        self._row.addSpacing(8)
+        for button in (self.new_chat, self.panel_switch, self.settings):
+            self._row.addWidget(button)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def _button(self, drawn: str, tip: str, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setIcon(icon(drawn))
+        button.setIconSize(QSize(20, 20))
+        button.setToolTip(tip)
+        button.setAccessibleName(name)
+        return button
+
+    def _switch(self, drawn: str, tip: str, name: str) -> QToolButton:
+        button = self._button(drawn, tip, name)
+        button.setCheckable(True)
+        button.setChecked(True)
+        return button
+
+    def place(self, widget: QWidget) -> None:
+        """Put what tells of something else that goes on, such as downloads, before the buttons."""
+        self._row.insertWidget(self._row.indexOf(self.new_chat), widget)
+
+    # -- what is shown ---------------------------------------------------------------------------------------
+
+    def show_state(self, state: State) -> None:
+        self._state = state
+        if state in (State.UNLOADED, State.LOADING, State.LOST):
+            self._loaded = None
+            self._details.setText("")
+        if state in (State.UNLOADED, State.LOAD_FAILED):
+            self._name(self.tr("Choose a model"))
+        self.status.show_state(state)
+
+    def show_loaded(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._name(loaded.target.name)
+        parts = [words.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
+        self._details.setText(" · ".join(filter(None, parts)))
+        tip = [*parts, by_part(loaded.memory) if loaded.memory else "", loaded.note, loaded.target.path]
+        self._details.setToolTip("\n".join(filter(None, tip)))
+
+    def show_recent(self, recent: Sequence[RecentPair]) -> None:
+        """The pairs loaded last."""
+        self._recent = recent
+
+    def open_picker(self) -> None:
+        """Below the model's name."""
+        self.picker.offer(
+            self._recent,
+            self._loaded.memory if self._loaded else None,
+            can_unload=self._state in CAN_UNLOAD,
+        )
+        self.picker.adjustSize()
+        self.picker.move(self.model.mapToGlobal(QPoint(0, self.model.height() + 4)))
+        self.picker.show()
+
+    def _name(self, name: str) -> None:
+        fitting = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_WIDTH)
+        self.model.setText(fitting)
+        self.model.setToolTip(self.tr("{}: choose another model").format(name))
+        self.model.setAccessibleName(self.tr("Model: {}").format(name))

@@ -1,0 +1,70 @@
+"""The models that lie on this machine, and the pairs they make. Knows no Qt."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from engine import catalog, hub, machine, planner
+from engine.errors import SpecExecError
+from engine.planner import Plan
+from engine.protocol.messages import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """name: the catalogue's id, or the path, as `Load` takes it. text: for a person."""
+
+    name: str
+    text: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPair:
+    """draft: None where there is none for this target."""
+
+    target: LocalModel
+    draft: LocalModel | None
+
+    @property
+    def nbytes(self) -> int:
+        return self.target.nbytes + (self.draft.nbytes if self.draft else 0)
+
+
+def models_here() -> list[LocalModel]:
+    """In the models folder and in the program's own, the largest first."""
+    folders = [catalog.models_folder(), catalog.RESOURCES / "models"]
+    found: dict[str, LocalModel] = {}
+    for stored in (each for folder in folders for each in hub.stored(folder)):
+        id = next(iter(stored.ids), "")
+        text = _text(id) if id else stored.name
+        model = LocalModel(id or str(stored.path), text, stored.nbytes)
+        found.setdefault(model.name, model)
+    return sorted(found.values(), key=lambda model: -model.nbytes)
+
+
+def pairs_here() -> list[LocalPair]:
+    """Every model as a target, with the draft that "auto" stands for; the largest first."""
+    here = {model.name: model for model in models_here()}
+    return [LocalPair(model, here.get(catalog.draft_for(name) or "")) for name, model in here.items()]
+
+
+def _text(id: str) -> str:
+    variant = catalog.entries()[id]
+    return f"{variant.name} · {variant.mix or variant.format.upper()}"
+
+
+def plan(target: str, draft: str, context: int | None, held: Memory | None) -> Plan | None:
+    """What would come of loading it; None where its files cannot be read. held: what is loaded now, which
+    would make room. Reads the headers of the files: not for the GUI thread."""
+    here = planner.of_probed(machine.probe(catalog.models_folder()), planner.cards())
+    if held:
+        here = replace(here, vram=here.vram + held.vram, ram=here.ram + held.ram)
+    try:
+        return planner.plan_for(here, _outlined(target, draft), planner.Asked(context or planner.CONTEXT))
+    except SpecExecError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def _outlined(target: str, draft: str) -> planner.Pair:
+    return planner.pair_named(target, draft)

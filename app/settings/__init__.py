@@ -1,0 +1,1 @@
+"""The pages a person sets things on, made from lists of options."""

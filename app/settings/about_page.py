@@ -1,0 +1,88 @@
+"""What this program is, whose work is in it, and where it keeps its files."""
+
+from importlib import metadata
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QGridLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from engine.catalog import models_folder
+from engine.protocol.connection import log_path
+
+PACKAGE = "specexec-desktop"
+
+
+class AboutPage(QWidget):
+    """
+    Attributes:
+        open_logs, open_models, open_settings: buttons.
+        licences: whose work is in it.
+    """
+
+    def __init__(self, settings: Path, parent: QWidget | None = None) -> None:
+        """settings: the file of the preferences."""
+        super().__init__(parent)
+        title = QLabel(f"SpecExec Desktop {metadata.version(PACKAGE)}", self)
+        title.setProperty("role", "title")
+        text = QLabel(
+            self.tr(
+                "Chats with a model larger than your graphics card. Free software under the Apache "
+                "License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is "
+                "counted or reported. The only connections are the downloads you ask for."
+            ),
+            self,
+        )
+        text.setWordWrap(True)
+        places = QGridLayout()
+        places.setColumnStretch(1, 1)
+        self.open_logs = self._place(places, self.tr("Logs"), log_path().parent)
+        self.open_models = self._place(places, self.tr("Models"), models_folder())
+        self.open_settings = self._place(places, self.tr("Settings"), settings.parent)
+        self.licences = QPlainTextEdit("\n".join(parts()), self)
+        self.licences.setReadOnly(True)
+        self.licences.setTabChangesFocus(True)
+        heading = QLabel(self.tr("Made with"), self)
+        heading.setProperty("role", "section")
+        heading.setBuddy(self.licences)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(4, 4, 4, 0)
+        layout.setSpacing(10)
+        layout.addWidget(title)
+        layout.addWidget(text)
+        layout.addLayout(places)
+        layout.addWidget(heading)
+        layout.addWidget(self.licences, 1)
+
+    def _place(self, places: QGridLayout, name: str, folder: Path) -> QPushButton:
+        row = places.rowCount()
+        where = QLabel(str(folder), self)
+        where.setWordWrap(True)
+        where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        where.setProperty("role", "muted")
+        button = QPushButton(self.tr("Open"), self)
+        button.setAutoDefault(False)
+        button.setAccessibleName(self.tr("Open: {}").format(name))
+        button.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)))
+        places.addWidget(QLabel(name, self), row, 0)
+        places.addWidget(where, row, 1)
+        places.addWidget(button, row, 2)
+        return button
+
+
+def parts() -> list[str]:
+    """The libraries this program needs, with their versions and licences as they say them."""
+    needed = [line for line in metadata.requires(PACKAGE) or [] if "extra ==" not in line]
+    names = {line.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in needed}
+    return [line for name in sorted(names, key=str.casefold) if (line := _part(name))]
+
+
+def _part(name: str) -> str | None:
+    try:
+        told = metadata.metadata(name).json
+    except metadata.PackageNotFoundError:  # of another platform
+        return None
+    classifiers = [each.split(" :: ") for each in told.get("classifier", ())]
+    classified = [parts[-1] for parts in classifiers if parts[0] == "License"]
+    licence = told.get("license_expression") or ", ".join(classified) or told.get("license", "")
+    return f"{told['name']} {told['version']} · {str(licence).splitlines()[0]}"

@@ -1,0 +1,229 @@
+"""A page made from a list of options."""
+
+from collections.abc import Sequence
+from typing import Generic
+
+from msgspec import Struct
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QGridLayout,
+    QLabel,
+    QLineEdit,
+    QScrollArea,
+    QSlider,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.icons import icon
+from app.settings.editors import ChoiceEditor, Editor, editor_for
+from app.settings.fields import Record, get, is_valid, range_at, replaced
+from app.settings.options import Choice, Option, Section
+
+TYPING_PAUSE_MS = 400
+FEW = 8  # options; they are seen at once, and nobody needs to search
+LABEL_WIDTH = 170
+TURNED = (QComboBox, QAbstractSpinBox, QSlider)  # by the wheel
+
+
+class Row(QWidget):
+    """One option: its name, its editor, what it does, and a button that sets it back.
+
+    Signals:
+        edited: the new value, by a person
+    """
+
+    edited = Signal(object)
+
+    def __init__(self, option: Option, record: type[Struct], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.option = option
+        self._record = record
+        self._default: object = None
+        self._name = QLabel(option.text, self)
+        self._name.setWordWrap(True)
+        self._name.setFixedWidth(LABEL_WIDTH)
+        span = range_at(record, option.path) if option.kind in ("whole", "fraction") else None
+        self.editor: Editor = editor_for(option, span, self)
+        self.editor.focus.setAccessibleName(option.text)
+        self.editor.focus.setAccessibleDescription(option.help)
+        self._help = QLabel(self)
+        self._help.setProperty("role", "caption")
+        self._help.setWordWrap(True)
+        self.reset = QToolButton(self)
+        self.reset.setIcon(icon("reset"))
+        self.reset.setToolTip(self.tr("Set back"))
+        self.reset.setAccessibleName(self.tr("Set back: {}").format(option.text))
+        keep = self.reset.sizePolicy()
+        keep.setRetainSizeWhenHidden(True)
+        self.reset.setSizePolicy(keep)
+        self.reset.clicked.connect(lambda: self._take(self._default, show=True))
+        self.editor.edited.connect(self._take)
+        self._build()
+
+    def _build(self) -> None:
+        layout = QGridLayout(self)
+        layout.setContentsMargins(0, 6, 0, 6)
+        layout.setHorizontalSpacing(12)
+        layout.setVerticalSpacing(3)
+        layout.addWidget(self._name, 0, 0, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.editor, 0, 1)
+        layout.addWidget(self.reset, 0, 2, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self._help, 1, 1)
+        layout.setColumnStretch(1, 1)
+
+    def show_value(self, value: object, default: object) -> None:
+        self._default = default
+        self.editor.show_value(value)
+        self._mark(value)
+
+    def matches(self, words: Sequence[str]) -> bool:
+        text = f"{self.option.text} {self.option.help} {self.option.path}".casefold()
+        return all(word in text for word in words)
+
+    def _take(self, value: object, *, show: bool = False) -> None:
+        if show:
+            self.editor.show_value(value)
+        self._mark(value)
+        if is_valid(self._record, self.option.path, value):
+            self.edited.emit(value)
+
+    def _mark(self, value: object) -> None:
+        """Say what it does, whether it differs, and whether it cannot be."""
+        differs = value != self._default
+        valid = is_valid(self._record, self.option.path, value)
+        self._name.setProperty("role", "name" if differs else "body")
+        self._name.style().polish(self._name)
+        self.reset.setVisible(differs)
+        help = self.option.help
+        if self.option.reloads:
+            help = self.tr("{} Counts when the model is loaded again.").format(help)
+        self._help.setText(help if valid else self.tr("Not in use: {}").format(help))
+        self._help.setProperty("role", "caption" if valid else "danger")
+        self._help.style().polish(self._help)
+
+
+class Form(QWidget, Generic[Record]):
+    """Edits one record. What is chosen counts at once; what is typed, after a short pause.
+
+    Attributes:
+        search: finds options by name and by what they do.
+        rows: by the option's path.
+        value: the record as it is now.
+
+    Signals:
+        changed: the record, after a person changed it
+    """
+
+    changed = Signal(object)
+
+    def __init__(
+        self, sections: Sequence[Section], value: Record, default: Record, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.value = value
+        self._default = default
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(self.tr("Find an option"))
+        self.search.setAccessibleName(self.tr("Find an option"))
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self.rows: dict[str, Row] = {}
+        self._titles: list[tuple[QLabel, list[Row]]] = []
+        self._nothing = QLabel(self.tr("No option is called so."), self)
+        self._nothing.setProperty("role", "muted")
+        self._nothing.hide()
+        self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
+        self._pause.timeout.connect(lambda: self.changed.emit(self.value))
+        self._build(sections)
+        self.search.setVisible(len(self.rows) > FEW)
+        self.show_record(value, default)
+
+    def _build(self, sections: Sequence[Section]) -> None:
+        page = QWidget(self)
+        page.setObjectName("column")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(4, 0, 12, 12)
+        column.setSpacing(0)
+        column.addWidget(self._nothing)
+        for section in sections:
+            title = QLabel(section.title, page)
+            title.setProperty("role", "section")
+            column.addWidget(title)
+            rows = [self._row(option, page) for option in section.options]
+            self._titles.append((title, rows))
+            for row in rows:
+                column.addWidget(row)
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        area.setWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(8)
+        layout.addWidget(self.search)
+        layout.addWidget(area, 1)
+
+    def _row(self, option: Option, parent: QWidget) -> Row:
+        row = self.rows[option.path] = Row(option, type(self.value), parent)
+        row.edited.connect(lambda value: self._take(option, value))
+        for widget in (
+            row.findChildren(QComboBox) + row.findChildren(QAbstractSpinBox) + row.findChildren(QSlider)
+        ):
+            widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            widget.installEventFilter(self)
+        return row
+
+    def show_record(self, value: Record, default: Record) -> None:
+        """default: what options are set back to."""
+        self.value, self._default = value, default
+        for path, row in self.rows.items():
+            row.show_value(get(value, path), get(default, path))
+
+    def offer(self, path: str, choices: Sequence[Choice]) -> None:
+        """The choices of an option that depend on the machine or on the model."""
+        editor = self.rows[path].editor
+        assert isinstance(editor, ChoiceEditor)
+        editor.offer(choices)
+        editor.show_value(get(self.value, path))
+
+    def reset_all(self) -> None:
+        self.show_record(self._default, self._default)
+        self.changed.emit(self.value)
+
+    def flush(self) -> None:
+        """Tell at once what was typed last."""
+        if self._pause.isActive():
+            self._pause.stop()
+            self.changed.emit(self.value)
+
+    def _take(self, option: Option, value: object) -> None:
+        self.value = replaced(self.value, option.path, value)
+        self._pause.start()
+        if option.kind in ("choice", "switch"):
+            self.flush()
+
+    def _filter(self, text: str) -> None:
+        words = text.casefold().split()
+        found = {path: row.matches(words) for path, row in self.rows.items()}
+        for path, row in self.rows.items():
+            row.setVisible(found[path])
+        for title, rows in self._titles:
+            title.setVisible(any(found[row.option.path] for row in rows))
+        self._nothing.setVisible(not any(found.values()))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The wheel scrolls the page; it turns only the number that is being edited."""
+        if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
+            event.ignore()
+            return True
+        return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        self.flush()
+        super().hideEvent(event)

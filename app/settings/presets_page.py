@@ -1,0 +1,219 @@
+"""Settings under a name: used, saved, deleted, imported, exported."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QListWidget,
+    QMessageBox,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.settings import chat_options
+from app.settings.fields import get
+from app.store import BadImport, ChatSettings, Preset, StoreError
+from app.store.presets import Presets, from_file, to_file
+
+SUFFIX = ".preset.json"
+
+
+class PresetsPage(QWidget):
+    """
+    Attributes:
+        chat: the settings that are saved under a name.
+        names: the list.
+        said: what went wrong last, or what the preset chosen holds.
+
+    Signals:
+        used: ChatSettings, for the chat that is shown
+        used_for_new: ChatSettings, for new chats
+    """
+
+    used = Signal(object)
+    used_for_new = Signal(object)
+
+    def __init__(self, presets: Presets, chat: ChatSettings, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.chat = chat
+        self._presets = presets
+        self._kept: list[Preset] = []
+        self.names = QListWidget(self)
+        self.names.setAccessibleName(self.tr("Presets"))
+        self.names.currentRowChanged.connect(self._choose)
+        self.said = QLabel(self)
+        self.said.setTextFormat(Qt.TextFormat.PlainText)
+        self.said.setWordWrap(True)
+        self.use = self._button(self.tr("Use in this chat"), lambda: self.used.emit(self._chosen.settings))
+        self.use.setProperty("role", "main")
+        self.use_for_new = self._button(
+            self.tr("Use for new chats"), lambda: self.used_for_new.emit(self._chosen.settings)
+        )
+        self.save = self._button(self.tr("Save this chat's…"), self._ask_name)
+        self.delete = self._button(self.tr("Delete"), self._ask_delete)
+        self.import_ = self._button(self.tr("Import…"), self._ask_import)
+        self.export = self._button(self.tr("Export…"), self._ask_export)
+        self._build()
+        self.refresh()
+
+    def _build(self) -> None:
+        buttons = QGridLayout()
+        for place, button in enumerate((self.use, self.use_for_new, self.delete, self.export)):
+            buttons.addWidget(button, place // 2, place % 2)
+        lower = QHBoxLayout()
+        lower.addWidget(self.save)
+        lower.addWidget(self.import_)
+        lower.addStretch(1)
+        right = QVBoxLayout()
+        right.addWidget(self.said, 1, Qt.AlignmentFlag.AlignTop)
+        right.addLayout(buttons)
+        columns = QHBoxLayout()
+        columns.addWidget(self.names, 2)
+        columns.addLayout(right, 3)
+        columns.setSpacing(16)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addLayout(columns, 1)
+        layout.addLayout(lower)
+
+    def _button(self, text: str, pressed: Callable[[], object]) -> QPushButton:
+        button = QPushButton(text, self)
+        button.setAutoDefault(False)
+        button.clicked.connect(pressed)
+        return button
+
+    @property
+    def _chosen(self) -> Preset:
+        return self._kept[self.names.currentRow()]
+
+    def refresh(self, chosen: str = "") -> None:
+        """chosen: the name to stand on; else the first."""
+        try:
+            self._kept = self._presets.all()
+        except StoreError as error:
+            self._complain(error)
+            return
+        known = [preset.name for preset in self._kept]
+        with QSignalBlocker(self.names):
+            self.names.clear()
+            self.names.addItems(known)
+        self.names.setCurrentRow(known.index(chosen) if chosen in known else 0 if known else -1)
+        self._choose(self.names.currentRow())
+
+    def _choose(self, row: int) -> None:
+        for button in (self.use, self.use_for_new, self.delete, self.export):
+            button.setEnabled(row >= 0)
+        empty = self.tr("A preset keeps a chat's settings under a name, to use them again elsewhere.")
+        self._say(described(self._kept[row].settings) if row >= 0 else empty, "muted")
+
+    # -- what the buttons do ---------------------------------------------------------------------------------
+
+    def save_as(self, name: str) -> None:
+        """Keep this chat's settings under a name."""
+        self._do(lambda: self._presets.save(Preset(name, self.chat)), name)
+
+    def delete_chosen(self) -> None:
+        self._do(lambda: self._presets.delete(self._chosen.name))
+
+    def import_from(self, path: Path) -> None:
+        """Add a preset; one that is called so already stays, and the new one gets a number."""
+        try:
+            preset = from_file(path)
+        except BadImport as error:
+            self._complain(error)
+            return
+        name = _free(preset.name, {each.name for each in self._kept})
+        self._do(lambda: self._presets.save(Preset(name, preset.settings)), name)
+
+    def export_to(self, path: Path) -> None:
+        try:
+            path.write_bytes(to_file(self._chosen))
+        except OSError as error:
+            self._say(self.tr("{} cannot be written: {}").format(path, error.strerror), "danger")
+        else:
+            self._say(self.tr("Exported to {}").format(path), "muted")
+
+    def _do(self, work: Callable[[], None], chosen: str = "") -> None:
+        try:
+            work()
+        except StoreError as error:
+            self._complain(error)
+        else:
+            self.refresh(chosen)
+
+    def _complain(self, error: StoreError) -> None:
+        self._say(f"{error.message} {error.hint}", "danger")
+
+    def _say(self, text: str, role: str) -> None:
+        self.said.setText(text)
+        self.said.setProperty("role", role)
+        self.said.style().polish(self.said)
+
+    # -- questions -------------------------------------------------------------------------------------------
+
+    def _ask_name(self) -> None:
+        name, sure = QInputDialog.getText(self, self.tr("Save preset"), self.tr("Name of the preset"))
+        name = name.strip()
+        if not sure or not name:
+            return
+        is_new = name not in {each.name for each in self._kept}
+        if is_new or self._is_sure(self.tr("There is a preset called {}. Replace it?").format(name)):
+            self.save_as(name)
+
+    def _ask_delete(self) -> None:
+        if self._is_sure(self.tr("Delete the preset {}?").format(self._chosen.name)):
+            self.delete_chosen()
+
+    def _ask_import(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, self.tr("Import preset"), "", "JSON (*.json)")
+        if path:
+            self.import_from(Path(path))
+
+    def _ask_export(self) -> None:
+        name = "".join("_" if letter in '\\/:*?"<>|' else letter for letter in self._chosen.name)
+        path, _ = QFileDialog.getSaveFileName(self, self.tr("Export preset"), name + SUFFIX, "JSON (*.json)")
+        if path:
+            self.export_to(Path(path))
+
+    def _is_sure(self, question: str) -> bool:
+        return QMessageBox.question(self, self.tr("Presets"), question) == QMessageBox.StandardButton.Yes
+
+
+def described(settings: ChatSettings) -> str:
+    """What it sets otherwise than the engine's own way, a line for each option."""
+    usual = ChatSettings()
+    options = [option for section in chat_options.chat_sections() for option in section.options]
+    lines = [
+        f"{option.text}: {_shown(get(settings, option.path))}"
+        for option in options
+        if get(settings, option.path) != get(usual, option.path)
+    ]
+    return "\n".join(lines)
+
+
+def _shown(value: object) -> str:
+    match value:
+        case float():
+            return words.decimal(value)
+        case int():
+            return words.number(value)
+        case list() | dict():
+            return ", ".join(map(repr, value))
+    return str(value)
+
+
+def _free(name: str, taken: set[str]) -> str:
+    number = 2
+    free = name
+    while free in taken:
+        free = f"{name} ({number})"
+        number += 1
+    return free

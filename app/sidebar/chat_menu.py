@@ -1,0 +1,121 @@
+"""What can be done with a chat or a folder: by key while the list has the focus, and from a menu."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
+
+from app.sidebar import outline
+from app.sidebar.changes import Changes
+from app.sidebar.chat_view import ChatView
+from app.sidebar.outline import Group
+from app.store import ChatLine, Folder
+
+
+class ChatMenu(QMenu):
+    """Of the current row. Its keys work in the list alone, so that none is taken from the text field.
+
+    Attributes:
+        rename, pin, duplicate, export, save_pdf, print_out, delete: actions; duplicate, export, save_pdf and
+            print_out are for the owner to connect.
+        folders: the menu to move a chat into one.
+    """
+
+    def __init__(self, view: ChatView, changes: Changes, folders: Callable[[], list[Folder]]) -> None:
+        super().__init__(view)
+        self._view, self._changes, self._all_folders = view, changes, folders
+        self.setAccessibleName(self.tr("What to do with the chat"))
+        self.rename = self._action(self.tr("Rename"), "F2", self._rename)
+        self.pin = self._action(self.tr("Pin"), "Ctrl+Shift+P", self._pin)
+        self.folders = self.addMenu(self.tr("Move to folder"))
+        self.folders.aboutToShow.connect(self._list_folders)
+        self.duplicate = self._action(self.tr("Duplicate"), "Ctrl+D")
+        self.addSeparator()
+        self.export = self._action(self.tr("Export…"), "Ctrl+E")
+        self.save_pdf = self._action(self.tr("Save as PDF…"))
+        self.print_out = self._action(self.tr("Print…"), QKeySequence.StandardKey.Print)
+        self.addSeparator()
+        self.delete = self._action(self.tr("Delete"), QKeySequence.StandardKey.Delete, self._delete)
+        self.aboutToShow.connect(self._fit)
+
+    @property
+    def chat(self) -> ChatLine | None:
+        return self._view.chats.chat(self._view.currentIndex())
+
+    @property
+    def group(self) -> Group | None:
+        return self._view.chats.group(self._view.currentIndex())
+
+    def _action(
+        self,
+        text: str,
+        key: QKeySequence.StandardKey | str | None = None,
+        do: Callable[[], None] | None = None,
+    ) -> QAction:
+        action = QAction(text, self)
+        if isinstance(key, QKeySequence.StandardKey):
+            action.setShortcuts(key)
+        elif key:
+            action.setShortcut(QKeySequence(key))
+        action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        action.setShortcutVisibleInContextMenu(True)
+        if do is not None:
+            action.triggered.connect(do)
+        self.addAction(action)
+        self._view.addAction(action)
+        return action
+
+    def _fit(self) -> None:
+        """To what the current row is."""
+        chat = self.chat
+        for action in (self.pin, self.folders.menuAction(), self.duplicate, self.save_pdf, self.print_out):
+            action.setVisible(chat is not None)
+        self.pin.setText(self.tr("Unpin") if chat and chat.pinned else self.tr("Pin"))
+        self.delete.setText(self.tr("Delete") if chat else self.tr("Delete the folder, keep its chats"))
+
+    def _list_folders(self) -> None:
+        self.folders.clear()
+        chat = self.chat
+        if chat is None:
+            return
+        for folder in self._all_folders():
+            self._add_place(chat, folder.name, folder.id)
+        if not self.folders.isEmpty():
+            self.folders.addSeparator()
+        if chat.folder is not None:
+            self._add_place(chat, self.tr("No folder"), None)
+        new = self.folders.addAction(self.tr("New folder…"))
+        new.triggered.connect(lambda: self.begin_folder(chat))
+
+    def _add_place(self, chat: ChatLine, name: str, folder: int | None) -> None:
+        place = self.folders.addAction(name.replace("&", "&&"))
+        place.setCheckable(True)
+        place.setChecked(folder is not None and folder == chat.folder)
+        place.triggered.connect(lambda: self._changes.move(chat.id, folder))
+
+    def begin_folder(self, chat: ChatLine | None = None) -> None:
+        """Make a folder, with this chat in it, and let the person name it."""
+        folder = self._changes.new_folder()
+        if folder is None:
+            return
+        if chat is not None:
+            self._changes.move(chat.id, folder)
+        index = self._view.chats.index_of_group(outline.folder_key(folder))
+        self._view.setCurrentIndex(index)
+        self._view.edit(index)
+
+    def _rename(self) -> None:
+        if self.chat or (self.group and self.group.folder):
+            self._view.edit(self._view.currentIndex())
+
+    def _pin(self) -> None:
+        if chat := self.chat:
+            self._changes.pin(chat.id, not chat.pinned)
+
+    def _delete(self) -> None:
+        chat, group = self.chat, self.group
+        if chat:
+            self._changes.delete(chat)
+        elif group and group.folder:
+            self._changes.delete_folder(group.folder)

@@ -1,0 +1,96 @@
+"""What was just done, and a button that undoes it."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+SHOWN_MS = 10_000
+
+
+class NoteBar(QFrame):
+    """A sentence for some seconds; as long as the mouse or the focus is on it, it stays.
+
+    Attributes:
+        button: what can be done about it; hidden where there is nothing.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("note_bar")
+        self._action: Callable[[], object] | None = None
+        self._is_undo = False
+        self._label = QLabel(self)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setWordWrap(True)
+        self._label.setMinimumWidth(1)
+        self.button = QPushButton(self)
+        self.button.clicked.connect(self.press)
+        self.button.installEventFilter(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(12, 8, 8, 8)
+        layout.addWidget(self._label)
+        layout.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignRight)
+        self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)
+        self._timer.timeout.connect(self.hide)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        return self._label.text()
+
+    def say(self, text: str, action: str = "", do: Callable[[], object] | None = None) -> None:
+        """It replaces what was said before."""
+        self._label.setText(_breakable(text))
+        self.setAccessibleName(text)
+        self.button.setText(action)
+        self.button.setAccessibleName(f"{action}: {text}")
+        self.button.setVisible(do is not None)
+        self._action, self._is_undo = do, False
+        self.show()
+        self._timer.start()
+
+    def offer_undo(self, text: str, undo: Callable[[], object]) -> None:
+        self.say(text, self.tr("Undo"), undo)
+        self._is_undo = True
+
+    def undo(self) -> None:
+        """Where that is what the button does."""
+        if self.isVisible() and self._is_undo:
+            self.press()
+
+    def press(self) -> None:
+        """What the button does, once."""
+        action, self._action = self._action, None
+        self.hide()
+        if action is not None:
+            action()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self._stay(event)
+        return super().eventFilter(watched, event)
+
+    def event(self, event: QEvent) -> bool:
+        self._stay(event)
+        return super().event(event)
+
+    def _stay(self, event: QEvent) -> None:
+        match event.type():
+            case QEvent.Type.Enter | QEvent.Type.FocusIn:
+                self._timer.stop()
+            case QEvent.Type.Leave | QEvent.Type.FocusOut if self.isVisible() and not self.button.hasFocus():
+                self._timer.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._timer.stop()
+
+
+def _breakable(text: str) -> str:
+    """A word longer than a line may be broken: Qt breaks between words only."""
+    words = (
+        "\u200b".join(word[i : i + 12] for i in range(0, len(word), 12)) if len(word) > 24 else word
+        for word in text.split(" ")
+    )
+    return " ".join(words)

@@ -1,0 +1,250 @@
+"""The sidebar: every chat, pinned, in folders and by date."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QUrl, Signal
+from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
+from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+
+from app.sidebar import headings, import_bar, outline
+from app.sidebar.changes import Changes
+from app.sidebar.chat_list import ChatList
+from app.sidebar.chat_menu import ChatMenu
+from app.sidebar.chat_view import ChatView
+from app.sidebar.header import Header
+from app.sidebar.import_bar import ImportBar
+from app.sidebar.importing import Importing, Outcome
+from app.sidebar.note_bar import NoteBar
+from app.sidebar.transfer import Transfer
+from app.store import ChatLine, Folder, Store, StoreError
+
+WIDTH_CHARACTERS = 44
+
+
+class Sidebar(QFrame):
+    """Shows the chats of the store and changes them itself; which one is shown is the window's to say.
+
+    Attributes:
+        view: the list.
+        menu: of a chat or a folder.
+        header, note, importing: the parts around the list.
+
+    Signals:
+        chat_chosen: chat, to be shown
+        new_chat: a new one is to be shown
+        search_asked: the search palette is to be shown
+        chat_deleted: chat, which may be the one that is shown
+        trouble: SpecExecError
+    """
+
+    chat_chosen = Signal(int)
+    new_chat = Signal()
+    search_asked = Signal()
+    chat_deleted = Signal(int)
+    trouble = Signal(object)
+
+    def __init__(self, store: Store, path: Path, parent: QWidget | None = None) -> None:
+        """path: the store's file."""
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self._store = store
+        self._width = WIDTH_CHARACTERS * self.fontMetrics().averageCharWidth()
+        self._shown: int | None = None
+        self._lost: int | None = None  # the chat that was deleted while it was shown
+        self._chats = ChatList(store, self)
+        self._changes = Changes(store, self)
+        self._transfer = Transfer(store, path, self)
+        self.header = Header(self)
+        self.view = ChatView(self._chats, self)
+        self.menu = ChatMenu(self.view, self._changes, self._folders)
+        self.note = NoteBar(self)
+        self.importing = ImportBar(self)
+        self._empty = QLabel(
+            self.tr("Your chats will be listed here.\n\nChats from ChatGPT can be imported: see “⋯” above."),
+            self,
+        )
+        self._empty.setProperty("role", "muted")
+        self._empty.setWordWrap(True)
+        self._empty.setMargin(16)
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
+        self._build()
+        self._connect_list()
+        self._connect_transfer()
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(self.header)
+        layout.addWidget(self._empty, 1)
+        layout.addWidget(self.view, 1)
+        for bar in (self.importing, self.note):
+            layout.addWidget(bar)
+        self.setFocusProxy(self.view)
+        undo = QAction(self)
+        undo.setShortcuts(QKeySequence.StandardKey.Undo)
+        undo.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        undo.triggered.connect(self.note.undo)
+        self.addAction(undo)
+
+    def _connect_list(self) -> None:
+        header, chats, changes = self.header, self._chats, self._changes
+        header.new_chat.clicked.connect(self.new_chat)
+        header.search.clicked.connect(self.search_asked)
+        header.new_folder.triggered.connect(lambda: self.menu.begin_folder())
+        chats.changed.connect(self._show_emptiness)
+        chats.chat_named.connect(changes.rename)
+        chats.folder_named.connect(changes.rename_folder)
+        chats.chat_dropped.connect(changes.drop)
+        chats.trouble.connect(self.trouble)
+        self.view.chosen.connect(self.chat_chosen)
+        self.view.menu_asked.connect(self._open_menu)
+        changes.changed.connect(self.refresh)
+        changes.undoable.connect(self.note.offer_undo)
+        changes.deleted.connect(self._lose)
+        changes.restored.connect(self._find)
+        changes.trouble.connect(self.trouble)
+
+    def _connect_transfer(self) -> None:
+        menu, transfer = self.menu, self._transfer
+        menu.duplicate.triggered.connect(partial(self._with_chat, transfer.duplicate))
+        menu.save_pdf.triggered.connect(partial(self._with_chat, transfer.save_pdf))
+        menu.print_out.triggered.connect(partial(self._with_chat, transfer.print_out))
+        menu.export.triggered.connect(self._export)
+        self.header.export_all.triggered.connect(
+            lambda: transfer.export(self.tr("Chats"), lambda: outline.every_chat(self._store))
+        )
+        self.header.import_chats.triggered.connect(transfer.import_chats)
+        self.importing.stop.clicked.connect(transfer.stop_import)
+        transfer.written.connect(self._show_written)
+        transfer.duplicated.connect(self._show_copy)
+        transfer.import_begun.connect(self._begin_import)
+        transfer.import_ended.connect(self._end_import)
+        transfer.trouble.connect(self.trouble)
+
+    # -- for the window --------------------------------------------------------------------------------------
+
+    def sizeHint(self) -> QSize:
+        return QSize(self._width, 600)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(20 * self.fontMetrics().averageCharWidth(), 200)
+
+    def refresh(self) -> None:
+        """The list of chats is another one; what is selected and where it is scrolled to stays."""
+        self._chats.refresh()
+
+    def show_chat(self, chat: int | None) -> None:
+        """Mark the chat that the window shows; None: a new one."""
+        self._shown = chat
+        self.view.show_chat(chat)
+
+    def mark_answering(self, chat: int | None) -> None:
+        """Mark the chat with the answer under way."""
+        self._chats.mark_answering(chat)
+
+    def state(self) -> dict[str, object]:
+        """What a person set here, for `restore` after the next start."""
+        return {"width": self.width(), "is_open": not self.isHidden(), "folded": sorted(self._chats.folded)}
+
+    def restore(self, state: Mapping[str, object]) -> None:
+        """What is missing or no sense of can be made stays as it is."""
+        match state.get("width"):
+            case int(width) if width > 0:
+                self._width = width
+                self.updateGeometry()
+        match state.get("is_open"):
+            case bool(is_open):
+                self.setVisible(is_open)
+        match state.get("folded"):
+            case [*folded]:
+                self._chats.folded = {key for key in folded if isinstance(key, str)}
+        self.refresh()
+
+    def toggle(self) -> None:
+        """Show the sidebar and go to its list, or hide it."""
+        self.setVisible(self.isHidden())
+        if self.isVisible():
+            self.view.setFocus()
+
+    def close_down(self) -> None:
+        """The window closes: end an import under way. What was imported stays."""
+        if self._transfer.importing is not None:
+            self._transfer.importing.stop()
+            self._transfer.importing.wait()
+
+    # -- within ----------------------------------------------------------------------------------------------
+
+    def event(self, event: QEvent) -> bool:
+        """Another window, or midnight, may have changed the list while this one was behind."""
+        if event.type() == QEvent.Type.WindowActivate:
+            self.refresh()
+        return super().event(event)
+
+    def _show_emptiness(self) -> None:
+        is_empty = self._chats.is_empty()
+        self._empty.setVisible(is_empty)
+        self.view.setVisible(not is_empty)
+        self.header.export_all.setEnabled(not is_empty)
+
+    def _folders(self) -> list[Folder]:
+        try:
+            return self._store.folders.all()
+        except StoreError as error:
+            self.trouble.emit(error)
+            return []
+
+    def _open_menu(self, at: QPoint) -> None:
+        group = self.menu.group
+        if self.menu.chat or (group and group.folder):
+            self.menu.popup(at)
+
+    def _with_chat(self, do: Callable[[ChatLine], None]) -> None:
+        if chat := self.menu.chat:
+            do(chat)
+
+    def _lose(self, chat: int) -> None:
+        if chat == self._shown:
+            self._lost = chat
+        self.chat_deleted.emit(chat)
+
+    def _find(self, chat: int) -> None:
+        if chat == self._lost:
+            self.chat_chosen.emit(chat)
+        self._lost = None
+        self.view.setFocus()
+
+    def _export(self) -> None:
+        chat, group = self.menu.chat, self.menu.group
+        if chat:
+            self._transfer.export(headings.title(chat.title), lambda: [chat])
+        elif group and (folder := group.folder):
+            read = self._store.chats.in_folder
+            self._transfer.export(folder.name, lambda: read(folder.id, outline.ALL))
+
+    def _show_written(self, path: Path) -> None:
+        folder = QUrl.fromLocalFile(str(path.parent))
+        said = self.tr("Saved as {}").format(path.name)
+        self.note.say(said, self.tr("Open the folder"), lambda: QDesktopServices.openUrl(folder))
+
+    def _show_copy(self, chat: int) -> None:
+        self.refresh()
+        self.chat_chosen.emit(chat)
+
+    def _begin_import(self, importing: Importing) -> None:
+        self.importing.begin(importing.name)
+        importing.progressed.connect(self.importing.advance)
+
+    def _end_import(self, outcome: Outcome) -> None:
+        self.importing.hide()
+        self.refresh()
+        if outcome.error is not None:
+            self.trouble.emit(outcome.error)
+        if outcome.chats:
+            self.note.offer_undo(import_bar.summary(outcome), lambda: self._changes.take_back(outcome.chats))
+        elif outcome.error is None:
+            self.note.say(import_bar.summary(outcome))
+        if outcome.skipped:
+            import_bar.list_skipped(self, outcome)

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""Keeps the window's translation files: resources/translations/specexec_LANGUAGE.ts and their .qm.
+
+usage: python packaging/translations.py update    bring new texts of app/ into the .ts files, drop old ones
+       python packaging/translations.py release   make the .qm files of the .ts files
+       python packaging/translations.py missing   list what is not translated yet; exit status 1 if any is
+
+Run it with the environment's Python. Texts are those given to `self.tr`, to a module's `_tr` and to
+`translate`; pyside6-lupdate does not know the second.
+"""
+
+import ast
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "resources" / "translations"
+LANGUAGES = ("ko", "zh_CN")
+
+Key = tuple[str, str]  # context, source text
+
+
+class NotLiteral(Exception):
+    """A text that is put together where it is translated, so that no file can hold it."""
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects texts with their contexts: the class, or what the module's `_tr` names."""
+
+    def __init__(self, path: Path, tree: ast.Module) -> None:
+        self.found: list[Key] = []
+        self._path = path
+        self._classes: list[str] = []
+        self._context = next(filter(None, map(_context, tree.body)), "")
+        self.visit(tree)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._classes.append(node.name)
+        self.generic_visit(node)
+        self._classes.pop()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        if not _context(node):
+            self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> None:
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name("self"), attr="tr"), args=[text, *_]):
+                self._add(self._classes[-1], text)
+            case ast.Call(func=ast.Name("_tr"), args=[text]):
+                self._add(self._context, text)
+            case ast.Call(func=ast.Attribute(attr="translate"), args=[ast.Constant(str(context)), text, *_]):
+                self._add(context, text)
+        self.generic_visit(node)
+
+    def _add(self, context: str, text: ast.expr) -> None:
+        if not isinstance(text, ast.Constant) or not isinstance(text.value, str) or not context:
+            raise NotLiteral(f"{self._path}:{text.lineno}")
+        self.found.append((context, text.value))
+
+
+def _context(node: ast.stmt) -> str:
+    """Of a `def _tr(text): return QCoreApplication.translate("context", text)`."""
+    match node:
+        case ast.FunctionDef(
+            name="_tr", body=[*_, ast.Return(ast.Call(args=[ast.Constant(str(context)), *_]))]
+        ):
+            return context
+    return ""
+
+
+def texts() -> list[Key]:
+    """Everything the window says, file by file, once."""
+    found = {}
+    for path in sorted((ROOT / "app").rglob("*.py")):
+        found |= dict.fromkeys(_Finder(path, ast.parse(path.read_text("utf-8"))).found)
+    return list(found)
+
+
+def translations(language: str) -> dict[Key, str]:
+    """What the .ts file holds; "" for what is not translated."""
+    path = FOLDER / f"specexec_{language}.ts"
+    return dict(_read(path)) if path.exists() else {}
+
+
+def _read(path: Path) -> Iterator[tuple[Key, str]]:
+    for context in ET.parse(path).getroot().iter("context"):
+        for message in context.iter("message"):
+            key = context.findtext("name", ""), message.findtext("source", "")
+            yield key, message.findtext("translation", "")
+
+
+def write(language: str, translated: dict[Key, str]) -> None:
+    """In Qt's format, contexts and texts in order, so that versions can be compared."""
+    root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
+    for name in sorted({context for context, _ in translated}):
+        context = ET.SubElement(root, "context")
+        ET.SubElement(context, "name").text = name
+        for (owner, source), text in sorted(translated.items()):
+            if owner == name:
+                message = ET.SubElement(context, "message")
+                ET.SubElement(message, "source").text = source
+                translation = ET.SubElement(message, "translation")
+                translation.text = text
+                if not text:
+                    translation.set("type", "unfinished")
+    ET.indent(root, "    ")
+    text = ET.tostring(root, "unicode")
+    path = FOLDER / f"specexec_{language}.ts"
+    path.write_text(f'<?xml version="1.0" encoding="utf-8"?>\n<!DOCTYPE TS>\n{text}\n', "utf-8", newline="\n")
+
+
+def update() -> int:
+    now = texts()
+    for language in LANGUAGES:
+        before = translations(language)
+        elsewhere = {source: text for (_, source), text in before.items()}  # a text that moved
+        write(language, {key: before.get(key, elsewhere.get(key[1], "")) for key in now})
+    return 0
+
+
+def release() -> int:
+    lrelease = Path(sys.executable).with_name("pyside6-lrelease" + Path(sys.executable).suffix)
+    for language in LANGUAGES:
+        path = FOLDER / f"specexec_{language}.ts"
+        subprocess.run([lrelease, "-silent", path, "-qm", path.with_suffix(".qm")], check=True)
+    return 0
+
+
+def missing() -> int:
+    lacking = [
+        (language, key) for language in LANGUAGES for key in texts() if not translations(language).get(key)
+    ]
+    for language, (context, source) in lacking:
+        print(f"{language}\t{context}\t{source!r}")
+    return 1 if lacking else 0
+
+
+if __name__ == "__main__":
+    commands = {"update": update, "release": release, "missing": missing}
+    if len(sys.argv) != 2 or sys.argv[1] not in commands:
+        sys.exit(__doc__)
+    sys.exit(commands[sys.argv[1]]())

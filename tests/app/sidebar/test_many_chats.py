@@ -1,0 +1,66 @@
+"""Many chats cost no more than few."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.sidebar.search_palette import SearchPalette
+from app.sidebar.sidebar import Sidebar
+from app.store import Store
+from tests.app.store.many import QUERIES, chats
+
+CHATS = 10_000
+
+
+@pytest.fixture
+def store(path: Path) -> Store:
+    store = Store(path)
+    store.chats.add(chats(CHATS, 2))
+    store.close()
+    return Store(path)
+
+
+def test_ten_thousand_chats_open_scroll_and_refresh_at_once(
+    make_sidebar: Callable[[], Sidebar], store: Store, qtbot: QtBot
+) -> None:
+    start = time.perf_counter()
+    sidebar = make_sidebar()
+    sidebar.view.grab()
+    assert time.perf_counter() - start < 1
+    model = sidebar.view.chats
+    loaded = lambda: sum(model.rowCount(model.index(row)) for row in range(model.rowCount()))  # noqa: E731
+    assert 0 < loaded() < CHATS / 10
+    slowest = 0.0
+    while model.canFetchMore(model.index(-1)):
+        start = time.perf_counter()
+        sidebar.view.scrollToBottom()
+        model.fetchMore(model.index(-1))
+        slowest = max(slowest, time.perf_counter() - start)
+    assert loaded() == CHATS
+    assert slowest < 1
+    start = time.perf_counter()
+    sidebar.refresh()
+    assert time.perf_counter() - start < 1
+    store.close()
+
+
+def test_a_search_among_many_is_on_the_screen_within_a_fifth_of_a_second(store: Store, qtbot: QtBot) -> None:
+    window = QWidget()
+    window.resize(900, 700)
+    qtbot.addWidget(window)
+    palette = SearchPalette(store, window)
+    window.show()
+    palette.open()
+    for query in QUERIES:
+        start = time.perf_counter()
+        with qtbot.waitSignal(
+            palette._searching.found, check_params_cb=lambda found, query=query: found.query == query
+        ):
+            palette.field.setText(query)
+        palette.grab()
+        assert time.perf_counter() - start < 0.5, query  # 0.2 where the machine has nothing else to do
+    store.close()

@@ -1,0 +1,245 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtPrintSupport import QPrinter
+from PySide6.QtWidgets import QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app.sidebar import files, printing
+from app.sidebar.importing import Importing, Outcome
+from app.sidebar.sidebar import Sidebar
+from app.store import BadImport, Store
+from app.store.exchange import export_file, import_file
+from engine.errors import DiskProblem
+from tests.app.sidebar.conftest import chat, go_to, rows
+
+CTRL = Qt.KeyboardModifier.ControlModifier
+
+
+def answer_with(monkeypatch: pytest.MonkeyPatch, question: str, path: Path | None) -> None:
+    monkeypatch.setattr(files, question, lambda *_: path)
+
+
+def conversation(title: str, *said: str) -> dict[str, object]:
+    """As ChatGPT exports one."""
+    nodes: dict[str, object] = {"root": {"id": "root", "message": None, "parent": None, "children": []}}
+    parent = "root"
+    for i, text in enumerate(said):
+        message = {
+            "author": {"role": "assistant" if i % 2 else "user"},
+            "content": {"content_type": "text", "parts": [text]},
+            "create_time": 1.7e9 + i,
+        }
+        nodes[str(i)] = {"id": str(i), "message": message, "parent": parent, "children": []}
+        parent = str(i)
+    return {
+        "title": title,
+        "create_time": 1.7e9,
+        "update_time": 1.7e9,
+        "mapping": nodes,
+        "current_node": parent,
+    }
+
+
+def test_a_chat_is_exported_by_key_and_it_is_said_where(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one,) = store.chats.add([chat("one", 0, "question", "answer")])
+    sidebar.refresh()
+    go_to(sidebar, one)
+    path = tmp_path / "out.md"
+    answer_with(monkeypatch, "ask_where_to_export", path)
+    qtbot.keyClick(sidebar.view, Qt.Key.Key_E, CTRL)
+    qtbot.waitUntil(sidebar.note.isVisible)
+    assert sidebar.note.text == "Saved as out.md"
+    assert "## Assistant\n\nanswer" in path.read_text()
+    monkeypatch.setattr(QDesktopServices, "openUrl", pytest.fail)
+    qtbot.keyClick(sidebar.view, Qt.Key.Key_Z, CTRL)  # there is nothing to undo
+    assert sidebar.note.isVisible()
+
+
+def test_all_chats_and_a_folder_are_exported_whole(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.chats.add([chat("one", 1, "a"), chat("two", pinned=True), chat("three", folder="Work")])
+    sidebar.refresh()
+    everything, folder = tmp_path / "all.json", tmp_path / "folder.json"
+    answer_with(monkeypatch, "ask_where_to_export", everything)
+    sidebar.header.export_all.trigger()
+    qtbot.waitUntil(sidebar.note.isVisible)
+    assert {each.title for each in import_file(everything).chats} == {"one", "two", "three"}
+    sidebar.note.hide()
+    answer_with(monkeypatch, "ask_where_to_export", folder)
+    sidebar.view.setCurrentIndex(sidebar.view.chats.index_of_group("folder:1"))
+    sidebar.menu.export.trigger()
+    qtbot.waitUntil(sidebar.note.isVisible)
+    assert [each.title for each in import_file(folder).chats] == ["three"]
+
+
+def test_what_cannot_be_written_is_told(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (one,) = store.chats.add([chat("one")])
+    sidebar.refresh()
+    go_to(sidebar, one)
+    for question, action in (
+        ("ask_where_to_export", sidebar.menu.export),
+        ("ask_where_to_print", sidebar.menu.save_pdf),
+    ):
+        answer_with(monkeypatch, question, tmp_path / "nowhere" / "out.md")
+        with qtbot.waitSignal(sidebar.trouble) as trouble:
+            action.trigger()
+        assert isinstance(trouble.args[0], DiskProblem)
+
+
+def test_a_pdf_has_every_page_and_no_part_is_left(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = "A paragraph with $x^2$.\n\n```python\ndef f(): return 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    (one,) = store.chats.add([chat("one", 0, "question", said * 40)])
+    sidebar.refresh()
+    go_to(sidebar, one)
+    path = tmp_path / "out.pdf"
+    answer_with(monkeypatch, "ask_where_to_print", path)
+    sidebar.menu.save_pdf.trigger()
+    qtbot.waitUntil(sidebar.note.isVisible, timeout=60_000)
+    content = path.read_bytes()
+    assert content.startswith(b"%PDF")
+    assert content.count(b"/Type /Page\n") > 3
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_printing_numbers_the_pages(store: Store, tmp_path: Path, qtbot: QtBot) -> None:
+    (one,) = store.chats.add([chat("one", 0, *["a line of text\n\n" * 60] * 2)])
+    to_file = printing.printer("one")
+    to_file.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
+    to_file.setOutputFileName(str(tmp_path / "out.pdf"))
+    printing.print_chat(store.chats.read(one), to_file)
+    assert to_file.docName() == "one"
+    assert (tmp_path / "out.pdf").read_bytes().count(b"/Type /Page\n") >= 3
+
+
+def begin_import(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch, path: Path) -> Importing:
+    answer_with(monkeypatch, "ask_what_to_import", path)
+    sidebar.header.import_chats.trigger()
+    importing = sidebar._transfer.importing
+    assert importing is not None
+    return importing
+
+
+def test_an_export_of_chatgpt_is_imported_and_what_was_not_is_said(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "conversations.json"
+    good = [conversation(f"chat {i}", "hello", "hi") for i in range(20)]
+    path.write_text(json.dumps([*good, {"title": "broken"}]))
+    with qtbot.waitSignal(sidebar._transfer.import_ended, timeout=60_000):
+        begin_import(sidebar, monkeypatch, path)
+        assert sidebar.importing.isVisible()
+    assert not sidebar.importing.isVisible()
+    assert sidebar.note.text == "Imported 20 chats; 1 could not be read"
+    assert rows(sidebar) == ["November 2023", *[f"  chat {i}" for i in reversed(range(20))]]
+    box = sidebar.findChild(QMessageBox)
+    assert box.detailedText() == "“broken”: it has no messages."
+    box.close()
+    sidebar.note.press()
+    assert rows(sidebar) == []
+
+
+def test_an_import_that_is_stopped_says_how_far_it_came_and_can_be_undone(
+    sidebar: Sidebar, store: Store, path: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "many.json"
+    export_file(source, [chat(f"chat {i}", i * 0.001, *["word " * 50] * 20) for i in range(600)])
+    importing = begin_import(sidebar, monkeypatch, source)
+    importing.progressed.connect(lambda done, total: sidebar.importing.stop.click() if done else None)
+    with qtbot.waitSignal(importing.ended, timeout=60_000) as ended:
+        pass
+    (outcome,) = ended.args
+    assert isinstance(outcome, Outcome)
+    assert outcome.is_stopped
+    assert outcome.error is None
+    assert 0 < len(outcome.chats) < 600
+    assert len(store.chats.recent(1000)) == len(outcome.chats)
+    assert sidebar.note.text.startswith("Stopped. Imported ")
+    sidebar.note.press()
+    assert store.chats.recent(1000) == []
+
+
+def test_a_window_that_closes_ends_its_import(
+    sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "many.json"
+    export_file(source, [chat(f"chat {i}", i * 0.001, *["word " * 50] * 20) for i in range(600)])
+    importing = begin_import(sidebar, monkeypatch, source)
+    with qtbot.waitSignal(importing.progressed, timeout=60_000):
+        pass
+    sidebar.close_down()
+    kept = len(store.chats.recent(1000))
+    assert kept < 600
+    assert sidebar._transfer.importing is None
+
+
+def test_a_file_that_holds_no_chats_is_told_with_what_to_do(
+    sidebar: Sidebar, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("{}")
+    with qtbot.waitSignal(sidebar.trouble, timeout=60_000) as trouble:
+        begin_import(sidebar, monkeypatch, path)
+    assert isinstance(trouble.args[0], BadImport)
+    assert "ChatGPT" in trouble.args[0].hint
+    assert not sidebar.note.isVisible()
+
+
+def test_a_process_that_dies_is_told(
+    sidebar: Sidebar, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.json"
+    path.write_text("[]")
+    importing = begin_import(sidebar, monkeypatch, path)
+    with qtbot.waitSignal(sidebar.trouble, timeout=60_000) as trouble:
+        importing._process.kill()
+    assert trouble.args[0].message == "Reading x.json ended unexpectedly."
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Why? A/B: “test”", "Why A B “test”"),
+        ("con", "chat con"),
+        ("...", "chat"),
+        ("한" * 100, "한" * 40),
+        ("a\x00b\nc", "a b c"),
+    ],
+)
+def test_a_title_becomes_a_name_that_every_system_takes(title: str, name: str) -> None:
+    assert files.file_name(title) == name
+
+
+def test_the_dialog_asks_about_the_file_it_will_write(
+    sidebar: Sidebar, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def choose(name_filter: str) -> Callable[[QFileDialog], int]:
+        def run(dialog: QFileDialog) -> int:
+            dialog.setDirectory(str(tmp_path))
+            dialog.selectNameFilter(name_filter)
+            dialog.filterSelected.emit(name_filter)
+            return 1
+
+        return run
+
+    kinds = {
+        "Plain text (*.txt)": ".txt",
+        "JSON, with every version (*.json)": ".json",
+        "Markdown (*.md)": ".md",
+    }
+    for kind, ending in kinds.items():
+        monkeypatch.setattr(QFileDialog, "exec", choose(kind))
+        path = files.ask_where_to_export(sidebar, "A title")
+        assert path is not None
+        assert path.name == f"A title{ending}"

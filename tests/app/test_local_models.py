@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+
+from app import local_models
+from app.local_models import models_here, pairs_here, plan
+from engine import catalog, planner
+from engine.catalog import MODELS_VARIABLE
+from engine.planner.machines import processor
+from engine.protocol.messages import Memory
+
+GIB = 2**30
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(MODELS_VARIABLE, str(tmp_path))
+    monkeypatch.setattr(catalog, "RESOURCES", tmp_path / "none")
+    return tmp_path
+
+
+def put(folder: Path, name: str, nbytes: int) -> Path:
+    path = folder / name
+    path.write_bytes(b"GGUF" + bytes(nbytes - 4))
+    return path
+
+
+def test_nothing_is_here_where_there_is_no_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(MODELS_VARIABLE, str(folder / "gone"))
+    assert models_here() == []
+    assert pairs_here() == []
+
+
+def test_models_are_listed_by_size_with_the_catalogues_names(folder: Path) -> None:
+    coder, draft = catalog.entries()["coder"], catalog.entries()["coder-draft"]
+    put(folder, draft.file, 20)
+    put(folder, coder.file, 30)
+    own = put(folder, "my-own.gguf", 40)
+    assert [(model.name, model.nbytes) for model in models_here()] == [
+        (str(own), 40),
+        ("coder", 30),
+        ("coder-draft", 20),
+    ]
+    assert [model.text for model in models_here()] == [
+        "my-own.gguf",
+        "Qwen2.5 Coder 1.5B Instruct · Q4_K_M",
+        "Qwen2.5 Coder 0.5B Instruct · Q4_K_M",
+    ]
+
+
+def test_a_target_stands_with_its_draft(folder: Path) -> None:
+    put(folder, catalog.entries()["coder"].file, 30)
+    (alone,) = pairs_here()
+    assert alone.draft is None
+    put(folder, catalog.entries()["coder-draft"].file, 20)
+    pair = pairs_here()[0]
+    assert pair.draft is not None
+    assert (pair.draft.name, pair.nbytes) == ("coder-draft", 50)
+
+
+def test_a_file_that_cannot_be_read_has_no_plan(folder: Path) -> None:
+    assert plan(str(put(folder, "broken.gguf", 40)), "auto", None, None) is None
+
+
+def test_what_is_loaded_now_makes_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a catalogued model that is not here the plan is made by the catalogue alone."""
+    small = planner.described(0, 8, 10, 2, planner.usual_card(8), processor(8, {"avx2"}))
+    monkeypatch.setattr(planner, "of_probed", lambda *_: small)
+    local_models._outlined.cache_clear()
+    tight = plan("qwen2.5-coder-32b", "none", 2048, None)
+    roomy = plan("qwen2.5-coder-32b", "none", 2048, Memory(vram=0, ram=64 * GIB, peak=0))
+    assert tight is not None
+    assert roomy is not None
+    assert tight.memory.ssd > 0
+    assert roomy.memory.ssd == 0
