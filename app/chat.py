@@ -245,6 +245,7 @@ class Chat(QObject):
             with self._telling():
                 under_way.interrupt()
             self._refresh()
+            self.listed.emit()
 
     def _go_on(self) -> None:
         """Ask what waits."""

@@ -325,6 +325,10 @@
             <translation>메시지</translation>
         </message>
         <message>
+            <source>Message — Ctrl+Enter sends, Enter breaks the line</source>
+            <translation>메시지 — Ctrl+Enter로 보내고, Enter로 줄을 바꿉니다</translation>
+        </message>
+        <message>
             <source>Message — Enter sends, Shift+Enter breaks the line</source>
             <translation>메시지 — Enter로 전송, Shift+Enter로 줄바꿈</translation>
         </message>
@@ -906,70 +910,10 @@
         </message>
     </context>
     <context>
-        <name>ModelBar</name>
+        <name>NoteBar</name>
         <message>
-            <source>Answering, iteration {}</source>
-            <translation>답변 중, 반복 {}</translation>
-        </message>
-        <message>
-            <source>Answering…</source>
-            <translation>답변하는 중…</translation>
-        </message>
-        <message>
-            <source>Begin a new chat (Ctrl+N)</source>
-            <translation>새 대화 시작 (Ctrl+N)</translation>
-        </message>
-        <message>
-            <source>Loading the model…</source>
-            <translation>모델을 불러오는 중…</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>새 대화</translation>
-        </message>
-        <message>
-            <source>Progress</source>
-            <translation>진행률</translation>
-        </message>
-        <message>
-            <source>Reading the prompt: {} of {} tokens</source>
-            <translation>프롬프트 읽는 중: {} / {} 토큰</translation>
-        </message>
-        <message>
-            <source>Reading the prompt…</source>
-            <translation>프롬프트를 읽는 중…</translation>
-        </message>
-        <message>
-            <source>Show or hide the token tree (Ctrl+T)</source>
-            <translation>토큰 트리 표시/숨기기 (Ctrl+T)</translation>
-        </message>
-        <message>
-            <source>Starting the engine…</source>
-            <translation>엔진을 시작하는 중…</translation>
-        </message>
-        <message>
-            <source>State</source>
-            <translation>상태</translation>
-        </message>
-        <message>
-            <source>Stopping…</source>
-            <translation>중지하는 중…</translation>
-        </message>
-        <message>
-            <source>Token tree</source>
-            <translation>토큰 트리</translation>
-        </message>
-        <message>
-            <source>● Ready</source>
-            <translation>● 준비됨</translation>
-        </message>
-        <message>
-            <source>✕ No model is loaded</source>
-            <translation>✕ 불러온 모델이 없음</translation>
-        </message>
-        <message>
-            <source>✕ The engine has stopped</source>
-            <translation>✕ 엔진이 멈췄음</translation>
+            <source>Undo</source>
+            <translation>실행 취소</translation>
         </message>
     </context>
     <context>
@@ -1407,6 +1351,10 @@
             <translation>이 모델의 형식</translation>
         </message>
         <message>
+            <source>How fast it is, shows when it is loaded: the list does not have this pair.</source>
+            <translation>속도는 불러온 뒤에 알 수 있습니다. 이 조합은 목록에 없습니다.</translation>
+        </message>
+        <message>
             <source>No draft</source>
             <translation>드래프트 없음</translation>
         </message>
@@ -1580,10 +1528,6 @@
         <message>
             <source>Saved as {}</source>
             <translation>{}(으)로 저장됨</translation>
-        </message>
-        <message>
-            <source>Undo</source>
-            <translation>실행 취소</translation>
         </message>
         <message>
             <source>Your chats will be listed here.
@@ -1776,16 +1720,16 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>트리 전체 보기 (0)</translation>
         </message>
         <message>
-            <source>Next iteration (Alt+Right)</source>
-            <translation>다음 반복 (Alt+Right)</translation>
+            <source>Next iteration (Ctrl+Alt+Right)</source>
+            <translation>다음 반복 (Ctrl+Alt+오른쪽)</translation>
         </message>
         <message>
             <source>Pause at this iteration (Alt+P)</source>
             <translation>이 반복에서 일시 정지 (Alt+P)</translation>
         </message>
         <message>
-            <source>Previous iteration (Alt+Left)</source>
-            <translation>이전 반복 (Alt+Left)</translation>
+            <source>Previous iteration (Ctrl+Alt+Left)</source>
+            <translation>이전 반복 (Ctrl+Alt+왼쪽)</translation>
         </message>
         <message>
             <source>Zoom in (+)</source>
@@ -1965,6 +1909,21 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>Token tree</source>
             <translation>토큰 트리</translation>
+        </message>
+    </context>
+    <context>
+        <name>WaitingList</name>
+        <message>
+            <source>Do not ask this</source>
+            <translation>묻지 않기</translation>
+        </message>
+        <message>
+            <source>Next: {}</source>
+            <translation>다음: {}</translation>
+        </message>
+        <message>
+            <source>Questions that wait</source>
+            <translation>차례를 기다리는 질문</translation>
         </message>
     </context>
     <context>

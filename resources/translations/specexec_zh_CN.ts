@@ -325,6 +325,10 @@
             <translation>消息</translation>
         </message>
         <message>
+            <source>Message — Ctrl+Enter sends, Enter breaks the line</source>
+            <translation>消息 — Ctrl+Enter 发送，Enter 换行</translation>
+        </message>
+        <message>
             <source>Message — Enter sends, Shift+Enter breaks the line</source>
             <translation>消息 — Enter 发送，Shift+Enter 换行</translation>
         </message>
@@ -906,70 +910,10 @@
         </message>
     </context>
     <context>
-        <name>ModelBar</name>
+        <name>NoteBar</name>
         <message>
-            <source>Answering, iteration {}</source>
-            <translation>正在回答，第 {} 轮迭代</translation>
-        </message>
-        <message>
-            <source>Answering…</source>
-            <translation>正在回答…</translation>
-        </message>
-        <message>
-            <source>Begin a new chat (Ctrl+N)</source>
-            <translation>开始新对话 (Ctrl+N)</translation>
-        </message>
-        <message>
-            <source>Loading the model…</source>
-            <translation>正在加载模型…</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>新对话</translation>
-        </message>
-        <message>
-            <source>Progress</source>
-            <translation>进度</translation>
-        </message>
-        <message>
-            <source>Reading the prompt: {} of {} tokens</source>
-            <translation>正在读取提示词：{} / {} 词元</translation>
-        </message>
-        <message>
-            <source>Reading the prompt…</source>
-            <translation>正在读取提示词…</translation>
-        </message>
-        <message>
-            <source>Show or hide the token tree (Ctrl+T)</source>
-            <translation>显示或隐藏词元树 (Ctrl+T)</translation>
-        </message>
-        <message>
-            <source>Starting the engine…</source>
-            <translation>正在启动引擎…</translation>
-        </message>
-        <message>
-            <source>State</source>
-            <translation>状态</translation>
-        </message>
-        <message>
-            <source>Stopping…</source>
-            <translation>正在停止…</translation>
-        </message>
-        <message>
-            <source>Token tree</source>
-            <translation>词元树</translation>
-        </message>
-        <message>
-            <source>● Ready</source>
-            <translation>● 就绪</translation>
-        </message>
-        <message>
-            <source>✕ No model is loaded</source>
-            <translation>✕ 未加载模型</translation>
-        </message>
-        <message>
-            <source>✕ The engine has stopped</source>
-            <translation>✕ 引擎已停止</translation>
+            <source>Undo</source>
+            <translation>撤销</translation>
         </message>
     </context>
     <context>
@@ -1407,6 +1351,10 @@
             <translation>此模型的格式</translation>
         </message>
         <message>
+            <source>How fast it is, shows when it is loaded: the list does not have this pair.</source>
+            <translation>加载后才能知道速度：列表中没有这一组合。</translation>
+        </message>
+        <message>
             <source>No draft</source>
             <translation>无草稿模型</translation>
         </message>
@@ -1580,10 +1528,6 @@
         <message>
             <source>Saved as {}</source>
             <translation>已保存为 {}</translation>
-        </message>
-        <message>
-            <source>Undo</source>
-            <translation>撤销</translation>
         </message>
         <message>
             <source>Your chats will be listed here.
@@ -1776,16 +1720,16 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>显示整棵树 (0)</translation>
         </message>
         <message>
-            <source>Next iteration (Alt+Right)</source>
-            <translation>下一轮迭代 (Alt+Right)</translation>
+            <source>Next iteration (Ctrl+Alt+Right)</source>
+            <translation>下一轮迭代（Ctrl+Alt+右）</translation>
         </message>
         <message>
             <source>Pause at this iteration (Alt+P)</source>
             <translation>在此轮迭代暂停 (Alt+P)</translation>
         </message>
         <message>
-            <source>Previous iteration (Alt+Left)</source>
-            <translation>上一轮迭代 (Alt+Left)</translation>
+            <source>Previous iteration (Ctrl+Alt+Left)</source>
+            <translation>上一轮迭代（Ctrl+Alt+左）</translation>
         </message>
         <message>
             <source>Zoom in (+)</source>
@@ -1965,6 +1909,21 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>Token tree</source>
             <translation>词元树</translation>
+        </message>
+    </context>
+    <context>
+        <name>WaitingList</name>
+        <message>
+            <source>Do not ask this</source>
+            <translation>不再提问</translation>
+        </message>
+        <message>
+            <source>Next: {}</source>
+            <translation>接下来：{}</translation>
+        </message>
+        <message>
+            <source>Questions that wait</source>
+            <translation>等待中的问题</translation>
         </message>
     </context>
     <context>
