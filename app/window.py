@@ -33,6 +33,7 @@ from app.sidebar.sidebar import Sidebar
 from app.store import Store
 from app.thinking.calibration import Calibration
 from app.thinking.panel import Panel
+from app.thinking.tint import Tint
 from app.transcript import COLUMN_WIDTH, Transcript
 from app.waiting_list import WaitingList
 from engine.errors import SpecExecError
@@ -98,6 +99,7 @@ class Window(QMainWindow):
         self.waiting = WaitingList(self)
         self.composer = Composer(self)
         self.panel = Panel(self)
+        self.tint = Tint(self)
         self.calibration = Calibration(self.engine, self)
         self.search = SearchPalette(store, self)
         self._close_timer = QTimer(self, singleShot=True)
@@ -209,6 +211,9 @@ class Window(QMainWindow):
         transcript.branch_asked.connect(chat.branch)
         transcript.version_asked.connect(chat.show_version)
         self.panel.calibration_asked.connect(lambda: self.panel.show_calibrating(self.calibration.start()))
+        self.panel.colours_toggled.connect(self.tint.set_on)
+        self.panel.text_asked.connect(self.tint.look_at)
+        self.tint.position_asked.connect(self.panel.show_origin)
         self.calibration.finished.connect(lambda: self.panel.show_calibrating(False))
 
     def _connect_header(self) -> None:
@@ -322,6 +327,7 @@ class Window(QMainWindow):
         self.sidebar.mark_answering(self.chat.answering.chat if self.chat.answering else None)
 
     def _open(self) -> None:
+        self.tint.follow(None, self.panel.origins)
         self.transcript.open(self.chat.shown, self._answering())
         self.panel.begin()
         self._list_chats()
@@ -332,6 +338,7 @@ class Window(QMainWindow):
         if self.transcript.answer and self.transcript.answer is not before:
             self.transcript.follow()
             self.panel.begin()
+            self.tint.follow(self.transcript.answer, self.panel.origins)
             reports = [each.message.reports[-1] for each in self.chat.shown if each.message.reports]
             most = self.chat.settings.options.max_new_tokens
             self.header.status.expect(most, usual_tokens([report.tokens for report in reports]))
@@ -349,11 +356,13 @@ class Window(QMainWindow):
             case TreeGrown() | IterationDone():
                 status.show_iteration(event)
                 self.panel.show_tree(event)
+                self.tint.refresh()
             case PassProgress():
                 status.show_pass(event)
                 self.panel.show_pass(event)
             case Answer():
                 self.panel.show_answer(event)
+                self.tint.refresh()
 
     def _add_text(self, text: str) -> None:
         if self.transcript.answer:

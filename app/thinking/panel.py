@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from app.thinking import export, run_words
 from app.thinking.history import History
@@ -39,11 +39,13 @@ class Panel(QFrame):
         origins_added: list of Origin, new ones
         text_asked: int, int: start and end of what the iteration looked at gave the answer
         calibration_asked: plain decoding shall be measured
+        colours_toggled: bool, the answer shall be coloured by who proposed its tokens
     """
 
     origins_added = Signal(list)
     text_asked = Signal(int, int)
     calibration_asked = Signal()
+    colours_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,10 +86,16 @@ class Panel(QFrame):
             (self.run_page, self.tr("As text")),
         ):
             self.pages.addTab(page, name)
+        colours = QToolButton(self)
+        colours.setText(self.tr("Colour the answer"))
+        colours.setToolTip(self.tr("By who proposed each token; point at one for what else might have come"))
+        colours.setCheckable(True)
+        colours.toggled.connect(self.colours_toggled)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 14, 16, 12)
         layout.setSpacing(8)
         layout.addWidget(self.stats)
+        layout.addWidget(colours, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addWidget(self.pages, 1)
         self.tree_page.stepper.stepped.connect(self.step)
         self.tree_page.stepper.pause_toggled.connect(self.pause)

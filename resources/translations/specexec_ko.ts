@@ -453,6 +453,13 @@
         </message>
     </context>
     <context>
+        <name>Foot</name>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+    </context>
+    <context>
         <name>Form</name>
         <message>
             <source>Find an option</source>
@@ -994,6 +1001,14 @@
         <message>
             <source>As text</source>
             <translation>텍스트로</translation>
+        </message>
+        <message>
+            <source>By who proposed each token; point at one for what else might have come</source>
+            <translation>각 토큰을 누가 제안했는지에 따라 색을 칠합니다. 토큰을 가리키면 다른 후보가 보입니다</translation>
+        </message>
+        <message>
+            <source>Colour the answer</source>
+            <translation>답변에 색 입히기</translation>
         </message>
         <message>
             <source>Export</source>
@@ -2019,10 +2034,6 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>뒤로</translation>
         </message>
         <message>
-            <source>Close</source>
-            <translation>닫기</translation>
-        </message>
-        <message>
             <source>Get a model: {}</source>
             <translation>모델 받기: {}</translation>
         </message>
@@ -2835,6 +2846,17 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>You can go on. If it happens again, its log helps: {}</source>
             <translation>계속 사용할 수 있습니다. 다시 생기면 로그가 도움이 됩니다: {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>tint</name>
+        <message>
+            <source>iteration {}</source>
+            <translation>반복 {}</translation>
+        </message>
+        <message>
+            <source>the target's own token</source>
+            <translation>타깃이 직접 고른 토큰</translation>
         </message>
     </context>
     <context>

@@ -453,6 +453,13 @@
         </message>
     </context>
     <context>
+        <name>Foot</name>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+    </context>
+    <context>
         <name>Form</name>
         <message>
             <source>Find an option</source>
@@ -994,6 +1001,14 @@
         <message>
             <source>As text</source>
             <translation>以文本显示</translation>
+        </message>
+        <message>
+            <source>By who proposed each token; point at one for what else might have come</source>
+            <translation>按每个词元的提出者着色；指向词元可看到其他候选</translation>
+        </message>
+        <message>
+            <source>Colour the answer</source>
+            <translation>为回答着色</translation>
         </message>
         <message>
             <source>Export</source>
@@ -2019,10 +2034,6 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>上一步</translation>
         </message>
         <message>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-        <message>
             <source>Get a model: {}</source>
             <translation>获取模型：{}</translation>
         </message>
@@ -2835,6 +2846,17 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>You can go on. If it happens again, its log helps: {}</source>
             <translation>您可以继续使用。如果再次发生，日志会有帮助：{}</translation>
+        </message>
+    </context>
+    <context>
+        <name>tint</name>
+        <message>
+            <source>iteration {}</source>
+            <translation>第 {} 轮迭代</translation>
+        </message>
+        <message>
+            <source>the target's own token</source>
+            <translation>目标模型自己的词元</translation>
         </message>
     </context>
     <context>
