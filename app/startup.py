@@ -17,11 +17,12 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app import languages, theme
 from app.arguments import Arguments
 from app.notification import is_worth
-from app.preferences import PreferencesFile
+from app.preferences import PreferencesFile, RecentPair
 from app.single_instance import SingleInstance
 from app.store import Store, StoreError
 from app.tray import Tray
 from app.window import Window
+from app.wizard import DownloadIndicator, Downloads, Wizard
 from engine.protocol.connection import log_path
 from engine.protocol.messages import Answer
 
@@ -52,6 +53,7 @@ def run(arguments: Arguments) -> int:
     threading.Thread(target=store.chats.purge, name="purge", daemon=True).start()
     status = app.exec()
     instance.close()
+    program.close_down()
     store.close()
     if program.window.engine.is_running:  # it did not end in time: its lifeline is cut, so it ends, too
         logger.warning("the engine did not end in time")
@@ -84,7 +86,27 @@ class Program:
         self.window.answered.connect(self._tell_answered)
         self.window.language_changed.connect(self._make_anew)
         self.window.closed.connect(self._closed)
+        self._wire_downloads()
         self.window.start()
+        self._downloads.look_around()
+
+    def _wire_downloads(self) -> None:
+        window = self.window
+        self._downloads = Downloads(parent=window)
+        self._wizard = Wizard(self._downloads, window)
+        indicator = DownloadIndicator(self._downloads, window)
+        window.header.place(indicator)
+        indicator.clicked.connect(self._wizard.show_downloads)
+        window.header.wizard_asked.connect(self._wizard.begin)
+        self._downloads.lacking.connect(self._wizard.begin)
+        self._wizard.load_asked.connect(
+            lambda target, draft: window.load(RecentPair(target=target, draft=draft))
+        )
+
+    def close_down(self) -> None:
+        """Downloads go on with the next start."""
+        self._wizard.shut_down()
+        self._downloads.close()
 
     def show_window(self) -> None:
         self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -101,6 +123,7 @@ class Program:
             self._app.quit()
             return
         self._is_made_anew = False
+        self.close_down()
         old, chat = self.window, self.window.chat.id
         self.open_window()
         self.window.chat.open(chat)

@@ -221,7 +221,7 @@ class Window(QMainWindow):
         header.new_chat.clicked.connect(self._new_chat)
         header.sidebar_switch.toggled.connect(self.sidebar.setVisible)
         header.panel_switch.toggled.connect(self._show_panel)
-        header.load_asked.connect(self._load)
+        header.load_asked.connect(self.load)
         header.unload_asked.connect(self.engine.unload)
         header.reload_asked.connect(self._reload)
         header.settings_asked.connect(self._open_settings)
@@ -273,7 +273,8 @@ class Window(QMainWindow):
         self.panel.setVisible(shown)
         self.chat.watch = shown
 
-    def _load(self, pair: RecentPair) -> None:
+    def load(self, pair: RecentPair) -> None:
+        """Load these models from now on; this chat goes on with them."""
         settings = structs.replace(self.chat.settings, target=pair.target, draft=pair.draft)
         self.chat.set_settings(settings)
         self._reload()

@@ -1,0 +1,94 @@
+"""Small widgets that the wizard's pages are made of."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.notice import Notice
+from engine.errors import SpecExecError
+
+BAR_STEPS = 1000
+LINE_HEIGHT = 30  # of what is typed into, as high as a button
+
+
+def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
+    """Plain text that breaks its lines and can be copied."""
+    made = QLabel(parent)
+    made.setTextFormat(Qt.TextFormat.PlainText)
+    made.setText(text)
+    made.setWordWrap(True)
+    made.setProperty("role", role)
+    made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return made
+
+
+def button(text: str, name: str = "", parent: QWidget | None = None) -> QPushButton:
+    """name: for screen readers, where the text alone says too little."""
+    made = QPushButton(text, parent)
+    made.setAccessibleName(name or text)
+    made.setAutoDefault(True)  # Enter presses it
+    return made
+
+
+def set_role(widget: QWidget, role: str) -> None:
+    """The look that `theme` gives to a role."""
+    if widget.property("role") != role:
+        widget.setProperty("role", role)
+        widget.style().unpolish(widget)
+        widget.style().polish(widget)
+
+
+class Card(QFrame):
+    """A frame around what belongs together.
+
+    Attributes:
+        column: its layout.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("role", "card")
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(16, 12, 16, 14)
+        self.column.setSpacing(4)
+
+
+class Problem(QWidget):
+    """Room for one notice; hidden while all is well."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._notice: Notice | None = None
+        self.hide()
+
+    def show_error(self, error: SpecExecError, action: str = "") -> Notice:
+        """Its `pressed` is for whoever named the action."""
+        self.clear()
+        self._notice = Notice(error.message, error.hint, action, self)
+        self._column.addWidget(self._notice)
+        self.show()
+        return self._notice
+
+    def clear(self) -> None:
+        if self._notice is not None:
+            self._notice.hide()
+            self._notice.deleteLater()
+            self._notice = None
+        self.hide()
+
+    @property
+    def message(self) -> str:
+        return self._notice.accessibleName() if self._notice else ""
+
+
+class Scrolling(QScrollArea):
+    """A page that is taller than the window can be scrolled; never sideways."""
+
+    def __init__(self, page: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        page.setObjectName("column")
+        self.setWidget(page)

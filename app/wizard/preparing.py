@@ -1,0 +1,54 @@
+"""From what was chosen to what can be downloaded: the Hub is asked for its files, and for leave."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.wizard.choice import Choice, item_of
+from app.wizard.work import Work
+from engine.errors import SpecExecError
+from engine.hub import Hub, Item, Stop
+
+KIND = "prepare"  # of work
+
+
+class Preparing(QObject):
+    """
+    Signals:
+        began: the Hub is being asked
+        ended: it is no longer
+        prepared: Choice, Item, and what to tell about the token's keeping, "" for nothing
+        refused: SpecExecError
+    """
+
+    began = Signal()
+    ended = Signal()
+    prepared = Signal(object, object, str)
+    refused = Signal(object)
+
+    def __init__(self, get_hub: Callable[[], Hub], work: Work, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._get_hub, self._work = get_hub, work
+
+    def begin(self, choice: Choice, token: str = "") -> None:
+        """token: to be kept and used from now on; "" for none that is new."""
+        self.began.emit()
+
+        def ask(stop: Stop) -> tuple[Item, str]:
+            source = self._get_hub()
+            notice = source.tokens.keep(token) if token else ""
+            return item_of(source, choice), notice
+
+        self._work.run(KIND, ask, lambda found: self._finish(choice, *found), self._refuse)
+
+    def stop(self) -> None:
+        self._work.forget(KIND)
+        self.ended.emit()
+
+    def _finish(self, choice: Choice, item: Item, notice: str) -> None:
+        self.ended.emit()
+        self.prepared.emit(choice, item, notice)
+
+    def _refuse(self, error: SpecExecError) -> None:
+        self.ended.emit()
+        self.refused.emit(error)
