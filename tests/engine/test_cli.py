@@ -95,7 +95,7 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     answer = json.loads(done.stdout)
     assert answer.keys() >= ANSWER_FIELDS
     assert answer["seconds"].keys() >= {"draft", "target", "stream_wait", "other"}
-    assert answer["memory"].keys() == {"vram", "ram", "peak"}
+    assert answer["memory"].keys() >= {"vram", "ram", "peak"}
     assert answer["tokens_per_pass"] > 1
     assert "sky" in answer["text"]
 
