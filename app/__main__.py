@@ -19,6 +19,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             file=sys.stderr,
         )
         return 1
+    if parsed.self_test is not None:
+        from app import self_test
+
+        return self_test.run(parsed)
     return startup.run(parsed)
 
 

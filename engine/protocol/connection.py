@@ -9,7 +9,6 @@ closes and the engine ends.
 import contextlib
 import secrets
 import subprocess
-import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import IO
 
 import platformdirs
 
+from engine import launching
 from engine.errors import EngineGone
 from engine.protocol import messages
 
@@ -63,11 +63,12 @@ class EngineConnection:
 
     @staticmethod
     def start() -> "EngineConnection":
-        """Start the engine process; `events` connects to it. Raises EngineGone where that is refused."""
+        """Start the engine process; `events` connects to it. Raises EngineGone where that is refused, and
+        RuntimeMissing."""
         try:
             with open_log() as log:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "engine.process"],
+                    launching.command("engine.process"),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,

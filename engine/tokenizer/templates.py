@@ -8,13 +8,14 @@ import atexit
 import contextlib
 import json
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import psutil
+
+from engine import launching
 
 MEMORY_LIMIT = 400 << 20  # bytes of the process, of which Python and transformers take 60 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
@@ -88,7 +89,7 @@ class Templates:
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "engine.tokenizer.template_process"],
+                launching.command("engine.tokenizer.template_process"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 cwd=Path(__file__).parents[2],

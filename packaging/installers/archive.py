@@ -1,0 +1,143 @@
+"""A runtime as a file, for machines without a network: wheels in a zip, in parts below 2 GiB, with sums.
+
+`engine.runtime.archive` reads it; the app checks each wheel against its own lists.
+"""
+
+import hashlib
+import json
+import time
+import zipfile
+from pathlib import Path
+
+from installers import lists
+from installers.common import (
+    DIST,
+    NAME,
+    PYTHON,
+    WORK,
+    Failed,
+    epoch,
+    fresh,
+    run,
+    say,
+    sha256,
+    tool,
+    tools,
+    version,
+)
+
+# pip takes markers for those of the system that it runs on. Prints the packages whose markers hold elsewhere.
+SELECT = """
+import json, re, sys
+from pip._vendor.packaging.markers import Marker
+blocks = re.split(r"\\n(?=\\S)", open(sys.argv[1]).read())
+for block in blocks:
+    head, _, hashes = block.partition("--hash=")
+    pin, _, marker = head.rstrip(" \\\\\\n").partition(" ; ")
+    if hashes and (not marker or Marker(marker).evaluate(json.loads(sys.argv[2]))):
+        print(pin, " --hash=" + re.sub(r"[\\s\\\\]+", " ", hashes))
+"""
+ENVIRONMENTS = {
+    "linux": {
+        "sys_platform": "linux",
+        "platform_system": "Linux",
+        "platform_machine": "x86_64",
+        "os_name": "posix",
+    },
+    "windows": {
+        "sys_platform": "win32",
+        "platform_system": "Windows",
+        "platform_machine": "AMD64",
+        "os_name": "nt",
+    },
+}
+PART_NBYTES = 1900 << 20  # below what FAT32, many servers and release pages take
+
+
+def build(backend: str, system: str, wheels: Path | None) -> None:
+    tools()
+    folder = fresh(WORK / f"runtime-{backend}-{system}")
+    offered = lists.write(folder / "requirements", system, wheels)
+    if backend not in offered:
+        raise Failed(f"{backend} for {system} has a package without a hash: run `build.py hashes`")
+    requirements = [folder / "requirements" / "engine.txt", folder / "requirements" / f"torch-{backend}.txt"]
+    collected = folder / "wheels"
+    for path in requirements:
+        _download(path, collected, system, wheels)
+    name = f"{NAME}-{version()}-runtime-{backend}-{system}-x86_64.zip"
+    _write(DIST / name, sorted(collected.glob("*.whl")), {"backend": backend, "key": key(requirements)})
+
+
+def key(requirements: list[Path]) -> str:
+    """As engine.runtime.backends.Backend.key."""
+    digest = hashlib.sha256()
+    for path in requirements:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _download(requirements: Path, folder: Path, system: str, wheels: Path | None) -> None:
+    exact = folder.with_name(f"{requirements.stem}-exact.txt")
+    exact.write_text(run([tool("python"), "-c", SELECT, requirements, json.dumps(ENVIRONMENTS[system])]))
+    manylinux = [f"manylinux_2_{minor}_x86_64" for minor in range(5, 36)]
+    platforms = {"linux": [*manylinux, "manylinux2014_x86_64", "linux_x86_64"], "windows": ["win_amd64"]}[
+        system
+    ]
+    which = [option for name in platforms for option in ("--platform", name)]
+    pip = [
+        tool("python"),
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--require-hashes",
+        "--only-binary",
+        ":all:",
+    ]
+    run([*pip, *which, "--python-version", PYTHON, *_links(wheels), "--dest", folder, "-r", exact])
+
+
+def _links(wheels: Path | None) -> list[str | Path]:
+    return ["--find-links", wheels] if wheels is not None else []
+
+
+def _write(target: Path, files: list[Path], manifest: dict[str, str]) -> None:
+    """Wheels are compressed already. One part keeps the plain name."""
+    moment = time.gmtime(epoch())[:6]
+    whole = WORK / target.name
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(zipfile.ZipInfo("runtime.json", moment), json.dumps(manifest))
+        for path in files:
+            with (
+                path.open("rb") as source,
+                archive.open(zipfile.ZipInfo(path.name, moment), "w", force_zip64=True) as entry,
+            ):
+                while block := source.read(1 << 20):
+                    entry.write(block)
+    parts = _split(whole, target)
+    sums = "".join(f"{sha256(part)}  {part.name}\n" for part in parts)
+    target.with_name(target.name + ".sha256").write_text(sums)
+    nbytes = sum(part.stat().st_size for part in parts)
+    say(f"  {target.name}: {len(files)} wheels, {nbytes >> 20} MiB in {len(parts)} files")
+    whole.unlink(missing_ok=True)
+
+
+def _split(whole: Path, target: Path) -> list[Path]:
+    DIST.mkdir(exist_ok=True)
+    for old in DIST.glob(target.name + "*"):
+        old.unlink()
+    nbytes = whole.stat().st_size
+    if nbytes <= PART_NBYTES:
+        return [whole.rename(target)]
+    parts = []
+    with whole.open("rb") as source:
+        while source.tell() < nbytes:
+            parts.append(target.with_name(f"{target.name}.{len(parts) + 1:03}"))
+            left = min(PART_NBYTES, nbytes - source.tell())
+            with parts[-1].open("wb") as out:
+                while left:
+                    block = source.read(min(1 << 20, left))
+                    out.write(block)
+                    left -= len(block)
+    return parts

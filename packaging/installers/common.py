@@ -1,0 +1,114 @@
+"""Places, the version, running programs. Functions that run a program raise `Failed`."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGING = ROOT / "packaging"
+WORK = ROOT / "build" / "packaging"
+DIST = ROOT / "dist"
+NAME = "specexec-desktop"
+TITLE = "SpecExec Desktop"
+PYTHON = "3.11"
+PLATFORM = {"linux": "x86_64-manylinux_2_34", "windows": "x86_64-pc-windows-msvc"}  # uv's names
+
+
+class Failed(Exception):
+    """A sentence for the person who builds."""
+
+
+def version() -> str:
+    found: str = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    return found
+
+
+def epoch() -> int:
+    """SOURCE_DATE_EPOCH, else the time of the last commit: the time that every file in a package gets."""
+    if given := os.environ.get("SOURCE_DATE_EPOCH"):
+        return int(given)
+    return int(run(["git", "log", "-1", "--format=%ct"], cwd=ROOT).strip())
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(argv: Sequence[str | Path], cwd: Path | None = None, **environment: str) -> str:
+    """Its standard output."""
+    try:
+        done = subprocess.run(
+            list(map(str, argv)),
+            cwd=cwd,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+        )
+    except FileNotFoundError as error:
+        raise Failed(f"{argv[0]} is not installed: see packaging/README.md") from error
+    if done.returncode:
+        raise Failed(f"{' '.join(map(str, argv))}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
+
+
+def sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tools() -> Path:
+    """An environment with uv and the window's packages for the machine that builds; made once."""
+    folder = WORK / "tools"
+    wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(PACKAGING / "requirements" / "window.txt")
+    stamp = folder / "stamp"
+    if not stamp.is_file() or stamp.read_text() != wanted:
+        fresh(folder)
+        run([sys.executable, "-m", "venv", folder])
+        lists = PACKAGING / "requirements"
+        pip = [tool("python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+        run([*pip, "-r", lists / "uv.txt"])
+        run(
+            [
+                tool("uv"),
+                *UV,
+                "pip",
+                "install",
+                "--python",
+                tool("python"),
+                *HASHED,
+                "-r",
+                lists / "window.txt",
+            ]
+        )
+        stamp.write_text(wanted)
+    return folder
+
+
+UV = ("--no-config", "--system-certs", "--quiet")
+HASHED = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
+
+
+def tool(name: str) -> Path:
+    """A program of `tools`."""
+    on_windows = os.name == "nt"
+    return WORK / "tools" / ("Scripts" if on_windows else "bin") / (f"{name}.exe" if on_windows else name)
+
+
+def install(requirements: Path, folder: Path, system: str) -> None:
+    """The packages of a list for `system`, whatever system builds, into `folder`."""
+    tools()
+    target = ["--target", folder, "--python-platform", PLATFORM[system], "--python-version", PYTHON]
+    run([tool("uv"), *UV, "pip", "install", *HASHED, *target, "--requirements", requirements])

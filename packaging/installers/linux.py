@@ -1,0 +1,139 @@
+"""The Linux packages: one tree, as .deb, AppImage and .run."""
+
+import os
+import shutil
+from pathlib import Path
+
+from installers import icons, licences, python_linux, tree
+from installers.common import DIST, NAME, PACKAGING, TITLE, WORK, epoch, fresh, run, say
+from installers.common import version as own_version
+
+FILES = PACKAGING / "linux"
+# What a root without anything else lacks; found by running the installed app in one (tests/packaging).
+DEPENDS = (
+    "libglib2.0-0 | libglib2.0-0t64, libegl1, libgl1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
+    "libxcb-icccm4, libxcb-image0, libxcb-keysyms1, libxcb-randr0, libxcb-render-util0, libxcb-shape0, "
+    "libxcb-xkb1, libx11-xcb1, libdbus-1-3, libfontconfig1, libfreetype6, libwayland-client0, "
+    "libwayland-cursor0, libwayland-egl1, libgssapi-krb5-2, ca-certificates"
+)
+
+
+def build(wheels: Path | None, fast: bool, kinds: list[str], version: str | None) -> None:
+    """Into dist/."""
+    version = version or own_version()
+    app = fresh(WORK / "linux") / NAME
+    app.mkdir()
+    python_linux.build(app / "python")
+    tree.build(app, "linux", wheels, version)
+    for launcher in ("specexec-desktop", "specexec"):
+        shutil.copy(FILES / launcher, app / launcher)
+        (app / launcher).chmod(0o755)
+    tree.compile_all(app)
+    shutil.copy(app / "sbom.json", DIST / f"{NAME}-{version}-linux.sbom.json")
+    for kind, make in (("deb", deb), ("appimage", appimage), ("run", run_file)):
+        if kind in kinds:
+            say(f"  {make(app, version, fast)}")
+    licences.checksums(DIST)
+
+
+def desktop_files(share: Path, command: str) -> None:
+    """Menu entry, icons, AppStream data and the type of exported chats, below .../share."""
+    entry = (FILES / f"{NAME}.desktop").read_text().replace("@COMMAND@", command)
+    _write(share / "applications" / f"{NAME}.desktop", entry)
+    _write(share / "metainfo" / f"{NAME}.metainfo.xml", (FILES / f"{NAME}.metainfo.xml").read_text())
+    _write(share / "mime" / "packages" / f"{NAME}.xml", (FILES / "mime.xml").read_text())
+    hicolor = share / "icons" / "hicolor"
+    for size in (16, 32, 48, 128, 256):
+        icons.png(hicolor / f"{size}x{size}" / "apps" / f"{NAME}.png", size)
+    place = hicolor / "scalable" / "apps" / f"{NAME}.svg"
+    place.parent.mkdir(parents=True)
+    shutil.copy(icons.SOURCE, place)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, "utf-8")
+
+
+def deb(app: Path, version: str, fast: bool) -> Path:
+    root = fresh(WORK / "deb")
+    place = root / "opt" / NAME
+    place.parent.mkdir()
+    shutil.copytree(app, place, symlinks=True, copy_function=os.link)
+    (root / "usr" / "bin").mkdir(parents=True)
+    for launcher in ("specexec-desktop", "specexec"):
+        (root / "usr" / "bin" / launcher).symlink_to(f"/opt/{NAME}/{launcher}")
+    desktop_files(root / "usr" / "share", NAME)
+    documents = root / "usr" / "share" / "doc" / NAME
+    documents.mkdir(parents=True)
+    (documents / "copyright").symlink_to(f"/opt/{NAME}/licences/{NAME}.txt")
+    control = (FILES / "control").read_text()
+    nbytes = sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
+    facts = {
+        "VERSION": version,
+        "SIZE": str(nbytes >> 10),
+        "GLIBC": python_linux.glibc_needed(app),
+        "DEPENDS": DEPENDS,
+    }
+    for key, value in facts.items():
+        control = control.replace(f"@{key}@", value)
+    _write(root / "DEBIAN" / "control", control)
+    for script in ("postinst", "postrm"):
+        shutil.copy(FILES / script, root / "DEBIAN" / script)
+        (root / "DEBIAN" / script).chmod(0o755)
+    tree.set_times(root)
+    target = DIST / f"{NAME}_{version}_amd64.deb"
+    # xz installs everywhere; zstd needs Debian 12 or Ubuntu 21.10, and is quick.
+    how = ["-Zzstd", "-z3"] if fast else ["-Zxz", "-z9"]
+    moment = str(epoch())
+    run(["dpkg-deb", "--root-owner-group", *how, "--build", root, target], SOURCE_DATE_EPOCH=moment)
+    return target
+
+
+def appimage(app: Path, version: str, fast: bool) -> Path:
+    folder = fresh(WORK / "AppDir")
+    place = folder / "usr" / "lib" / NAME
+    place.parent.mkdir(parents=True)
+    shutil.copytree(app, place, symlinks=True, copy_function=os.link)
+    desktop_files(folder / "usr" / "share", NAME)
+    (folder / "AppRun").symlink_to(f"usr/lib/{NAME}/specexec-desktop")
+    shutil.copy(folder / "usr" / "share" / "applications" / f"{NAME}.desktop", folder)
+    icons.png(folder / f"{NAME}.png", 256)
+    (folder / ".DirIcon").symlink_to(f"{NAME}.png")
+    starter, image = WORK / "appimage-starter", WORK / "appimage.squashfs"
+    libraries = ["-lsquashfuse", "-lzstd", "-llzma", "-lz", "-llz4", "-llzo2"]
+    source = FILES / "appimage_starter.c"
+    run(["gcc", "-O2", "-Wall", "-D_FILE_OFFSET_BITS=64", "-static", "-s", "-o", starter, source, *libraries])
+    image.unlink(missing_ok=True)
+    compress = ["-comp", "zstd", "-Xcompression-level", "3" if fast else "19"]
+    moment = {} if "SOURCE_DATE_EPOCH" in os.environ else {"SOURCE_DATE_EPOCH": str(epoch())}
+    options = ["-root-owned", "-noappend", "-quiet", "-no-progress", *compress]
+    tree.set_times(folder)
+    run(["mksquashfs", folder, image, *options], **moment)
+    target = DIST / f"{NAME}-{version}-x86_64.AppImage"
+    program = bytearray(starter.read_bytes())
+    program[8:11] = b"AI\x02"  # the mark of AppImage's second type
+    with target.open("wb") as out, image.open("rb") as rest:
+        out.write(program)
+        shutil.copyfileobj(rest, out)
+    target.chmod(0o755)
+    return target
+
+
+def run_file(app: Path, version: str, fast: bool) -> Path:
+    folder = fresh(WORK / "run")
+    shutil.copytree(app, folder / "app", symlinks=True, copy_function=os.link)
+    desktop_files(folder / "share", "@COMMAND@")
+    shutil.copy(FILES / "install.sh", folder / "install.sh")
+    (folder / "install.sh").chmod(0o755)
+    tree.set_times(folder)
+    target = DIST / f"{NAME}-{version}-x86_64.run"
+    dated = [
+        "--packaging-date",
+        f"@{epoch()}",
+        "--tar-extra",
+        "--sort=name --owner=0 --group=0 --numeric-owner",
+    ]
+    level = ["--gzip", "--complevel", "1" if fast else "9"]
+    run(["makeself", "--quiet", *level, *dated, folder, target, TITLE, "./install.sh"])
+    return target

@@ -1,0 +1,142 @@
+"""Requirement lists with hashes: made from pyproject.toml (`lock`); what a bundle gets of them (`write`)."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+from installers.common import NAME, PACKAGING, PYTHON, ROOT, UV, Failed, run, say, sha256, tool, tools
+
+LISTS = PACKAGING / "requirements"
+# The window does without these; the engine does without the others.
+ENGINE_ONLY = ("torch", "transformers", "accelerate", "safetensors", "gguf", "tokenizers", "numba", "jinja2")
+WINDOW_ONLY = ("pyside6-essentials", "pyqtgraph", "ziamath")
+UV_VERSION = "0.13.9"
+TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages that come with a build of torch
+HEADER = "# Made by `python3 packaging/build.py lock`; do not edit by hand.\n"
+
+
+def lock() -> None:
+    """Write packaging/requirements anew: window.txt, engine.txt, torch.txt, uv.txt, for both systems."""
+    tools()
+    window = _compile(ENGINE_ONLY)
+    both = _compile(WINDOW_ONLY)
+    _write("window.txt", window)
+    _write("engine.txt", [block for block in both if not TORCH.fullmatch(_name(block))])
+    _write("torch.txt", [block for block in both if TORCH.fullmatch(_name(block))])
+    lock_uv()
+
+
+def lock_uv() -> None:
+    source = LISTS / "uv.in"
+    source.write_text(f"uv=={UV_VERSION}\n")
+    _write("uv.txt", _blocks(_uv_compile(source)))
+    source.unlink()
+
+
+def _compile(without: tuple[str, ...]) -> list[str]:
+    override = LISTS / "without.in"
+    override.write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
+    constraints = PACKAGING / "constraints.txt"
+    try:
+        text = _uv_compile(ROOT / "pyproject.toml", "--override", override, "--constraints", constraints)
+    finally:
+        override.unlink()
+    never = re.compile(r"sys_platform == '(never|emscripten)'|python_full_version >= '3\.1[2-9]'")
+    return [block for block in _blocks(text) if not never.search(block)]
+
+
+def _uv_compile(source: Path, *options: str | Path) -> str:
+    """For all systems. No address of an index gets into it."""
+    shape = ["--universal", "--python-version", PYTHON, "--no-header", "--no-annotate", "--generate-hashes"]
+    return run([tool("uv"), *UV, "pip", "compile", "--no-emit-index-url", *shape, *options, source])
+
+
+def _blocks(text: str) -> list[str]:
+    """A package with its hashes each."""
+    return [block for block in re.split(r"\n(?=\S)", text.strip()) if not block.startswith("#")]
+
+
+def _name(block: str) -> str:
+    return re.match(r"[\w.-]+", block).group()  # type: ignore[union-attr]
+
+
+def _write(name: str, blocks: list[str]) -> None:
+    (LISTS / name).write_text(HEADER + "".join(f"{block}\n" for block in blocks), "utf-8")
+    say(f"packaging/requirements/{name}: {len(blocks)} packages")
+
+
+def read(name: str) -> list[str]:
+    return _blocks((LISTS / name).read_text("utf-8"))
+
+
+def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
+    """The lists of a bundle; gives the backends that it can set up. wheels: may have what has no hash yet."""
+    folder.mkdir(parents=True)
+    (folder / "engine.txt").write_bytes((LISTS / "engine.txt").read_bytes())
+    declared = tomllib.loads((PACKAGING / "backends.toml").read_text("utf-8"))
+    offered = []
+    lines = []
+    for name, systems in declared.items():
+        fields = dict(systems.get(system, {}))
+        packages = fields.pop("packages", None)
+        blocks = _default_torch(name) if packages is None else _pins(packages, wheels)
+        if not fields or blocks is None:
+            continue
+        (folder / f"torch-{name}.txt").write_text("".join(f"{block}\n" for block in blocks))
+        lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in fields.items()), ""]
+        offered.append(name)
+    if "cpu" not in offered:
+        raise Failed(
+            "torch for the CPU has no hash: run `build.py hashes` where PyTorch's index can be reached, or "
+            "name a folder that has its wheel with --wheels"
+        )
+    (folder / "backends.toml").write_text("\n".join(lines), "utf-8")
+    say(f"  backends of {NAME} for {system}: {', '.join(offered)}")
+    return offered
+
+
+def _default_torch(name: str) -> list[str]:
+    blocks = read("torch.txt")
+    return blocks if name == "cuda" else [block for block in blocks if _name(block) == "torch"]
+
+
+def _pins(packages: dict[str, list[str]], wheels: Path | None) -> list[str] | None:
+    """None where a hash is missing."""
+    blocks = []
+    for pin, hashes in packages.items():
+        found = hashes or [sha256(path) for path in _wheels(pin, wheels)]
+        if not found:
+            return None
+        blocks.append(" ".join([pin, *(f"--hash=sha256:{digest}" for digest in found)]))
+    return blocks
+
+
+def _wheels(pin: str, wheels: Path | None) -> list[Path]:
+    start = pin.replace("==", "-") + "-cp" + PYTHON.replace(".", "")
+    return (
+        []
+        if wheels is None
+        else [path for path in sorted(wheels.glob("*.whl")) if path.name.startswith(start)]
+    )
+
+
+def hashes() -> None:
+    """Fill the empty lists of backends.toml from PyTorch's index."""
+    tools()
+    path = PACKAGING / "backends.toml"
+    text = path.read_text("utf-8")
+    for systems in tomllib.loads(text).values():
+        for fields in systems.values():
+            for pin in (pin for pin, known in fields.get("packages", {}).items() if not known):
+                source = LISTS / "pin.in"
+                source.write_text(pin + "\n")
+                try:
+                    listed = _uv_compile(source, "--no-deps", "--default-index", fields["index"])
+                finally:
+                    source.unlink()
+                found = sorted(set(re.findall(r"sha256:(\w{64})", listed)))
+                if not found:
+                    raise Failed(f"{fields['index']} gives no hash for {pin}")
+                text = text.replace(f'"{pin}" = []', f'"{pin}" = {json.dumps(found)}')
+    path.write_text(text, "utf-8")

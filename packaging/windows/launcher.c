@@ -1,0 +1,132 @@
+/* The programs in the folder of the installation. Built twice: without a console it opens the window; with CONSOLE it
+   is the command line. Both run the interpreter beside them in a job, so that what it starts ends with it.
+
+   --running  exit status 1 where a program of this folder runs, besides the installer's
+   --stop     closes their windows, and ends what is left after ten seconds */
+#include <windows.h>
+#include <tlhelp32.h>
+#include <wchar.h>
+
+#define LENGTH 32768
+#define CLOSE_MS 10000
+
+static wchar_t folder[LENGTH];
+
+/* Our own folder, with a final backslash. */
+static void find_folder(void)
+{
+    GetModuleFileNameW(NULL, folder, LENGTH);
+    wcsrchr(folder, L'\\')[1] = 0;
+}
+
+static int is_ours(DWORD process)
+{
+    wchar_t path[LENGTH];
+    DWORD length = LENGTH;
+    HANDLE opened = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, process);
+    int found = 0;
+    if (opened && process != GetCurrentProcessId() && QueryFullProcessImageNameW(opened, 0, path, &length))
+        found = !_wcsnicmp(path, folder, wcslen(folder)) && _wcsicmp(path + wcslen(folder), L"uninstall.exe");
+    if (opened)
+        CloseHandle(opened);
+    return found;
+}
+
+static BOOL CALLBACK close_window(HWND window, LPARAM unused)
+{
+    DWORD process;
+    GetWindowThreadProcessId(window, &process);
+    if (IsWindowVisible(window) && is_ours(process))
+        PostMessageW(window, WM_CLOSE, 0, 0);
+    return TRUE;
+}
+
+/* How many run; ends them where that is asked for. */
+static int count_ours(int end)
+{
+    PROCESSENTRY32W entry = {sizeof entry};
+    HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+    int count = 0;
+    for (BOOL more = Process32FirstW(all, &entry); more; more = Process32NextW(all, &entry)) {
+        if (!is_ours(entry.th32ProcessID))
+            continue;
+        count++;
+        HANDLE process = end ? OpenProcess(PROCESS_TERMINATE | SYNCHRONIZE, FALSE, entry.th32ProcessID) : NULL;
+        if (process) {
+            TerminateProcess(process, 1);
+            WaitForSingleObject(process, CLOSE_MS);
+            CloseHandle(process);
+        }
+    }
+    CloseHandle(all);
+    return count;
+}
+
+static int stop(void)
+{
+    EnumWindows(close_window, 0);
+    for (int waited = 0; waited < CLOSE_MS && count_ours(0); waited += 200)
+        Sleep(200);
+    count_ours(1);
+    return count_ours(0) != 0;
+}
+
+static int run(const wchar_t *program, const wchar_t *module, const wchar_t *arguments)
+{
+    static wchar_t command[LENGTH];
+    STARTUPINFOW start = {sizeof start};
+    PROCESS_INFORMATION started;
+    JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {0};
+    DWORD status = 1;
+    HANDLE job = CreateJobObjectW(NULL, NULL);
+    limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
+    SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
+    _snwprintf(command, LENGTH, L"\"%lspython\\%ls\" -I -X utf8 -m %ls%ls", folder, program, module, arguments);
+    if (!CreateProcessW(NULL, command, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &started))
+        return 1;
+    AssignProcessToJobObject(job, started.hProcess);
+    ResumeThread(started.hThread);
+    WaitForSingleObject(started.hProcess, INFINITE);
+    GetExitCodeProcess(started.hProcess, &status);
+    return (int)status;
+}
+
+/* What stands behind our own name on the command line, with the space before it. */
+static const wchar_t *arguments_of(const wchar_t *line)
+{
+    int quoted = 0;
+    for (; *line && (quoted || (*line != L' ' && *line != L'\t')); line++)
+        if (*line == L'"')
+            quoted = !quoted;
+    return line;
+}
+
+static const wchar_t *after_space(const wchar_t *line)
+{
+    return line + wcsspn(line, L" \t");
+}
+
+static int start(void)
+{
+    find_folder();
+    const wchar_t *arguments = arguments_of(GetCommandLineW()), *first = after_space(arguments);
+    if (!wcscmp(first, L"--running"))
+        return count_ours(0) != 0;
+    if (!wcscmp(first, L"--stop"))
+        return stop();
+#ifdef CONSOLE
+    if (!*first)
+        return run(L"python.exe", L"app", L"");
+    if (!wcsncmp(first, L"setup", 5) && (!first[5] || first[5] == L' '))
+        return run(L"python.exe", L"engine.runtime", first + 5);
+    return run(L"python.exe", L"engine.entering current engine.cli", arguments);
+#else
+    return run(L"pythonw.exe", L"app", arguments);
+#endif
+}
+
+#ifdef CONSOLE
+int main(void) { return start(); }
+#else
+int WINAPI WinMain(HINSTANCE own, HINSTANCE none, LPSTR line, int show) { return start(); }
+#endif

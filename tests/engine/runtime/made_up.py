@@ -1,0 +1,97 @@
+"""What an installed app in miniature needs: tiny wheels, a fake torch and command line, and an index that
+serves them."""
+
+import base64
+import hashlib
+import http.server
+import random
+import threading
+import zipfile
+from pathlib import Path
+from urllib.parse import urlsplit
+
+TORCH = """
+__version__ = "2.13.0"
+class Matrix:
+    def __matmul__(self, other): return self
+    def sum(self): return self
+    def item(self): return 64.0**3
+def ones(*shape, device): return Matrix()
+"""
+BROKEN_TORCH = 'raise OSError("the driver is too old")\n'
+CLI = """
+import json, sys
+import thinking
+print(json.dumps({"tokens": 1, "arguments": sys.argv[1:], "said": thinking.SAID}))
+"""
+
+
+def make_wheel(folder: Path, name: str, version: str, text: str, padding: int = 0) -> Path:
+    """A wheel of one module; `padding`: bytes of a file that does not compress."""
+    path = folder / f"{name}-{version}-py3-none-any.whl"
+    info = f"{name}-{version}.dist-info"
+    files = {
+        f"{name}.py": text.encode(),
+        f"{name}_data.bin": random.Random(padding).randbytes(padding),
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{file},sha256={_urlsafe(data)},{len(data)}\n" for file, data in files.items())
+    files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+    with zipfile.ZipFile(path, "w") as archive:
+        for file, data in files.items():
+            archive.writestr(file, data)
+    return path
+
+
+def _urlsafe(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
+
+
+def pin(wheel: Path, digest: str = "") -> str:
+    """Its line in a requirement list."""
+    name, version = wheel.name.split("-")[:2]
+    return f"{name}=={version} --hash=sha256:{digest or hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+
+
+class Index:
+    """A simple package index over HTTP. Attribute `cut_after`: it hangs up after so many bytes of a file."""
+
+    def __init__(self, wheels: Path) -> None:
+        self.cut_after: int | None = None
+        self.asked: list[str] = []
+        index = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                index.asked.append(self.path)
+                path = urlsplit(self.path).path  # a proxy is asked for a whole address
+                name = path.strip("/").rpartition("/")[2]
+                if path.startswith("/files/"):
+                    data = (wheels / name).read_bytes()
+                    kind = "application/octet-stream"
+                else:
+                    names = [path.name for path in wheels.glob(f"{name}-*.whl")]
+                    data = "".join(f'<a href="/files/{found}">{found}</a>' for found in names).encode()
+                    kind = "text/html"
+                self.send_response(200)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                cut = index.cut_after if path.startswith("/files/") else None
+                self.wfile.write(data[:cut])
+                if cut is not None:
+                    self.close_connection = True
+
+            do_HEAD = do_GET
+
+            def log_message(self, *arguments: object) -> None:
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}/simple/"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()

@@ -1,0 +1,95 @@
+"""A runtime from a file, whole and in parts."""
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engine import runtime
+from engine.hub import Stop
+from engine.runtime.archive import Joined
+from engine.runtime.progress import Meter
+from tests.engine.runtime.conftest import App
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="the miniature app has Linux's layout")
+
+
+def make_archive(app: App, folder: Path, parts: int = 1, **said: str) -> Path:
+    """The first part."""
+    backend = runtime.backends()["cpu"]
+    manifest = {"backend": "cpu", "key": backend.key(), **said}
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("runtime.json", json.dumps(manifest))
+        archive.writestr("../outside.whl", b"")
+        for wheel in sorted(app.wheels.glob("*.whl")):
+            archive.write(wheel, wheel.name)
+    data = whole.getvalue()
+    size = -(-len(data) // parts)
+    names = [f"cpu.zip.{n + 1:03}" for n in range(parts)] if parts > 1 else ["cpu.zip"]
+    for number, name in enumerate(names):
+        (folder / name).write_bytes(data[number * size : (number + 1) * size])
+    sums = "".join(f"{hashlib.sha256((folder / n).read_bytes()).hexdigest()}  {n}\n" for n in names)
+    (folder / "cpu.zip.sha256").write_text(sums)
+    return folder / names[0]
+
+
+@pytest.mark.parametrize("parts", [1, 5])
+def test_a_file_sets_the_engine_up_without_any_other_source(app: App, tmp_path: Path, parts: int) -> None:
+    make_archive(app, tmp_path, parts)
+    for wheel in app.wheels.glob("*.whl"):
+        wheel.unlink()
+    last = tmp_path / ("cpu.zip" if parts == 1 else "cpu.zip.003")  # any part names the whole
+    setup = runtime.Setup(runtime.backends()["cpu"], archive=runtime.Archive(last))
+    assert app.setup_done(setup), setup.error
+    found = runtime.current()
+    assert found is not None
+    assert found.backend == "cpu"
+    assert not (found.folder.parent / "wheels").exists()
+    assert not list(tmp_path.rglob("outside.whl"))
+
+
+@pytest.mark.parametrize("with_sums", [True, False])
+def test_a_damaged_part_is_named(app: App, tmp_path: Path, with_sums: bool) -> None:
+    archive = runtime.Archive(make_archive(app, tmp_path, 3))
+    if not with_sums:
+        (tmp_path / "cpu.zip.sha256").unlink()
+    second = tmp_path / "cpu.zip.002"
+    data = bytearray(second.read_bytes())
+    data[len(data) // 2] ^= 1
+    second.write_bytes(data)
+    with pytest.raises(runtime.BadArchive, match="is damaged"):
+        archive.unpack(tmp_path / "to", Stop(), Meter())
+
+
+def test_a_missing_part_or_another_file_is_named(app: App, tmp_path: Path) -> None:
+    first = make_archive(app, tmp_path, 3)
+    (tmp_path / "cpu.zip.003").unlink()
+    with pytest.raises(runtime.BadArchive, match="a part of it is missing"):
+        runtime.Archive(first)
+    with pytest.raises(runtime.BadArchive, match="not there"):
+        runtime.Archive(tmp_path / "none.zip")
+
+
+@pytest.mark.parametrize("said", [{"key": "0" * 16}, {"backend": "cuda"}])
+def test_a_file_of_another_version_is_refused(app: App, tmp_path: Path, said: dict[str, str]) -> None:
+    with pytest.raises(runtime.BadArchive, match="another version"):
+        runtime.Archive(make_archive(app, tmp_path, **said))
+
+
+def test_joined_files_read_as_one(tmp_path: Path) -> None:
+    data = bytes(range(256)) * 5
+    paths = []
+    for number, (begin, end) in enumerate([(0, 7), (7, 7), (7, 600), (600, len(data))]):
+        paths.append(tmp_path / str(number))
+        paths[-1].write_bytes(data[begin:end])
+    with Joined(paths) as joined:
+        for begin, nbytes in [(0, 3), (5, 4), (6, 700), (599, 2), (1270, 100), (0, -1)]:
+            joined.seek(begin)
+            assert joined.read(nbytes) == data[begin:][: nbytes if nbytes >= 0 else None]
+        joined.seek(-10, io.SEEK_END)
+        assert joined.read() == data[-10:]

@@ -1,0 +1,10 @@
+/* For tests under Wine 8 only: its own aborts where Qt asks for a colour profile. There is none. */
+#include <windows.h>
+#define EXPORT __declspec(dllexport)
+EXPORT HANDLE WINAPI OpenColorProfileW(void *profile, DWORD access, DWORD share, DWORD mode) { return 0; }
+EXPORT HANDLE WINAPI WcsOpenColorProfileW(void *a, void *b, void *c, DWORD d, DWORD e, DWORD f, DWORD g) { return 0; }
+EXPORT HANDLE WINAPI WcsCreateIccProfile(HANDLE profile, DWORD options) { return 0; }
+EXPORT BOOL WINAPI CloseColorProfile(HANDLE profile) { return TRUE; }
+EXPORT BOOL WINAPI GetColorProfileFromHandle(HANDLE profile, BYTE *bytes, DWORD *count) { return FALSE; }
+EXPORT BOOL WINAPI WcsGetDefaultColorProfile(int a, const WCHAR *b, int c, int d, DWORD e, DWORD f, WCHAR *g) { return FALSE; }
+EXPORT BOOL WINAPI WcsGetDefaultColorProfileSize(int a, const WCHAR *b, int c, int d, DWORD e, DWORD *f) { return FALSE; }

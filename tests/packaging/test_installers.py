@@ -1,0 +1,163 @@
+"""The parts of packaging/build.py that decide, without building anything."""
+
+import importlib
+import json
+import struct
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from engine import launching, runtime
+from engine.hub import Stop
+from engine.runtime.progress import Meter
+
+PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+
+
+@pytest.fixture
+def part(monkeypatch: pytest.MonkeyPatch):
+    """A module of packaging/installers by its name."""
+    monkeypatch.syspath_prepend(str(PACKAGING))
+
+    def load(name: str) -> ModuleType:
+        return importlib.import_module(f"installers.{name}")
+
+    return load
+
+
+def test_every_listed_package_has_hashes_and_no_list_names_an_index() -> None:
+    for path in (PACKAGING / "requirements").glob("*.txt"):
+        text = path.read_text()
+        assert "://" not in text
+        pins = [line for line in text.splitlines() if line[:1].isalnum()]
+        assert pins
+        assert all(block.count("--hash=sha256:") for block in text.split("\n\n")), path.name
+        assert len([line for line in pins if line.endswith("\\")]) == len(pins), path.name
+
+
+def test_the_window_gets_no_torch_and_the_engine_no_qt(part) -> None:
+    names = {
+        name: {part("lists")._name(block).lower() for block in part("lists").read(f"{name}.txt")}
+        for name in ("window", "engine", "torch")
+    }
+    assert {"pyside6-essentials", "msgspec"} <= names["window"]
+    assert not names["window"] & {"torch", "transformers", "numba"}
+    assert {"transformers", "numba", "nvidia-ml-py"} <= names["engine"]
+    assert not names["engine"] & {"torch", "triton", "pyside6-essentials"}
+    assert {"torch", "triton", "nvidia-cudnn-cu13"} <= names["torch"]
+    assert "nvidia-ml-py" not in names["torch"]
+
+
+def test_the_lists_pin_what_the_constraints_say(part) -> None:
+    def versions(lines: list[str]) -> dict[str, str]:
+        pairs = [line.split()[0].split("==") for line in lines if line[:1].isalnum()]
+        return {name.lower().replace("_", "-"): version for name, version in pairs}
+
+    wanted = versions((PACKAGING / "constraints.txt").read_text().splitlines())
+    for name in ("window.txt", "engine.txt", "torch.txt"):
+        found = versions(part("lists").read(name))
+        assert {key: found[key] for key in found.keys() & wanted.keys()} == {
+            key: wanted[key] for key in found.keys() & wanted.keys()
+        }, f"{name} is older than constraints.txt: run `packaging/build.py lock`"
+
+
+def test_a_backend_without_a_hash_is_left_out_and_a_wheel_folder_gives_it_one(part, tmp_path: Path) -> None:
+    lists = part("lists")
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl").write_bytes(b"torch")
+    (wheels / "torch-2.13.0+cpu-cp312-cp312-manylinux_2_28_x86_64.whl").write_bytes(b"another Python's")
+    offered = lists.write(tmp_path / "linux", "linux", wheels)
+    assert offered == ["cpu", "cuda"]
+    pins = (tmp_path / "linux" / "torch-cpu.txt").read_text()
+    assert pins.startswith("torch==2.13.0+cpu --hash=sha256:")
+    assert pins.count("--hash") == 1
+    said = tomllib.loads((tmp_path / "linux" / "backends.toml").read_text())
+    assert said["cuda"]["driver"] == "580.65"
+    assert lists.write(tmp_path / "windows", "windows", None) == ["cpu"]
+    assert (tmp_path / "windows" / "torch-cpu.txt").read_text().startswith("torch==2.13.0 ")
+    with pytest.raises(part("common").Failed, match="has no hash"):
+        lists.write(tmp_path / "none", "linux", None)
+
+
+def test_a_runtime_file_made_here_is_read_by_the_app(
+    part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = part("archive")
+    monkeypatch.setattr(archive, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(archive, "WORK", tmp_path)
+    monkeypatch.setattr(archive, "PART_NBYTES", 1000)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    lists = tmp_path / "requirements"
+    lists.mkdir()
+    for name in ("engine", "torch-cpu"):
+        (lists / f"{name}.txt").write_text(name)
+    (lists / "backends.toml").write_text("[cpu]\nnbytes = 1\ndownload_nbytes = 1\n")
+    wheel = tmp_path / "thinking-1.0-py3-none-any.whl"
+    wheel.write_bytes(bytes(range(256)) * 10)
+    manifest = {"backend": "cpu", "key": archive.key([lists / "engine.txt", lists / "torch-cpu.txt"])}
+    archive._write(tmp_path / "dist" / "runtime.zip", [wheel], manifest)
+    parts = sorted(path.name for path in (tmp_path / "dist").iterdir())
+    assert parts == ["runtime.zip.001", "runtime.zip.002", "runtime.zip.003", "runtime.zip.sha256"]
+    monkeypatch.setattr(launching, "ROOT", tmp_path)
+    runtime.backends.cache_clear()
+    runtime.Archive(tmp_path / "dist" / "runtime.zip.001").unpack(tmp_path / "to", Stop(), Meter())
+    assert (tmp_path / "to" / wheel.name).read_bytes() == wheel.read_bytes()
+    runtime.backends.cache_clear()
+
+
+def test_an_icon_file_holds_every_size(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def png(target: Path, size: int) -> Path:
+        target.write_bytes(bytes([size % 256]) * size)
+        return target
+
+    monkeypatch.setattr(part("icons"), "png", png)
+    part("icons").ico(tmp_path / "app.ico", tmp_path)
+    data = (tmp_path / "app.ico").read_bytes()
+    count = struct.unpack_from("<HHH", data)[2]
+    for number in range(count):
+        width, _, _, _, _, _, nbytes, at = struct.unpack_from("<BBBBHHII", data, 6 + 16 * number)
+        assert data[at : at + nbytes] == bytes([width]) * (width or 256)
+
+
+def test_a_bill_of_materials_lists_what_lies_in_the_tree(
+    part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    info = tmp_path / "lib" / "thinking-1.0.dist-info"
+    (info / "licenses").mkdir(parents=True)
+    (info / "METADATA").write_text("Name: thinking\nVersion: 1.0\nLicense-Expression: MIT\n")
+    (info / "licenses" / "LICENSE").write_text("do what you like")
+    part("licences").write(tmp_path, "linux")
+    bill = json.loads((tmp_path / "sbom.json").read_text())
+    assert bill["specVersion"] == "1.5"
+    assert {"thinking", "python", "uv", "SmolLM2-135M-Instruct"} == {
+        component["name"] for component in bill["components"]
+    }
+    assert (tmp_path / "licences" / "thinking" / "LICENSE").read_text() == "do what you like"
+
+
+def test_what_qt_brings_beside_the_window_goes(part, tmp_path: Path) -> None:
+    kept = ["QtWidgets.abi3.so", "Qt/lib/libQt6XcbQpa.so.6", "Qt/plugins/platforms/libqxcb.so", "__init__.py"]
+    gone = [
+        "QtQml.abi3.so",
+        "QtWidgets.pyi",
+        "Qt/lib/libQt6Quick.so.6",
+        "Qt/plugins/sqldrivers/x.so",
+        "Qt/qml/x",
+    ]
+    for name in kept + gone:
+        path = tmp_path / "PySide6" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    part("qt").prune(tmp_path)
+    here = tmp_path / "PySide6"
+    assert {str(path.relative_to(here)) for path in here.rglob("*") if path.is_file()} == set(kept)
+
+
+def test_windows_versions_have_four_numbers(part) -> None:
+    windows = part("windows")
+    assert windows._quad("0.1.0", ".") == "0.1.0.0"
+    assert windows._quad("1.2.3rc4", ",") == "1,2,3,4"
