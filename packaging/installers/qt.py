@@ -7,12 +7,12 @@ from pathlib import Path
 from installers.common import ROOT
 
 LIBRARIES = {  # of modules that plugins need, whatever Python imports
-    "Core", "Gui", "Widgets", "Network", "Svg", "DBus", "OpenGL", "XcbQpa", "WaylandClient", "WlShellIntegration",
-    "WaylandEglClientHwIntegration",
+    "Core", "Gui", "Widgets", "Network", "Svg", "DBus", "OpenGL", "XcbQpa", "WaylandClient",
+    "WlShellIntegration", "WaylandEglClientHwIntegration",
 }  # fmt: skip
 PLUGINS = {
-    "platforms", "platformthemes", "platforminputcontexts", "printsupport", "styles", "imageformats", "iconengines", "tls",
-    "networkinformation", "generic", "xcbglintegrations", "wayland-shell-integration",
+    "platforms", "platformthemes", "platforminputcontexts", "printsupport", "styles", "imageformats",
+    "iconengines", "tls", "networkinformation", "generic", "xcbglintegrations", "wayland-shell-integration",
     "wayland-decoration-client", "wayland-graphics-integration-client",
 }  # fmt: skip
 FOLDERS = {"plugins", "lib", "Qt"}
