@@ -400,6 +400,7 @@ class Window(QMainWindow):
         self.sidebar.close_down()
         if not self.engine.is_running:
             event.accept()
+            self.closed.emit()
             return
         event.ignore()
         self.hide()

@@ -1,5 +1,6 @@
 """The whole machine, asked quickly: nothing is measured; what was measured before is put where it belongs."""
 
+import contextlib
 import os
 import platform
 import sys
@@ -55,7 +56,9 @@ def _cpu() -> Cpu:
 
 
 def _surroundings() -> Surroundings:
-    battery = psutil.sensors_battery()
+    battery = None
+    with contextlib.suppress(OSError):  # raised where Linux tells nothing of power
+        battery = psutil.sensors_battery()
     on_battery = battery is not None and battery.power_plugged is False
     if sys.platform == "win32":
         from engine.machine import windows
