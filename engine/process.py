@@ -25,67 +25,13 @@ from engine.service import Engine
 
 log = logging.getLogger("engine")
 
-# A window that stopped reading may cost it intermediate trees, never memory without end.
-MOST_WAITING_EVENTS = 256
-_DROPPABLE = (
-    protocol.TreeGrown,
-    protocol.PassProgress,
-    protocol.IterationDone,
-    protocol.PrefillProgress,
-    protocol.LoadProgress,
-)
-
-
-class Outbox:
-    """Sends events from a thread of its own. `put` never blocks; of progress and trees, the oldest go
-    first."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._waiting: deque[protocol.Event | None] = deque()
-        self._changed = threading.Condition()
-        self._thread = threading.Thread(target=self._send, name="outbox", daemon=True)
-        self._thread.start()
-
-    def put(self, event: protocol.Event | None) -> None:
-        """None ends the sending."""
-        with self._changed:
-            newest = self._waiting[-1] if self._waiting else None
-            superseded = type(newest) is type(event) and isinstance(event, _DROPPABLE)
-            if superseded and not isinstance(event, protocol.IterationDone):
-                self._waiting.pop()
-            elif isinstance(event, _DROPPABLE) and len(self._waiting) >= MOST_WAITING_EVENTS:
-                self._waiting.remove(next(old for old in self._waiting if isinstance(old, _DROPPABLE)))
-            self._waiting.append(event)
-            self._changed.notify()
-
-    def close(self) -> None:
-        """Send what waits, then return."""
-        self.put(None)
-        self._thread.join(timeout=2.0)
-
-    def _send(self) -> None:
-        while True:
-            with self._changed:
-                self._changed.wait_for(lambda: self._waiting)
-                event = self._waiting.popleft()
-            if event is None:
-                return
-            try:
-                self._connection.send_bytes(protocol.encode(event))
-            except OSError:
-                return  # the client is gone; the control thread sees to the end
-            except Exception:
-                log.exception("an event cannot be sent")
-                end_now("it would be missed", status=1)  # the client is told that the engine is lost
-
 
 class Server:
     """Takes requests off the connection and works them off, one after another."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._outbox = Outbox(connection)
+        self._outbox = protocol.Outbox(self._send)
         self._engine = Engine()
         self._requests: queue.SimpleQueue[tuple[protocol.Request, threading.Event]] = queue.SimpleQueue()
         self._cancel_flags: deque[threading.Event] = deque()  # of the request under way and of those queued
@@ -102,6 +48,15 @@ class Server:
                 return
             self._work(request, flag.is_set)
             self._cancel_flags.remove(flag)
+
+    def _send(self, event: protocol.Event) -> None:
+        try:
+            self._connection.send_bytes(protocol.encode(event))
+        except OSError:
+            raise
+        except Exception:
+            log.exception("an event cannot be sent")
+            end_now("it would be missed", status=1)  # the client is told that the engine is lost
 
     def _control(self) -> None:
         """Reads requests as they come, whatever the main thread does."""

@@ -133,8 +133,9 @@ class Engine:
             model_config,
             prepare,
         )
+        from engine.pair import Pair
         from engine.sequence import Sequence
-        from engine.session import Pair, Session
+        from engine.session import Session
         from engine.tokenizer import check_same_vocabulary, load_tokenizer
         from engine.watching import link_of
 

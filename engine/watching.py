@@ -1,5 +1,6 @@
 """What only whoever watches is told: which part takes how much memory, and what weights are streamed over."""
 
+import time
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,28 @@ from engine.verification import LogProbs
 ALTERNATIVES = 8  # best tokens told beside each one committed
 # Nodes of a tree of which the target's probability is told: more than a window has room for names.
 MOST_JUDGED = 256
+
+
+class Pace:
+    """How often something is told while decoding goes on: at most 30 times a second, and so seldom that
+    making it takes 1 % of the time. Used as a context around the making."""
+
+    INTERVAL_S = 1 / 30  # no window repaints faster
+    SHARE = 0.01
+
+    def __init__(self) -> None:
+        self._started = self._next = 0.0
+
+    @property
+    def is_due(self) -> bool:
+        return time.perf_counter() >= self._next
+
+    def __enter__(self) -> None:
+        self._started = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        now = time.perf_counter()
+        self._next = now + max(self.INTERVAL_S, (now - self._started) / self.SHARE)
 
 
 def judged(found: Judgement | None) -> protocol.Judged | None:

@@ -1,5 +1,6 @@
 """Beside the chat: how the answer under way is thought out, as a picture, as charts and as text."""
 
+import os
 from pathlib import Path
 
 from PySide6.QtCore import QElapsedTimer, QEvent, Qt, QTimer, Signal
@@ -20,9 +21,9 @@ from engine.protocol.messages import Answer, IterationDone, Loaded, PassProgress
 
 # A verdict stays this long before the next growing tree takes its place; a newer verdict replaces it at once.
 VERDICT_MS = 250
-# A growing tree is shown when nine times as long has passed as the last one took to paint: decoding needs the
-# processor more.
-PAUSE_PER_PAINT = 9
+# Of all processors together, growing trees take no more: decoding, which waits for its slowest thread, needs
+# them more.
+PAINTING_SHARE = 0.01
 CHARTS_MS = 500
 ANNOUNCE_MS = 2_000  # a screen reader is not told more often
 
@@ -222,7 +223,7 @@ class Panel(QFrame):
 
     def _show_growing(self, event: TreeGrown) -> None:
         self._show(event)
-        self._pause_timer.start(int(PAUSE_PER_PAINT * 1000 * self.tree.cost_s))
+        self._pause_timer.start(int(1000 * self.tree.cost_s / (PAINTING_SHARE * (os.cpu_count() or 1))))
 
     def _show(self, event: TreeGrown | IterationDone | None) -> None:
         self._newest = event

@@ -19,7 +19,8 @@ from engine.budget import FixedLimits
 from engine.decoding import Iterated, decode
 from engine.errors import Interrupted
 from engine.model import no_watch
-from engine.session import Session, sampler_of
+from engine.session import Session
+from engine.writing import sampler_of
 
 WARM_UP_TOKENS = 4
 

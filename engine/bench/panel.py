@@ -77,26 +77,31 @@ class Painter:
             stdout=subprocess.PIPE,
             env={**os.environ, "QT_QPA_PLATFORM": os.environ.get("QT_QPA_PLATFORM", "offscreen")},
         )
-        self._write(header)
+        try:
+            self._write(header)
+        except OSError:
+            raise MissingExtra("The panel cannot be shown here.", "Install the window's libraries.") from None
+        self._outbox = protocol.Outbox(self._send)  # as in the engine process: decoding waits for nobody
 
     def add(self, event: protocol.Event) -> None:
-        self._write(trace.Timed(time.perf_counter() - self._started, event))
+        self._outbox.put(event)
 
     def __enter__(self) -> "Painter":
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._outbox.close()
         said, _ = self._process.communicate()
         if self._process.returncode == 0:
             self.frames = msgspec.json.decode(said, type=Frames)
 
+    def _send(self, event: protocol.Event) -> None:
+        self._write(trace.Timed(time.perf_counter() - self._started, event))
+
     def _write(self, line: msgspec.Struct) -> None:
         assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(msgspec.json.encode(line) + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise MissingExtra("The panel cannot be shown here.", "Install the window's libraries.") from None
+        self._process.stdin.write(msgspec.json.encode(line) + b"\n")
+        self._process.stdin.flush()
 
 
 def measure(

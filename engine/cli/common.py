@@ -6,12 +6,15 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
-from engine import protocol
+from engine import machine, protocol
 from engine.errors import BadOption, SpecExecError
+from engine.machine import Machine
 
 T = TypeVar("T")
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -83,6 +86,33 @@ def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
     finally:
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def add_disk_options(parser: "argparse._ActionsContainer") -> None:
+    """What `with_disk_measured` is told."""
+    parser.add_argument("--models", type=Path, metavar="PATH", help="the folder of the models")
+    parser.add_argument(
+        "--measure",
+        action=argparse.BooleanOptionalAction,
+        help="measure how fast the models' disk reads (2 to 3 s); default: where that was not done this week",
+    )
+
+
+def with_disk_measured(here: Machine, folder: Path, measure: bool | None) -> Machine:
+    """`here` with how fast the disk of `folder` reads. measure: None where that is wanted once a week. Raises
+    DiskProblem, StreamBroken."""
+    speed = here.disk.speed
+    if measure is None:
+        measure = speed is None or not machine.is_fresh(speed.measured)
+    if not measure:
+        return here
+    from engine.streaming import DiskFile
+
+    with progress_line("measuring the disk …") as show:
+        show(0, 0)
+        speed = machine.measure_disk(folder, DiskFile)
+    machine.remember_disk(here.disk.mount_point, speed)
+    return replace(here, disk=replace(here.disk, speed=speed))
 
 
 @contextlib.contextmanager

@@ -5,12 +5,11 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 
 from engine import catalog, machine
-from engine.cli.common import Commands, progress_line
+from engine.cli.common import Commands, add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.machine import Finding, Machine, TorchBuild
 
@@ -25,12 +24,7 @@ def add(commands: Commands) -> None:
         allow_abbrev=False,
     )
     doctor.set_defaults(run=run)
-    doctor.add_argument("--models", type=Path, metavar="PATH", help="the folder of the models")
-    doctor.add_argument(
-        "--measure",
-        action=argparse.BooleanOptionalAction,
-        help="measure how fast the models' disk reads (2 to 3 s); default: where that was not done this week",
-    )
+    add_disk_options(doctor)
     doctor.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -42,12 +36,9 @@ def run(parsed: argparse.Namespace) -> int:
         _print(_at_once(here, torch))
     torch = _with_architectures(torch, here)
     unmeasured: list[Finding] = []
-    wanted = parsed.measure
-    if wanted is None:
-        wanted = here.disk.speed is None or not machine.is_fresh(here.disk.speed.measured)
-    if wanted and torch is not None:
+    if torch is not None:
         try:
-            here = _measured(here, folder)
+            here = with_disk_measured(here, folder, parsed.measure)
         except SpecExecError as error:
             unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
     found = unmeasured + machine.diagnose(here, torch)
@@ -69,17 +60,6 @@ def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild |
     from torch.cuda import get_arch_list
 
     return replace(torch, architectures=tuple(get_arch_list()))
-
-
-def _measured(here: Machine, folder: Path) -> Machine:
-    """Raises DiskProblem, StreamBroken."""
-    from engine.streaming import DiskFile
-
-    with progress_line("measuring the disk …") as show:
-        show(0, 0)
-        speed = machine.measure_disk(folder, DiskFile)
-    machine.remember_disk(here.disk.mount_point, speed)
-    return replace(here, disk=replace(here.disk, speed=speed))
 
 
 def _print(sections: Iterable[tuple[str, list[str]]]) -> None:

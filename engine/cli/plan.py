@@ -4,13 +4,12 @@ import argparse
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from engine import catalog, machine, planner
-from engine.cli.common import Commands, progress_line
+from engine.cli.common import Commands, add_disk_options, with_disk_measured
 from engine.errors import BadOption
 from engine.planner import Asked, Machine, Plan
 from engine.planner.paper import Compared, comparison
@@ -44,12 +43,7 @@ def add(commands: Commands) -> None:
     described.add_argument("--ram", type=size, metavar="GiB")
     described.add_argument("--link-gbps", type=size, metavar="GB/s", help="from RAM to the graphics card")
     described.add_argument("--disk-gbps", type=size, metavar="GB/s")
-    described.add_argument("--models", type=Path, metavar="PATH", help="the folder of the models")
-    described.add_argument(
-        "--measure",
-        action=argparse.BooleanOptionalAction,
-        help="measure how fast the models' disk reads (2 to 3 s); default: where that was not done this week",
-    )
+    add_disk_options(described)
 
 
 def size(text: str) -> float:
@@ -126,18 +120,8 @@ def _here(parsed: argparse.Namespace) -> Machine:
     torch = machine.installed_torch()
     if torch is None or not (torch.cuda or torch.rocm):
         here = replace(here, gpus=())  # the engine cannot use them
-    wanted = parsed.measure
-    if wanted is None:
-        stale = here.disk.speed is None or not machine.is_fresh(here.disk.speed.measured)
-        wanted = stale and parsed.disk_gbps is None
-    if wanted:
-        from engine.streaming import DiskFile
-
-        with progress_line("measuring the disk …") as show:
-            show(0, 0)
-            speed = machine.measure_disk(folder, DiskFile)
-        machine.remember_disk(here.disk.mount_point, speed)
-        here = replace(here, disk=replace(here.disk, speed=speed))
+    if parsed.disk_gbps is None or parsed.measure:
+        here = with_disk_measured(here, folder, parsed.measure)
     return planner.of_probed(here, planner.cards())
 
 

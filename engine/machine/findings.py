@@ -57,9 +57,8 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
             "cpu_only_torch",
             "warning",
             f"torch {torch.version} is built without CUDA: the {nvidia[0].name} stays idle.",
-            f"Install torch's build for CUDA: pip install torch=={torch.version.partition('+')[0]}"
-            f"+{_CUDA_BUILD} --index-url https://download.pytorch.org/whl/{_CUDA_BUILD} "
-            f"(needs driver {_CUDA_BUILD_DRIVER} or newer).",
+            f"Install torch {torch.version.partition('+')[0]} built for {_CUDA_BUILD} "
+            f"(pytorch.org/get-started; needs driver {_CUDA_BUILD_DRIVER} or newer).",
         )
     elif nvidia and torch.cuda is not None:
         yield from _driver(machine, nvidia[0], torch.cuda)

@@ -3,3 +3,4 @@ Qt."""
 
 from engine.protocol.connection import EngineConnection as EngineConnection
 from engine.protocol.messages import *  # noqa: F403
+from engine.protocol.outbox import Outbox as Outbox

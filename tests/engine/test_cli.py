@@ -95,7 +95,9 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     answer = json.loads(done.stdout)
     assert answer.keys() >= ANSWER_FIELDS
     assert answer["seconds"].keys() >= {"draft", "target", "stream_wait", "other"}
-    assert answer["memory"].keys() >= {"vram", "ram", "peak"}
+    memory = answer["memory"]
+    assert memory.keys() == {"vram", "ram", "peak", "parts"}
+    assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # of a process that did nothing else
     assert answer["tokens_per_pass"] > 1
     assert "sky" in answer["text"]
 

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from engine.drafting import available
 from engine.heads import load_heads, open_heads
+from engine.pair import Pair
 from engine.protocol import Message, Options
 from engine.sequence import Sequence
-from engine.session import Pair, Session, sampler_of
+from engine.session import Session
+from engine.writing import sampler_of
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, disturbed, ours, reference
 from tests.engine.test_decoding import assert_same

@@ -184,10 +184,10 @@ def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
     """Thousands of events into a connection nobody reads: put returns at once and memory stays bounded."""
     from multiprocessing import Pipe
 
-    from engine.process import MOST_WAITING_EVENTS, Outbox
+    from engine.protocol.outbox import MOST_WAITING_EVENTS, Outbox
 
     reader, writer = Pipe()
-    outbox = Outbox(writer)
+    outbox = Outbox(lambda event: writer.send_bytes(protocol.encode(event)))
     nodes = protocol.TreeNodes(
         root_text="x",
         tokens=[1] * 64,

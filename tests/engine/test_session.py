@@ -2,7 +2,6 @@
 
 import copy
 
-import psutil
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
@@ -213,7 +212,7 @@ def test_memory_counts_weights_and_cache(smollm2):
     memory = smollm2.session.pair.memory
     target = smollm2.session.pair.target
     assert (memory.vram, memory.ram) == (0, target.model.nbytes + target.cache.nbytes)
-    assert memory.ram < memory.peak < psutil.virtual_memory().total  # of the process, with all tests before
+    assert memory.ram < memory.peak  # of this process, with all tests before: test_cli has the upper bound
 
 
 def test_a_stop_string_in_the_middle_of_an_iteration_counts_as_plain_decoding_does(smollm2):

@@ -4,7 +4,9 @@ import math
 
 import pytest
 
+from engine import watching
 from engine.protocol import IterationDone, Message, Options, PassProgress, TreeGrown
+from engine.watching import Pace
 
 
 def ask(engine, prompt, **options):
@@ -68,6 +70,30 @@ def test_who_does_not_watch_is_told_no_more_than_before(smollm2):
     assert plain.log_probs is None
     assert not of(TreeGrown, events) + of(PassProgress, events)
     assert all(done.judged is None and done.committed is None for done in of(IterationDone, events))
+
+
+def told(pace, clock, making_s, seconds):
+    """How often something is told in so many seconds, where making it takes so long."""
+    clock.now, times = 100.0, 0
+    while clock.now < 100.0 + seconds:
+        clock.now += 0.001
+        if pace.is_due:
+            with pace:
+                clock.now += making_s
+                times += 1
+    return times
+
+
+def test_telling_takes_a_hundredth_of_the_time_and_is_done_thirty_times_a_second_at_most(monkeypatch):
+    class Clock:
+        now = 0.0
+
+        def perf_counter(self):
+            return self.now
+
+    monkeypatch.setattr(watching, "time", clock := Clock())
+    assert told(Pace(), clock, 0.0, 10.0) == pytest.approx(300, abs=10)
+    assert told(Pace(), clock, 0.005, 10.0) == pytest.approx(20, abs=1)
 
 
 def test_parts_of_memory_add_up(smollm2):

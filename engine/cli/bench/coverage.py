@@ -43,7 +43,7 @@ def run(parsed: argparse.Namespace) -> int:
     from engine.bench.coverage import curves, measure, table
     from engine.bench.plots import check, draw
     from engine.service import Engine
-    from engine.session import sampler_of
+    from engine.writing import sampler_of
 
     prompts = prompts_of(parsed)
     options = checked_options(parsed, temperature=parsed.temperature, max_new_tokens=parsed.tokens)

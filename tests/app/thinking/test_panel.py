@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import msgspec
@@ -210,9 +211,13 @@ def test_a_trace_is_played_at_its_pace(panel: Panel, qtbot: QtBot) -> None:
     assert "4.46" in panel.stats._speed.text()
 
 
-def test_growing_trees_leave_the_processor_to_decoding(panel: Panel, qtbot: QtBot) -> None:
+def test_growing_trees_leave_the_processor_to_decoding(
+    panel: Panel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 20)
     panel.tree.cost_s = 0.02
     panel.show_tree(grown(1, 1))
+    assert panel._pause_timer.interval() == 100, "a hundredth of all processors together"
     panel.show_tree(grown(1, 2))
     assert panel.tree.event_shown.iteration == 1
     qtbot.waitUntil(lambda: panel.tree.event_shown.iteration == 2)

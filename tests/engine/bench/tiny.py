@@ -1,7 +1,8 @@
 """A tiny pair behind a session, and a tokenizer of letters, for benches."""
 
+from engine.pair import Pair
 from engine.sequence import Sequence
-from engine.session import Pair, Session
+from engine.session import Session
 from tests.engine.models import VOCABULARY, disturbed, ours, reference
 
 CONTEXT = 160
