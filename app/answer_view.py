@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterator
 
-from PySide6.QtCore import QElapsedTimer, QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, QUrl, Signal
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.engine_link import FRAME_MS
 from app.rendering import thoughts
-from app.rendering.message_actions import Action, MessageActions
+from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.text_body import TextBody
 from app.rendering.thought_view import ThoughtView
 
@@ -25,21 +25,21 @@ class AnswerView(QWidget):
 
     Signals:
         link_clicked: QUrl
-        edit_asked, regenerate_asked, continue_asked, branch_asked: as `set_actions` allows
+        asked: Action, as `set_actions` allows
         version_asked: int, the number of another version, from 1
+        found: int, the pixel where what was searched for stands, or 0
     """
 
     link_clicked = Signal(QUrl)
-    edit_asked = Signal()
-    regenerate_asked = Signal()
-    continue_asked = Signal()
-    branch_asked = Signal()
+    asked = Signal(Action)
     version_asked = Signal(int)
+    found = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = ""
         self._is_whole = False
+        self._sought: str | None = None
         self._thought = ThoughtView(self)
         self._thought.unfolded.connect(self._render_soon)
         self._body = TextBody(self)
@@ -50,14 +50,18 @@ class AnswerView(QWidget):
         self._status = self._line(self.tr("Waiting for the model…"))
         self._summary = self._line("")
         self._actions = MessageActions(self._answer, self)
-        self._actions.asked.connect(self._ask)
+        self._actions.asked.connect(self.asked)
         self._actions.version_asked.connect(self.version_asked)
         self._summary.hide()
         self._actions.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 4)
-        for widget in (self._thought, self._body, self._status, self._summary, self._actions):
-            layout.addWidget(widget)
+        texts = QVBoxLayout()
+        texts.setContentsMargins(INSET, 0, INSET, 0)
+        for widget in (self._thought, self._body, self._status, self._summary):
+            texts.addWidget(widget)
+        layout.addLayout(texts)
+        layout.addWidget(self._actions)
         self._pause_ms = FRAME_MS
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._render)
@@ -111,6 +115,11 @@ class AnswerView(QWidget):
             yield thought.start, self._thought.body
         yield thought.answer if thought else 0, self._body
 
+    def seek(self, query: str) -> None:
+        """Mark what a search finds in it, once all of it is shown; `found` follows."""
+        self._sought = query
+        self._render_soon()
+
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self.text:
@@ -145,16 +154,24 @@ class AnswerView(QWidget):
         elif self._is_whole:
             self._body.finish()
             self._thought.body.finish()
+            self._mark()
+
+    def _mark(self) -> None:
+        """What is sought; a thought that alone has it is unfolded."""
+        query, self._sought = self._sought, None
+        if query is None:
+            return
+        tops = [body.mapTo(self, QPoint(0, top)).y() for body, top in self._marked(query) if top is not None]
+        if tops or self._thought.switch.isChecked() or not self._thought.isVisibleTo(self):
+            self.found.emit(min(tops, default=0))
+        else:
+            self._sought = query
+            self._thought.switch.setChecked(True)
+
+    def _marked(self, query: str) -> list[tuple[TextBody, int | None]]:
+        return [(body, body.mark(query)) for _, body in self.bodies()]
 
     def _answer(self) -> str:
         """The text without the thought."""
         thought = thoughts.find(self.text, self._is_whole)
         return self.text[thought.answer :] if thought else self.text
-
-    def _ask(self, action: Action) -> None:
-        {
-            Action.EDIT: self.edit_asked,
-            Action.REGENERATE: self.regenerate_asked,
-            Action.CONTINUE: self.continue_asked,
-            Action.BRANCH: self.branch_asked,
-        }[action].emit()

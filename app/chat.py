@@ -1,40 +1,17 @@
 """The chat that is shown and the answer under way, between store and engine. Knows no widgets."""
 
-import secrets
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 
+from app.asking import Answering, Waiting, recorded, to_ask
 from app.engine import WILL_ANSWER, Engine, State
-from app.store import ChatSettings, Message, ModelPair, Report, Store, StoreError, to_send
+from app.store import ChatSettings, Message, ModelPair, Store, StoreError, to_send
 from app.store.tree import Shown, path_to
-from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
-
-
-@dataclass(frozen=True, slots=True)
-class Answering:
-    """An answer that is being written: at which message of which chat, and what was written there before."""
-
-    chat: int
-    under_way: AnswerUnderWay
-    begun: str
-
-    @property
-    def message(self) -> int:
-        return self.under_way.id
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A question that will be asked once the engine is ready."""
-
-    chat: int
-    text: str
 
 
 class Chat(QObject):
@@ -159,13 +136,13 @@ class Chat(QObject):
             if self._message(edited).role == "user":
                 self._answer(edited)
 
-    def regenerate(self, answer: int, report: Report | None = None) -> None:
-        """Another version of an answer, with another seed; or with the seed, the settings and the budgets of
-        `report`: the same answer."""
+    def regenerate(self, answer: int, *, same_seed: bool = False) -> None:
+        """Another version of an answer, with another seed; or with the seed, the settings and the budgets
+        that were recorded: the same answer."""
         with self._telling():
-            question = self._message(answer).parent
-            assert question is not None
-            self._answer(question, None if report is None else _recorded(report))
+            before = self._message(answer)
+            assert before.parent is not None
+            self._answer(before.parent, recorded(before.reports[0]) if same_seed else None)
 
     def go_on(self, answer: int) -> None:
         """Continue an answer that was stopped or cut off."""
@@ -206,11 +183,11 @@ class Chat(QObject):
         path = path_to(self._store.messages.all(chat), message)
         pair = self._engine.pair
         said = to_send(path, settings.system)
-        if pair is None or not self._engine.ask(said, _options(settings, self.watch)):
+        if pair is None or not self._engine.ask(said, to_ask(settings, self.watch)):
             return
-        begun = path[-1].text if path[-1].role == "assistant" else ""
-        write = self._store.messages.resume if begun else self._store.messages.answer
-        self.answering = Answering(chat, write(message, settings, ModelPair.of(pair)), begun)
+        goes_on = path[-1].role == "assistant" and path[-1].text
+        write = self._store.messages.resume if goes_on else self._store.messages.answer
+        self.answering = Answering(chat, write(message, settings, ModelPair.of(pair)))
         self._refresh()
         self.listed.emit()
 
@@ -290,15 +267,3 @@ class Chat(QObject):
             yield
         except StoreError as error:
             self.trouble.emit(error)
-
-
-def _options(settings: ChatSettings, watch: bool) -> messages.Options:
-    """The engine's, with a seed of its own, so that regenerating gives another answer."""
-    options = messages.Options(**{**structs.asdict(settings.options), "watch": watch})
-    return options if options.seed is not None else structs.replace(options, seed=secrets.randbits(63))
-
-
-def _recorded(report: Report) -> ChatSettings:
-    """What makes the same answer again."""
-    again = {"seed": report.seed, "drafter": report.drafter, "budgets": report.budgets}
-    return structs.replace(report.settings, options=structs.replace(report.settings.options, **again))

@@ -44,3 +44,8 @@ def _renderer(name: str, colour: str) -> QSvgRenderer:
 
 def icon(name: str) -> QIcon:
     return QIcon(_Drawn(name))
+
+
+def paint(painter: QPainter, name: str, box: QRectF, colour: str) -> None:
+    """Where there is no widget that takes a QIcon."""
+    _renderer(name, colour).render(painter, box)

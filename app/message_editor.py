@@ -2,7 +2,15 @@
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 MOST_LINES = 16
 
@@ -23,6 +31,7 @@ class MessageEditor(QFrame):
         self.editor.setFrameShape(QFrame.Shape.NoFrame)
         self.editor.setAccessibleName(self.tr("Change the message"))
         self.editor.setTabChangesFocus(True)
+        self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.save = QPushButton(self.tr("Send") if is_question else self.tr("Keep"), self)
         self.save.setProperty("role", "main")
         self.save.setToolTip(self.tr("Ctrl+Enter. The version before stays."))

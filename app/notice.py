@@ -1,17 +1,17 @@
 """Something went wrong: what, and what to do about it."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 
 class Notice(QFrame):
     """A message, a hint, and a button where there is something to press.
 
     Attributes:
-        button: None where only reading helps.
+        button: of `action`; None where only reading helps.
 
     Signals:
-        pressed: the button was pressed.
+        pressed: `button` was pressed.
     """
 
     pressed = Signal()
@@ -27,11 +27,19 @@ class Notice(QFrame):
         layout.addWidget(self._label(message, "danger"))
         if hint:
             layout.addWidget(self._label(hint, "body"))
-        self.button = QPushButton(action, self) if action else None
+        self._buttons = QHBoxLayout()
+        self._buttons.addStretch(1)
+        layout.addLayout(self._buttons)
+        self.button = self.offer(action) if action else None
         if self.button:
-            self.button.setAccessibleName(action)
             self.button.clicked.connect(self.pressed)
-            layout.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignLeft)
+
+    def offer(self, action: str) -> QPushButton:
+        """One more button, for the caller to connect."""
+        button = QPushButton(action, self)
+        button.setAccessibleName(action)
+        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        return button
 
     def _label(self, text: str, role: str) -> QLabel:
         label = QLabel(self)

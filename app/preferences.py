@@ -52,11 +52,12 @@ class RecentPair(Struct, frozen=True, omit_defaults=True):
 
 
 class WindowState(Struct, frozen=True, kw_only=True):
-    """geometry: as Qt saves it. splitters: sizes in pixels by name."""
+    """geometry: as Qt saves it. splitters: sizes in pixels by name. folded: groups of the sidebar, by key."""
 
     geometry: bytes = b""
     splitters: dict[str, list[int]] = {}
     sidebar: bool = True
+    folded: list[str] = []
     panel: bool = True
 
 
@@ -66,6 +67,10 @@ class Preferences(Struct, frozen=True, kw_only=True):
     send_key: Literal["enter", "ctrl_enter"] = "enter"
     reduced_motion: bool = False
     notifications: bool = True
+    updates: bool = False  # ask once a day whether there is a newer version
+    package_mirror: str = ""  # as in `engine.runtime.Sources`
+    torch_mirror: str = ""
+    package_proxy: str = ""
     loading: Loading = Loading()
     new_chats: ChatSettings = NEW_CHATS
     recent_pairs: list[RecentPair] = []  # the newest first

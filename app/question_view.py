@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
 from app import words
-from app.rendering.message_actions import Action, MessageActions
+from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.text_body import TextBody
 
 # Longer questions are sent whole, but laying out a megabyte would hold up the window.
@@ -20,19 +20,20 @@ class QuestionView(QWidget):
         text: the question.
 
     Signals:
-        edit_asked, branch_asked: as `set_actions` allows
+        asked: Action, as `set_actions` allows
         version_asked: int, the number of another version, from 1
+        found: int, the pixel where what was searched for stands, or 0
     """
 
-    edit_asked = Signal()
-    branch_asked = Signal()
+    asked = Signal(Action)
     version_asked = Signal(int)
+    found = Signal(int)
 
     def __init__(self, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = text
         self._actions = MessageActions(lambda: self.text, self)
-        self._actions.asked.connect(self._ask)
+        self._actions.asked.connect(self.asked)
         self._actions.version_asked.connect(self.version_asked)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -48,16 +49,20 @@ class QuestionView(QWidget):
         """This is version `current` of `count`, from 1."""
         self._actions.set_versions(current, count)
 
+    def seek(self, query: str) -> None:
+        """Mark what a search finds in it; `found` follows."""
+        QTimer.singleShot(0, self, lambda: self.found.emit(self._body.mark(query) or 0))
+
     def _ground(self, text: str) -> QFrame:
         ground = QFrame(self)
         ground.setObjectName("question")
         ground.setAccessibleName(self.tr("Your message"))
         layout = QVBoxLayout(ground)
-        layout.setContentsMargins(14, 10, 14, 10)
-        body = TextBody(ground)
-        body.setAccessibleName(self.tr("Your message"))
-        body.show_plain(text[:MAX_SHOWN])
-        layout.addWidget(body)
+        layout.setContentsMargins(INSET, 10, INSET, 10)
+        self._body = TextBody(ground)
+        self._body.setAccessibleName(self.tr("Your message"))
+        self._body.show_plain(text[:MAX_SHOWN])
+        layout.addWidget(self._body)
         if len(text) > MAX_SHOWN:
             shown = self.tr("The first {} of {} characters are shown; all were sent.")
             notice = QLabel(shown.format(words.number(MAX_SHOWN), words.number(len(text))), ground)
@@ -65,6 +70,3 @@ class QuestionView(QWidget):
             notice.setWordWrap(True)
             layout.addWidget(notice)
         return ground
-
-    def _ask(self, action: Action) -> None:
-        {Action.EDIT: self.edit_asked, Action.BRANCH: self.branch_asked}[action].emit()

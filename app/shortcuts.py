@@ -16,6 +16,7 @@ class Scope(Enum):
     WINDOW = auto()
     CHAT = auto()
     QUESTION = auto()  # where the question is written: its widget listens
+    LIST = auto()  # of chats: its widgets listen
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ def _tr(text: str) -> str:
 
 def shortcuts() -> list[Shortcut]:
     """In the order of the keyboard page."""
-    window, chat, question = Scope.WINDOW, Scope.CHAT, Scope.QUESTION
+    window, chat, question, chats = Scope.WINDOW, Scope.CHAT, Scope.QUESTION, Scope.LIST
     return [
         Shortcut("new_chat", ("Ctrl+N",), _tr("Begin a new chat"), window),
         Shortcut("search", ("Ctrl+K",), _tr("Search all chats"), window),
@@ -43,6 +44,7 @@ def shortcuts() -> list[Shortcut]:
         Shortcut("model", ("Ctrl+M",), _tr("Choose a model"), window),
         Shortcut("settings", ("Ctrl+,",), _tr("Settings"), window),
         Shortcut("keyboard", ("F1", "Ctrl+/"), _tr("This list of keys"), window),
+        Shortcut("chats", ("Ctrl+Shift+L",), _tr("Go to the list of chats"), window),
         Shortcut("previous_chat", ("Ctrl+PgUp",), _tr("The chat above in the list"), window),
         Shortcut("next_chat", ("Ctrl+PgDown",), _tr("The chat below in the list"), window),
         Shortcut("quit", ("Ctrl+Q",), _tr("Quit"), window),
@@ -55,6 +57,13 @@ def shortcuts() -> list[Shortcut]:
         Shortcut("write", ("Ctrl+L",), _tr("Go to where the question is written"), chat),
         Shortcut("send", ("Return",), _tr("Send the question"), question),
         Shortcut("new_line", ("Shift+Return",), _tr("Begin a new line"), question),
+        Shortcut("rename", ("F2",), _tr("Rename the chat or the folder"), chats),
+        Shortcut("pin", ("Ctrl+Shift+P",), _tr("Pin the chat, or unpin it"), chats),
+        Shortcut("duplicate", ("Ctrl+D",), _tr("Duplicate the chat"), chats),
+        Shortcut("export", ("Ctrl+E",), _tr("Export the chat or the folder"), chats),
+        Shortcut("print", ("Ctrl+P",), _tr("Print the chat"), chats),
+        Shortcut("delete", ("Del",), _tr("Delete the chat or the folder"), chats),
+        Shortcut("undo", ("Ctrl+Z",), _tr("Undo what was done last"), chats),
     ]
 
 
@@ -66,6 +75,13 @@ def scope_name(scope: Scope) -> str:
             return _tr("The chat")
         case Scope.QUESTION:
             return _tr("The question")
+        case Scope.LIST:
+            return _tr("The list of chats")
+
+
+def keys(id: str) -> list[QKeySequence]:
+    """For the widgets that listen themselves."""
+    return next([QKeySequence(each) for each in known.keys] for known in shortcuts() if known.id == id)
 
 
 def shown(keys: str) -> str:

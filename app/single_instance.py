@@ -1,7 +1,8 @@
-"""One window for each user: a second start raises the first one's."""
+"""One window for each user: a second start raises the first one's, and hands it the file it was to open."""
 
 import getpass
 import hashlib
+import json
 from pathlib import Path
 
 import platformdirs
@@ -14,14 +15,18 @@ WAIT_MS = 2_000
 class SingleInstance(QObject):
     """Holds a lock while it lives. The lock names its process, so that one left by a crash does not count.
 
+    A second one sends one line over a local socket: the file's path as JSON, or null; the first one hangs up.
+
     Attributes:
         is_first: no other one runs for this user.
 
     Signals:
         raise_asked: another one was started, and went.
+        file_asked: Path that the other one was to open
     """
 
     raise_asked = Signal()
+    file_asked = Signal(object)
 
     def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
         """folder: of the lock; one of the user's own."""
@@ -44,15 +49,31 @@ class SingleInstance(QObject):
     def _greet(self) -> None:
         while socket := self._server.nextPendingConnection():
             socket.disconnected.connect(socket.deleteLater)
-            socket.disconnectFromServer()
-            self.raise_asked.emit()
+            socket.readyRead.connect(self._hear)
+            self._read(socket)
 
-    def raise_first(self) -> bool:
-        """Ask the first one to show itself; False where it does not answer."""
+    def _hear(self) -> None:
+        socket = self.sender()
+        assert isinstance(socket, QLocalSocket)
+        self._read(socket)
+
+    def _read(self, socket: QLocalSocket) -> None:
+        if not socket.canReadLine():
+            return
+        said = bytes(socket.readLine().data())
+        socket.disconnectFromServer()
+        self.raise_asked.emit()
+        if file := _decoded(said):
+            self.file_asked.emit(file)
+
+    def raise_first(self, file: Path | None = None) -> bool:
+        """Ask the first one to show itself, and the file; False where it does not answer."""
         socket = QLocalSocket()
         socket.connectToServer(self._name)
         if not socket.waitForConnected(WAIT_MS):
             return False
+        socket.write(json.dumps(file and str(file)).encode() + b"\n")
+        socket.flush()
         return socket.state() == QLocalSocket.LocalSocketState.UnconnectedState or socket.waitForDisconnected(
             WAIT_MS
         )
@@ -61,6 +82,14 @@ class SingleInstance(QObject):
         """From now on another one may be the first."""
         self._server.close()
         self._lock.unlock()
+
+
+def _decoded(said: bytes) -> Path | None:
+    try:
+        file = json.loads(said)
+    except ValueError:
+        return None
+    return Path(file) if isinstance(file, str) and file else None
 
 
 def server_name(folder: Path) -> str:

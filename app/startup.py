@@ -16,13 +16,18 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import languages, theme
 from app.arguments import Arguments
+from app.engine import State
 from app.notification import is_worth
 from app.preferences import PreferencesFile, RecentPair
+from app.sidebar import import_bar
+from app.sidebar.importing import Importing, Outcome
 from app.single_instance import SingleInstance
 from app.store import Store, StoreError
 from app.tray import Tray
+from app.updates import UpdateNotice, Updates
 from app.window import Window
-from app.wizard import DownloadIndicator, Downloads, Wizard
+from app.wizard import DownloadIndicator, Downloads, EngineSetup, Wizard
+from engine import runtime
 from engine.protocol.connection import log_path
 from engine.protocol.messages import Answer
 
@@ -43,17 +48,24 @@ def run(arguments: Arguments) -> int:
     app = make_application()
     keep_log()
     instance = SingleInstance()
-    if not instance.is_first and instance.raise_first():
+    if not instance.is_first and instance.raise_first(arguments.file):
         return 0
     preferences, store = PreferencesFile(), open_store()
     theme.choose(app, preferences.now.theme)
     program = Program(app, arguments, preferences, store)
     instance.raise_asked.connect(program.show_window)
+    instance.file_asked.connect(program.open_file)
+    if runtime.is_packaged() and not program.setup.is_needed:  # removing an old one takes up to 20 s
+        threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
     program.open_window()
+    if arguments.file is not None:
+        program.open_file(arguments.file)
     threading.Thread(target=store.chats.purge, name="purge", daemon=True).start()
     status = app.exec()
     instance.close()
     program.close_down()
+    program.setup.close()
+    program.updates.close()
     store.close()
     if program.window.engine.is_running:  # it did not end in time: its lifeline is cut, so it ends, too
         logger.warning("the engine did not end in time")
@@ -65,7 +77,7 @@ def run(arguments: Arguments) -> int:
 class Program:
     """Makes the window, and makes it anew where another language is chosen.
 
-    Attributes: `window`.
+    Attributes: `window`; `setup`, `updates`: stay the same.
     """
 
     window: Window
@@ -76,6 +88,11 @@ class Program:
         self._app, self._arguments = app, arguments
         self._preferences, self._store = preferences, store
         self._is_made_anew = False
+        self.setup = EngineSetup(preferences, app)
+        self.setup.began.connect(self._make_room)
+        self.setup.ended.connect(self._switch)
+        self.updates = Updates(lambda: runtime.is_packaged() and preferences.now.updates, parent=app)
+        self.updates.start()
 
     def open_window(self) -> None:
         languages.install(self._app, self._preferences.now.language)
@@ -86,6 +103,9 @@ class Program:
         self.window.answered.connect(self._tell_answered)
         self.window.language_changed.connect(self._make_anew)
         self.window.closed.connect(self._closed)
+        self.window.engine.lost.connect(self._lead_to_setup)
+        self.window.engine.state_changed.connect(self._make_room)
+        self.window.header.place(UpdateNotice(self.updates, self.window))
         self._wire_downloads()
         self.window.start()
         self._downloads.look_around()
@@ -93,12 +113,13 @@ class Program:
     def _wire_downloads(self) -> None:
         window = self.window
         self._downloads = Downloads(parent=window)
-        self._wizard = Wizard(self._downloads, window)
+        self._wizard = Wizard(self._downloads, self.setup, window)
         indicator = DownloadIndicator(self._downloads, window)
         window.header.place(indicator)
         indicator.clicked.connect(self._wizard.show_downloads)
         window.header.wizard_asked.connect(self._wizard.begin)
         self._downloads.lacking.connect(self._wizard.begin)
+        window.models_moved.connect(self._downloads.follow_models)
         self._wizard.load_asked.connect(
             lambda target, draft: window.load(RecentPair(target=target, draft=draft))
         )
@@ -113,6 +134,44 @@ class Program:
         self.window.show()
         self.window.raise_()
         self.window.activateWindow()
+
+    def open_file(self, path: Path) -> None:
+        """Import the chats of a file, and show the first."""
+        importing = Importing(path, self._store.path, self._app)
+        importing.ended.connect(self._show_imported)
+
+    def _show_imported(self, outcome: Outcome) -> None:
+        window = self.window
+        window.sidebar.refresh()
+        if outcome.error is not None:
+            window.sidebar.trouble.emit(outcome.error)
+        if outcome.skipped:
+            import_bar.list_skipped(window, outcome)
+        if outcome.chats:
+            window.chat.open(outcome.chats[0])
+
+    # -- the engine's packages -------------------------------------------------------------------------------
+
+    def _lead_to_setup(self) -> None:
+        if self.setup.is_needed:
+            self._wizard.begin()
+
+    def _make_room(self) -> None:
+        """What is set up is tried with a model: another one would be in its way."""
+        if self.setup.is_running:
+            self.window.engine.stop()
+            self.window.engine.unload()
+
+    def _switch(self, is_another: bool) -> None:
+        """To the runtime that is in use now; where that is the old one, back to work."""
+        engine = self.window.engine
+        if is_another:
+            engine.close()
+            engine.start()
+        elif engine.state is State.UNLOADED:
+            engine.load()
+
+    # -- windows that follow each other ----------------------------------------------------------------------
 
     def _make_anew(self) -> None:
         self._is_made_anew = True

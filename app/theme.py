@@ -242,9 +242,13 @@ def style_sheet(c: Tokens) -> str:
                                                                            color: {c.on_accent}; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
                                              border-bottom: 1px solid {c.border}; padding: 7px 8px; }}
-    QDialog#wizard QLineEdit {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px;
-                                padding: 0 8px; }}
-    QDialog#wizard QLineEdit:focus {{ border-color: {c.accent}; }}
+    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit
+        {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 3px 6px; }}
+    QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+    QDialog#wizard QLineEdit, QDialog#settings QFrame[role="card"] QLineEdit
+        {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 0 8px; }}
+    QDialog#wizard QLineEdit:focus, QDialog#settings QFrame[role="card"] QLineEdit:focus
+        {{ border-color: {c.accent}; }}
     QFrame#note_bar {{ background: {c.surface}; border: none; border-top: 1px solid {c.border}; }}
     QFrame#search_palette {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 10px; }}
     QFrame#search_palette QLineEdit {{ background: transparent; border: none; font-size: 16px;

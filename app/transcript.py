@@ -1,16 +1,14 @@
 """The chat as it was said: questions, answers, and what went wrong."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app import words
 from app.answer_view import AnswerView
 from app.empty_state import EmptyState
-from app.message_editor import MessageEditor
+from app.message_row import MessageRow
 from app.notice import Notice
 from app.question_view import QuestionView
 from app.rendering.message_actions import Action
@@ -19,23 +17,6 @@ from app.store import Message, Shown
 COLUMN_WIDTH = 760
 MOST_SHOWN = 60  # messages at first; a chat of thousands opens as fast as a short one
 END_MARGIN = 24  # pixels from the end that still count as the end
-
-
-@dataclass(slots=True)
-class _Row:
-    """What is shown of message `id`; is_done: with its figures. editor: shown in its place."""
-
-    id: int
-    view: QuestionView | AnswerView
-    is_done: bool
-    versions: tuple[int, ...] = ()
-    editor: MessageEditor | None = None
-
-
-def _was_cut_off(message: Message) -> bool:
-    return message.state == "interrupted" or bool(
-        message.reports and message.reports[-1].stop_reason in ("cancelled", "max_new_tokens")
-    )
 
 
 class Transcript(QScrollArea):
@@ -48,7 +29,7 @@ class Transcript(QScrollArea):
     Signals:
         suggested: str, a question picked from the empty chat
         edited: message, its changed text
-        regenerate_asked, continue_asked, branch_asked: message
+        regenerate_asked, again_asked, continue_asked, branch_asked: message; again: with the same seed
         version_asked: message, another version
         link_clicked: QUrl
     """
@@ -56,6 +37,7 @@ class Transcript(QScrollArea):
     suggested = Signal(str)
     edited = Signal(int, str)
     regenerate_asked = Signal(int)
+    again_asked = Signal(int)
     continue_asked = Signal(int)
     branch_asked = Signal(int)
     version_asked = Signal(int)
@@ -66,10 +48,11 @@ class Transcript(QScrollArea):
         self.answer: AnswerView | None = None
         self._notice: Notice | None = None
         self._follows = True
+        self._sought: tuple[MessageRow, int] | None = None  # where to stay, and its pixel
         self._path: Sequence[Shown] = []
         self._answering: int | None = None
         self._first = 0  # of the path that has a view
-        self._rows: list[_Row] = []
+        self._rows: list[MessageRow] = []
         self._may_change = False
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
@@ -83,6 +66,7 @@ class Transcript(QScrollArea):
         bar = self.verticalScrollBar()
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
+        bar.actionTriggered.connect(self._forget_sought)
 
     def _build_column(self) -> None:
         page = QWidget(self)
@@ -131,7 +115,10 @@ class Transcript(QScrollArea):
         for place, each in enumerate(wanted):
             if place == len(self._rows):
                 self._rows.append(self._row(each.message))
-            self._bring_up_to_date(self._rows[place], each, each.message.id == answering)
+            row, is_answering = self._rows[place], each.message.id == answering
+            row.bring_up_to_date(each, is_answering, self._may_change)
+            if is_answering and isinstance(row.view, AnswerView):
+                self.answer = row.view
         self._path, self._answering = shown, answering
         self._earlier.setVisible(self._first > 0)
         self._empty.setVisible(not shown)
@@ -139,8 +126,7 @@ class Transcript(QScrollArea):
     def allow_changes(self, allowed: bool) -> None:
         """Whether messages may be changed and answered again now."""
         self._may_change = allowed
-        for row, each in zip(self._rows, self._path[self._first :], strict=True):
-            row.view.set_actions(self._actions(each))
+        self.show_path(self._path, self._answering)
 
     @property
     def is_editing(self) -> bool:
@@ -148,7 +134,7 @@ class Transcript(QScrollArea):
 
     def edit_last_question(self) -> None:
         if self._may_change and (row := self._last(QuestionView)):
-            self._edit(row)
+            row.edit()
 
     def copy_last_answer(self) -> None:
         if row := self._last(AnswerView):
@@ -162,81 +148,47 @@ class Transcript(QScrollArea):
             if 0 <= place < len(row.versions):
                 self.version_asked.emit(row.versions[place])
 
-    def jump_to(self, message: int) -> None:
-        """Scroll to where it begins."""
+    def jump_to(self, message: int, query: str = "") -> None:
+        """Scroll to where it begins; query: to the first of what this search finds in it, which is marked."""
         place = next((place for place, each in enumerate(self._path) if each.message.id == message), None)
         if place is None:
             return
         while place < self._first:
             self._show_earlier()
         self._follows = False
-        view = self._rows[place - self._first].view
-        QTimer.singleShot(0, view, lambda: self.verticalScrollBar().setValue(view.y()))
+        self._rows[place - self._first].view.seek(query)
 
-    def _last(self, kind: type[QWidget]) -> "_Row | None":
+    def _stay_at(self, row: MessageRow, top: int) -> None:
+        """Until a person scrolls: messages above may still be growing."""
+        self._follows, self._sought = False, (row, top)
+        self._to_sought()
+
+    def _last(self, kind: type[QWidget]) -> MessageRow | None:
         return next((row for row in reversed(self._rows) if isinstance(row.view, kind)), None)
 
-    def _row(self, message: Message) -> "_Row":
-        view: QuestionView | AnswerView
-        if message.role == "user":
-            view = QuestionView(message.text, self.widget())
-        else:
-            view = AnswerView(self.widget())
-            view.append(message.text)
-            view.link_clicked.connect(self.link_clicked)
-            view.regenerate_asked.connect(lambda: self.regenerate_asked.emit(message.id))
-            view.continue_asked.connect(lambda: self.continue_asked.emit(message.id))
-        row = _Row(message.id, view, is_done=message.role == "user")
-        view.edit_asked.connect(lambda: self._edit(row))
-        view.branch_asked.connect(lambda: self.branch_asked.emit(message.id))
-        view.version_asked.connect(lambda number: self.version_asked.emit(row.versions[number - 1]))
-        self._add(view)
+    def _row(self, message: Message) -> MessageRow:
+        row = MessageRow(message, self.widget())
+        row.edited.connect(lambda text: self.edited.emit(message.id, text))
+        row.asked.connect(lambda action: self._ask(action, message.id))
+        row.version_asked.connect(self.version_asked)
+        row.link_clicked.connect(self.link_clicked)
+        row.found.connect(lambda top: self._stay_at(row, top))
+        self._add(row)
         return row
 
-    def _bring_up_to_date(self, row: "_Row", each: Shown, is_answering: bool) -> None:
-        row.versions = each.versions
-        row.view.set_versions(each.version, len(each.versions))
-        if isinstance(row.view, AnswerView) and is_answering:
-            self.answer = row.view
-            row.is_done = False
-        elif isinstance(row.view, AnswerView) and not row.is_done:
-            row.view.finish(words.message_summary(each.message), each.message.text)
-            row.is_done = True
-        row.view.set_actions(self._actions(each))
-
-    def _actions(self, each: Shown) -> set[Action]:
-        if not self._may_change:
-            return set()
-        if each.message.role == "user":
-            return {Action.EDIT, Action.BRANCH}
-        return {Action.EDIT, Action.BRANCH, Action.REGENERATE} | (
-            {Action.CONTINUE} if _was_cut_off(each.message) else set()
-        )
-
-    def _edit(self, row: "_Row") -> None:
-        """Put an editor in the place of a message."""
-        editor = MessageEditor(row.view.text, isinstance(row.view, QuestionView), self.widget())
-        self._column.insertWidget(self._column.indexOf(row.view), editor)
-        row.view.hide()
-        row.editor = editor
-        editor.left.connect(lambda: self._leave(row))
-        editor.saved.connect(lambda text: self._save(row, text))
-        editor.setFocus()
-
-    def _save(self, row: "_Row", text: str) -> None:
-        self._leave(row)
-        self.edited.emit(row.id, text)
-
-    def _leave(self, row: "_Row") -> None:
-        if row.editor is not None:
-            self._remove(row.editor)
-            row.editor = None
-            row.view.show()
+    def _ask(self, action: Action, message: int) -> None:
+        {
+            Action.REGENERATE: self.regenerate_asked,
+            Action.AGAIN: self.again_asked,
+            Action.CONTINUE: self.continue_asked,
+            Action.BRANCH: self.branch_asked,
+        }[action].emit(message)
 
     def _cut(self, place: int) -> None:
         for row in self._rows[place:]:
-            self._leave(row)
-            self._remove(row.view)
+            self._remove(row)
+            if self._sought and self._sought[0] is row:
+                self._sought = None
         del self._rows[place:]
 
     def _show_earlier(self) -> None:
@@ -257,7 +209,7 @@ class Transcript(QScrollArea):
 
     def follow(self) -> None:
         """Go to the end and stay there."""
-        self._follows = True
+        self._follows, self._sought = True, None
         self._to_end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -283,9 +235,20 @@ class Transcript(QScrollArea):
     def _to_end(self) -> None:
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
+    def _to_sought(self) -> None:
+        """So that something of what is above is seen, too."""
+        if self._sought is not None:
+            row, top = self._sought
+            self.verticalScrollBar().setValue(row.y() + top - self.viewport().height() // 4)
+
+    def _forget_sought(self) -> None:
+        self._sought = None
+
     def _range_changed(self) -> None:
         if self._follows:
             self._to_end()
+        else:
+            self._to_sought()
         self._show_jump()
 
     def _scrolled(self, value: int) -> None:

@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from app.store import Message, Report
+from app.store import Message, ModelPair, Report
 from engine.protocol.messages import Answer, Loaded, LoadProgress, StopReason
 
 
@@ -53,8 +53,17 @@ def answer_summary(answer: Answer | Report) -> str:
         parts.append(_tr("{} tokens per pass").format(decimal(answer.tokens_per_pass)))
     if answer.time_to_first_token_s is not None:
         parts.append(_tr("first token after {} s").format(decimal(answer.time_to_first_token_s)))
-    parts += [_tr("seed {}").format(answer.seed), stop_reason(answer.stop_reason)]
-    return " · ".join(parts)
+    parts.append(_tr("seed {}").format(answer.seed))
+    parts = [part.replace(" ", "\u00a0") for part in parts]  # lines break between the figures
+    parts.append(stop_reason(answer.stop_reason))
+    if isinstance(answer, Report):
+        parts.append(pair(answer.pair))
+    return "\u00a0· ".join(parts)
+
+
+def pair(pair: ModelPair) -> str:
+    """Target and draft."""
+    return _tr("{} with {}").format(pair.target, pair.draft) if pair.draft else pair.target
 
 
 def load_stage(progress: LoadProgress) -> str:

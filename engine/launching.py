@@ -29,13 +29,17 @@ class RuntimeMissing(SpecExecError):
 class Runtime:
     """An accepted runtime, as its `runtime.json` says.
 
-    Attributes: `folder`: its packages are in folder/lib; `key`: of the requirement lists it was made from.
+    Attributes: `key`: of the requirement lists it was made from; `packages`: the folder they are in.
     """
 
     folder: Path
     backend: str
     key: str
     python: str
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "lib"
 
 
 def lists() -> Path:

@@ -152,7 +152,6 @@ class Look:
         made.setCellSpacing(0)
         made.setLeftMargin(self.indent(containers))
         made.setTopMargin(round(0.9 * self.em))
-        made.setBottomMargin(round(0.5 * self.em))
         return made
 
     def cell(self, is_heading: bool) -> QTextTableCellFormat:

@@ -6,12 +6,15 @@ from enum import Enum, auto
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from app.rendering.quiet_button import CopyButton, QuietButton
+from app.rendering.quiet_button import BESIDE, CopyButton, QuietButton
+
+INSET = 14  # pixels between the edge of a message and its text
 
 
 class Action(Enum):
     EDIT = auto()
     REGENERATE = auto()
+    AGAIN = auto()  # with the same seed
     CONTINUE = auto()
     BRANCH = auto()
 
@@ -33,7 +36,7 @@ class MessageActions(QWidget):
         self._buttons: dict[Action, QuietButton] = {}
         self._versions: _Versions | None = None
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setContentsMargins(INSET - BESIDE, 0, 0, 0)  # below the text
         self._row.setSpacing(2)
         self._row.addWidget(self._copy)
         self._row.addStretch(1)
@@ -60,11 +63,20 @@ class MessageActions(QWidget):
     def _button(self, action: Action) -> QuietButton:
         text, name = {
             Action.EDIT: (self.tr("Edit"), self.tr("Edit and send again")),
-            Action.REGENERATE: (self.tr("Regenerate"), self.tr("Answer again")),
+            Action.REGENERATE: (self.tr("Regenerate"), self.tr("Answer again, with another seed")),
+            Action.AGAIN: (self.tr("Same seed"), self.tr("Again with the same seed")),
             Action.CONTINUE: (self.tr("Continue"), self.tr("Go on with this answer")),
             Action.BRANCH: (self.tr("Branch"), self.tr("Begin a new chat from here")),
         }[action]
         button = QuietButton(text, name, self)
+        if action is Action.AGAIN:
+            button.setToolTip(
+                self.tr(
+                    "Again with the same seed and settings, and with the recorded budgets. With the same "
+                    "models the text is the same: in float32 always, in other number formats because the "
+                    "budgets are replayed."
+                )
+            )
         button.clicked.connect(lambda: self.asked.emit(action))
         return button
 

@@ -43,7 +43,8 @@ class QuietButton(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         quiet = colours.muted if self.isEnabled() else colours.outline
         painter.setPen(QColor(colours.text if is_lit else quiet))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.text())
+        beside = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)
+        painter.drawText(beside, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, self.text())
 
 
 class CopyButton(QuietButton):

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 from app import theme
 from app.rendering import copying, decoration, formulas
 from app.rendering.look import Look
+from app.rendering.marks import Marks
 from app.rendering.message_document import MessageDocument
 from app.rendering.quiet_button import CopyButton
 
@@ -39,6 +40,7 @@ class TextBody(QTextBrowser):
         )
         self.document().setDocumentMargin(0)
         self._message: MessageDocument | None = None
+        self._marks = Marks(self)
         self._buttons: list[CopyButton] = []
         self._standing = 0  # buttons that stand where they will stay
         self.anchorClicked.connect(self.link_clicked)
@@ -103,6 +105,11 @@ class TextBody(QTextBrowser):
     def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
         """(position, length) in the document of what the characters [start, stop) of the Markdown say."""
         return self._message.source_map.spans(start, stop) if self._message else []
+
+    def mark(self, query: str) -> int | None:
+        """Mark for some seconds what a search finds in what is shown: the pixel of the first, or None."""
+        first = self._marks.show(query)
+        return None if first is None else self.cursorRect(first).top()
 
     def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:
         return QByteArray()

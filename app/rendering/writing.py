@@ -25,9 +25,9 @@ class Writer:
         cursor = self._select_from(self.end())
         if isinstance(part, Table):
             return self._add_table(cursor, part, before, look)
-        if isinstance(before, Block):
+        if before is not None:  # below a table, the gap stays: Qt leaves out the space between it and a block
             cursor.insertBlock()
-        _dress(cursor, part.layout, look)
+        self._dress(cursor, part.layout, look)
         position = cursor.position()
         _write(cursor, part.pieces, part.layout, look)
         return list(runs(part.pieces, position))
@@ -49,7 +49,7 @@ class Writer:
         cursor = self._select_from(begin)
         cursor.removeSelectedText()
         if old.layout != new.layout:
-            _dress(cursor, new.layout, look)
+            self._dress(cursor, new.layout, look)
         _write(cursor, rest, new.layout, look)
         return list(runs(new.pieces, position))
 
@@ -70,9 +70,27 @@ class Writer:
         cursor = self._select_from(begin)
         cursor.removeSelectedText()
         if isinstance(before, Block):
-            _dress(cursor, before.layout, look)
+            self._dress(cursor, before.layout, look)
         else:
             cursor.setBlockFormat(look.gap())
+        if before is None:
+            self._make_room(0)
+
+    def _dress(self, cursor: QTextCursor, layout: Layout, look: Look) -> None:
+        is_first = cursor.block().position() == 0
+        made = look.block(layout, is_first)
+        cursor.setBlockFormat(made)
+        cursor.setBlockCharFormat(look.text(Style(is_code=layout.kind == "code"), layout))
+        if is_first:
+            self._make_room(made.topMargin())
+
+    def _make_room(self, above: float) -> None:
+        """Pixels above all: Qt leaves out the space above a block that stands first."""
+        root = self._document.rootFrame()
+        made = root.frameFormat()
+        if made.topMargin() != above:
+            made.setTopMargin(above)
+            root.setFrameFormat(made)
 
     def _select_from(self, position: int) -> QTextCursor:
         cursor = QTextCursor(self._document)
@@ -95,11 +113,6 @@ def common(one: Sequence[object], other: Sequence[object]) -> int:
     """How many the two begin with alike."""
     shorter = min(len(one), len(other))
     return next((i for i in range(shorter) if one[i] != other[i]), shorter)
-
-
-def _dress(cursor: QTextCursor, layout: Layout, look: Look) -> None:
-    cursor.setBlockFormat(look.block(layout, is_first=cursor.block().position() == 0))
-    cursor.setBlockCharFormat(look.text(Style(is_code=layout.kind == "code"), layout))
 
 
 def _write(cursor: QTextCursor, pieces: Iterable[Piece], layout: Layout, look: Look) -> None:

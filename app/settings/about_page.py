@@ -29,7 +29,8 @@ class AboutPage(QWidget):
             self.tr(
                 "Chats with a model larger than your graphics card. Free software under the Apache "
                 "License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is "
-                "counted or reported. The only connections are the downloads you ask for."
+                "counted or reported. The only connections are the downloads you ask for and, where you "
+                "turned it on, the question whether there is a newer version."
             ),
             self,
         )

@@ -3,20 +3,24 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.local_models import models_here
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile
 from app.settings.about_page import AboutPage
 from app.settings.chat_options import chat_sections
+from app.settings.engine_page import EnginePage
 from app.settings.fields import get
 from app.settings.form import Form
+from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, Section
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
 from app.store import ChatSettings
 from app.store.presets import Presets
+from app.wizard import EngineSetup
+from engine import runtime
 
 SIZE = (760, 600)
 
@@ -26,8 +30,8 @@ class SettingsDialog(QDialog):
     shows stays the same.
 
     Attributes:
-        tabs: the pages: this chat, presets, defaults, appearance, memory, about.
-        chat_page, defaults_page, appearance_page, memory_page: forms; `presets_page`.
+        tabs: the pages: this chat, presets, defaults, appearance, memory, models, engine, about.
+        chat_page, defaults_page, appearance_page, memory_page: forms; `presets_page`, `models_page`.
         reload: a button, shown where something counts only once the model is loaded again.
         said: what could not be kept.
 
@@ -35,11 +39,13 @@ class SettingsDialog(QDialog):
         chat_changed: ChatSettings of the chat that is shown
         preferences_changed: Preferences, after they were kept
         reload_asked: load the model again, as it is set now
+        models_moved: models lie in another folder now
     """
 
     chat_changed = Signal(object)
     preferences_changed = Signal(object)
     reload_asked = Signal()
+    models_moved = Signal()
 
     def __init__(
         self,
@@ -63,6 +69,7 @@ class SettingsDialog(QDialog):
         self.defaults_page: Form[ChatSettings] = Form(chat_sections(), now.new_chats, NEW_CHATS)
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
+        self.models_page = ModelsPage()
         self.said = QLabel(self)
         self.said.setProperty("role", "danger")
         self.said.setWordWrap(True)
@@ -84,6 +91,8 @@ class SettingsDialog(QDialog):
             (_with_reset(self.defaults_page, self.tr("Set all back")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Set all back")), self.tr("Memory")),
+            (self.models_page, self.tr("Models")),
+            *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
             (AboutPage(self._file.path), self.tr("About")),
         ]
         for page, title in pages:
@@ -111,6 +120,7 @@ class SettingsDialog(QDialog):
         self.memory_page.changed.connect(self._keep_page(loading_sections()))
         self.presets_page.used.connect(self._use)
         self.presets_page.used_for_new.connect(self._use_for_new)
+        self.models_page.moved.connect(self.models_moved)
         self.reload.clicked.connect(self.reload_asked)
         self.reload.clicked.connect(self.reload.hide)
 
@@ -161,6 +171,12 @@ class SettingsDialog(QDialog):
         paths = [option.path for section in sections for option in section.options if option.reloads]
         if any(get(before, path) != get(now, path) for path in paths):
             self.reload.show()
+
+
+def _setups() -> Sequence[EngineSetup]:
+    """The program's one, which outlives windows. A checkout's engine runs in its own environment."""
+    app = QCoreApplication.instance()
+    return app.findChildren(EngineSetup) if app and runtime.is_packaged() else []
 
 
 def _with_reset(form: Form[Any], text: str) -> QWidget:

@@ -47,6 +47,7 @@ class Row(QWidget):
         self._name = QLabel(option.text, self)
         self._name.setWordWrap(True)
         self._name.setFixedWidth(LABEL_WIDTH)
+        self._name.setContentsMargins(0, 4, 0, 0)  # beside the text of its editor
         span = range_at(record, option.path) if option.kind in ("whole", "fraction") else None
         self.editor: Editor = editor_for(option, span, self)
         self.editor.focus.setAccessibleName(option.text)

@@ -3,6 +3,7 @@
 from PySide6.QtCore import QCoreApplication
 
 from app.settings.options import Option, Section
+from engine import runtime
 
 
 def _tr(text: str) -> str:
@@ -135,6 +136,21 @@ def appearance_sections() -> list[Section]:
                     _tr("Notifications"),
                     _tr("Say when a long answer is complete and the window is not in front."),
                 ),
+                *_updates(),
             ],
         ),
+    ]
+
+
+def _updates() -> list[Option]:
+    """A checkout is no release."""
+    if not runtime.is_packaged():
+        return []
+    return [
+        Option(
+            "updates",
+            "switch",
+            _tr("New versions"),
+            _tr("Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded."),
+        )
     ]

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
+from app import shortcuts
 from app.sidebar import outline
 from app.sidebar.changes import Changes
 from app.sidebar.chat_view import ChatView
@@ -26,17 +27,17 @@ class ChatMenu(QMenu):
         super().__init__(view)
         self._view, self._changes, self._all_folders = view, changes, folders
         self.setAccessibleName(self.tr("What to do with the chat"))
-        self.rename = self._action(self.tr("Rename"), "F2", self._rename)
-        self.pin = self._action(self.tr("Pin"), "Ctrl+Shift+P", self._pin)
+        self.rename = self._action(self.tr("Rename"), "rename", self._rename)
+        self.pin = self._action(self.tr("Pin"), "pin", self._pin)
         self.folders = self.addMenu(self.tr("Move to folder"))
         self.folders.aboutToShow.connect(self._list_folders)
-        self.duplicate = self._action(self.tr("Duplicate"), "Ctrl+D")
+        self.duplicate = self._action(self.tr("Duplicate"), "duplicate")
         self.addSeparator()
-        self.export = self._action(self.tr("Export…"), "Ctrl+E")
+        self.export = self._action(self.tr("Export…"), "export")
         self.save_pdf = self._action(self.tr("Save as PDF…"))
-        self.print_out = self._action(self.tr("Print…"), QKeySequence.StandardKey.Print)
+        self.print_out = self._action(self.tr("Print…"), "print")
         self.addSeparator()
-        self.delete = self._action(self.tr("Delete"), QKeySequence.StandardKey.Delete, self._delete)
+        self.delete = self._action(self.tr("Delete"), "delete", self._delete)
         self.aboutToShow.connect(self._fit)
 
     @property
@@ -47,17 +48,11 @@ class ChatMenu(QMenu):
     def group(self) -> Group | None:
         return self._view.chats.group(self._view.currentIndex())
 
-    def _action(
-        self,
-        text: str,
-        key: QKeySequence.StandardKey | str | None = None,
-        do: Callable[[], None] | None = None,
-    ) -> QAction:
+    def _action(self, text: str, shortcut: str = "", do: Callable[[], None] | None = None) -> QAction:
+        """shortcut: its id."""
         action = QAction(text, self)
-        if isinstance(key, QKeySequence.StandardKey):
-            action.setShortcuts(key)
-        elif key:
-            action.setShortcut(QKeySequence(key))
+        if shortcut:
+            action.setShortcuts(shortcuts.keys(shortcut))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.setShortcutVisibleInContextMenu(True)
         if do is not None:

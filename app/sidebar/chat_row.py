@@ -4,8 +4,8 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app import theme
-from app.sidebar import headings, icons
+from app import icons, theme
+from app.sidebar import headings
 from app.sidebar.chat_list import ChatList
 from app.sidebar.outline import Group
 from app.store import ChatLine
@@ -103,7 +103,7 @@ class ChatRow(QStyledItemDelegate):
         colour = colours.text if group.folder else colours.muted
         words = QStyle.visualRect(option.direction, text, text.adjusted(0, 0, -side, 0))
         width = _write(painter, option, words, title, colour)
-        fold = "unfolded" if option.state & _State.State_Open else "folded_rtl" if is_rtl else "folded"
+        fold = "down" if option.state & _State.State_Open else "left" if is_rtl else "right"
         _paint_icon(painter, option, text, text.left() + width + 2, fold)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, text: QRect) -> int:

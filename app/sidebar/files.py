@@ -20,6 +20,7 @@ def ask_where_to_export(parent: QWidget, title: str) -> Path | None:
     kinds = {
         _tr("Markdown (*.md)"): "md",
         _tr("Plain text (*.txt)"): "txt",
+        _tr("SpecExec Desktop chat, with every version (*.specexec-chat)"): "specexec-chat",
         _tr("JSON, with every version (*.json)"): "json",
     }
     return _ask_where(parent, _tr("Export"), title, kinds)
@@ -30,7 +31,7 @@ def ask_where_to_print(parent: QWidget, title: str) -> Path | None:
 
 
 def ask_what_to_import(parent: QWidget) -> Path | None:
-    kinds = _tr("Chats (*.json *.zip)") + ";;" + _tr("All files (*)")
+    kinds = _tr("Chats (*.specexec-chat *.json *.zip)") + ";;" + _tr("All files (*)")
     chosen, _ = QFileDialog.getOpenFileName(
         parent, _tr("Import chats exported here or from ChatGPT"), _folder(), kinds
     )

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextCharFormat
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app import theme
+from app.rendering.source_map import units
 from app.sidebar import headings
 from app.sidebar.found import Found, speaker, title_ranges
 from app.store import ChatLine, Hit
@@ -113,7 +114,7 @@ def _paint_text(
     marks = []
     for start, end in ranges:
         mark = QTextLayout.FormatRange()
-        mark.start, mark.length = _units(text[:start]), _units(text[start:end])
+        mark.start, mark.length = units(text[:start]), units(text[start:end])
         mark.format = QTextCharFormat()
         mark.format.setBackground(QColor(theme.current().found))
         mark.format.setFontWeight(QFont.Weight.DemiBold)
@@ -121,13 +122,13 @@ def _paint_text(
     layout = _layout(text, option, box.width(), lines, marks)
     overflow = layout.lineAt(lines - 1) if layout.lineCount() == lines else None
     end = overflow.textStart() + overflow.textLength() if overflow else 0
-    if overflow and end < _units(text):
+    if overflow and end < units(text):
         encoded = text.encode("utf-16-le")
         begin = encoded[: 2 * overflow.textStart()].decode("utf-16-le")
         rest = encoded[2 * overflow.textStart() :].decode("utf-16-le")
         room = box.width() - option.fontMetrics.averageCharWidth() * 2  # what is marked is bold, and wider
         text = begin + option.fontMetrics.elidedText(rest, Qt.TextElideMode.ElideRight, room)
-        marks = [mark for mark in marks if mark.start < _units(text)]
+        marks = [mark for mark in marks if mark.start < units(text)]
         layout = _layout(text, option, box.width(), lines, marks)
     painter.setPen(QColor(theme.current().text))
     height = layout.boundingRect().height()
@@ -159,8 +160,3 @@ def _layout(
 
 def _small(font: QFont) -> QFontMetrics:
     return QFontMetrics(theme.smaller(QFont(font)))
-
-
-def _units(text: str) -> int:
-    """Qt counts in UTF-16."""
-    return len(text.encode("utf-16-le")) // 2

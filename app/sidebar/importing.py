@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QProcess, Signal
 
 from app.store import BadImport
+from engine import launching
 from engine.errors import SpecExecError
 
 
@@ -51,7 +52,8 @@ class Importing(QObject):
         self._process.finished.connect(self._finish)
         self._process.errorOccurred.connect(self._fail)
         arguments = ["-m", "app.sidebar.import_process", str(source.absolute()), str(store.absolute())]
-        self._process.start(sys.executable, arguments)
+        program, *options = launching.isolated() if launching.is_packaged() else [sys.executable]
+        self._process.start(program, [*options, *arguments])
 
     def stop(self) -> None:
         """End it; `ended` follows. What was stored is told there."""

@@ -26,6 +26,7 @@ class NoteBar(QFrame):
         self._label.setWordWrap(True)
         self._label.setMinimumWidth(1)
         self.button = QPushButton(self)
+        self.button.setAccessibleName(self.tr("Undo"))
         self.button.clicked.connect(self.press)
         self.button.installEventFilter(self)
         layout = QVBoxLayout(self)

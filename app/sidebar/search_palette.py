@@ -38,12 +38,12 @@ class SearchPalette(QWidget):
 
     Signals:
         chat_chosen: chat, to be shown
-        hit_chosen: chat, message: to be shown and jumped to
+        hit_chosen: chat, message, query: to be shown and jumped to, and what the query finds marked
         trouble: StoreError
     """
 
     chat_chosen = Signal(int)
-    hit_chosen = Signal(int, int)
+    hit_chosen = Signal(int, int, str)
     trouble = Signal(object)
 
     def __init__(self, store: Store, window: QWidget) -> None:
@@ -162,7 +162,7 @@ class SearchPalette(QWidget):
             case ChatLine(id=chat):
                 self.chat_chosen.emit(chat)
             case Hit(chat=chat, message=message):
-                self.hit_chosen.emit(chat, message)
+                self.hit_chosen.emit(chat, message, self.field.query())
 
     def _announce(self, index: QModelIndex) -> None:
         if index.isValid() and self.isVisible() and QAccessible.isActive():

@@ -1,13 +1,14 @@
 """The sidebar: every chat, pinned, in folders and by date."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QUrl, Signal
-from PySide6.QtGui import QAction, QDesktopServices, QKeySequence
+from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
+from app import shortcuts
 from app.sidebar import headings, import_bar, outline
 from app.sidebar.changes import Changes
 from app.sidebar.chat_list import ChatList
@@ -35,6 +36,7 @@ class Sidebar(QFrame):
         chat_chosen: chat, to be shown
         new_chat: a new one is to be shown
         search_asked: the search palette is to be shown
+        keys_asked: the list of keys is to be shown
         chat_deleted: chat, which may be the one that is shown
         trouble: SpecExecError
     """
@@ -42,6 +44,7 @@ class Sidebar(QFrame):
     chat_chosen = Signal(int)
     new_chat = Signal()
     search_asked = Signal()
+    keys_asked = Signal()
     chat_deleted = Signal(int)
     trouble = Signal(object)
 
@@ -50,7 +53,6 @@ class Sidebar(QFrame):
         super().__init__(parent)
         self.setObjectName("sidebar")
         self._store = store
-        self._width = WIDTH_CHARACTERS * self.fontMetrics().averageCharWidth()
         self._shown: int | None = None
         self._lost: int | None = None  # the chat that was deleted while it was shown
         self._chats = ChatList(store, self)
@@ -84,7 +86,7 @@ class Sidebar(QFrame):
             layout.addWidget(bar)
         self.setFocusProxy(self.view)
         undo = QAction(self)
-        undo.setShortcuts(QKeySequence.StandardKey.Undo)
+        undo.setShortcuts(shortcuts.keys("undo"))
         undo.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
         undo.triggered.connect(self.note.undo)
         self.addAction(undo)
@@ -93,6 +95,7 @@ class Sidebar(QFrame):
         header, chats, changes = self.header, self._chats, self._changes
         header.new_chat.clicked.connect(self.new_chat)
         header.search.clicked.connect(self.search_asked)
+        header.keys.triggered.connect(self.keys_asked)
         header.new_folder.triggered.connect(lambda: self.menu.begin_folder())
         chats.changed.connect(self._show_emptiness)
         chats.chat_named.connect(changes.rename)
@@ -127,10 +130,10 @@ class Sidebar(QFrame):
     # -- for the window --------------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
-        return QSize(self._width, 600)
+        return QSize(WIDTH_CHARACTERS * self.fontMetrics().averageCharWidth(), 600)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(20 * self.fontMetrics().averageCharWidth(), 200)
+        return QSize(self.header.minimumSizeHint().width(), 200)
 
     def refresh(self) -> None:
         """The list of chats is another one; what is selected and where it is scrolled to stays."""
@@ -145,29 +148,14 @@ class Sidebar(QFrame):
         """Mark the chat with the answer under way."""
         self._chats.mark_answering(chat)
 
-    def state(self) -> dict[str, object]:
-        """What a person set here, for `restore` after the next start."""
-        return {"width": self.width(), "is_open": not self.isHidden(), "folded": sorted(self._chats.folded)}
+    @property
+    def folded(self) -> list[str]:
+        """Keys of the groups that a person folded, for the next start."""
+        return sorted(self._chats.folded)
 
-    def restore(self, state: Mapping[str, object]) -> None:
-        """What is missing or no sense of can be made stays as it is."""
-        match state.get("width"):
-            case int(width) if width > 0:
-                self._width = width
-                self.updateGeometry()
-        match state.get("is_open"):
-            case bool(is_open):
-                self.setVisible(is_open)
-        match state.get("folded"):
-            case [*folded]:
-                self._chats.folded = {key for key in folded if isinstance(key, str)}
+    def fold(self, keys: Iterable[str]) -> None:
+        self._chats.folded = set(keys)
         self.refresh()
-
-    def toggle(self) -> None:
-        """Show the sidebar and go to its list, or hide it."""
-        self.setVisible(self.isHidden())
-        if self.isVisible():
-            self.view.setFocus()
 
     def close_down(self) -> None:
         """The window closes: end an import under way. What was imported stays."""

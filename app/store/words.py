@@ -14,7 +14,6 @@ _RUN = re.compile(rf"(?:(?=\w)[{_CJK}])+|[^\W_{_CJK}]+")
 _STARTS_CJK = re.compile(f"[{_CJK}]")
 _BETWEEN = r"[\W_]*"
 _MOST_WORDS = 32  # of a query: a pasted page is found by its beginning
-_MOST_WORDS = 32  # of a query: a pasted page is found by its beginning
 _LEAD = 40  # characters of an excerpt before what was found
 
 

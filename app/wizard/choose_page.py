@@ -11,6 +11,7 @@ from app.wizard.hub_search import HubSearch
 from app.wizard.offers import Offers
 from app.wizard.page import Page
 from app.wizard.parts import Problem, label
+from app.wizard.survey import Survey
 from app.wizard.work import Work
 from engine.errors import SpecExecError
 from engine.hub import Hub
@@ -78,6 +79,10 @@ class ChoosePage(Page):
     @property
     def first(self) -> QWidget | None:
         return self.hub_search.line if self.tabs.currentWidget() is self.hub_search else None
+
+    def follow(self, survey: Survey) -> None:
+        survey.predicted.connect(self.show_offers)
+        survey.unpredicted.connect(self.show_failure)
 
     def show_offers(self, offers: Offers) -> None:
         self._wait.hide()

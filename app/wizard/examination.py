@@ -1,13 +1,12 @@
 """This machine: what it has and how fast its disk reads. Knows no Qt; not for a GUI thread."""
 
 import subprocess
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from engine import machine, planner
+from engine import launching, machine, planner
 from engine.errors import SpecExecError
 from engine.hub import Stop, Stopped
 from engine.machine import Finding, Machine, TorchBuild
@@ -39,14 +38,22 @@ class Examined:
 def looked_at(models: Path) -> Examined:
     """At once, with what was measured before. Raises what `machine.probe` raises."""
     seen = machine.probe(models)
-    torch = machine.installed_torch()
+    torch = installed_torch()
     return Examined(seen, torch, tuple(machine.diagnose(seen, torch)))
+
+
+def installed_torch() -> TorchBuild | None:
+    """The one that the engine runs with: in a packaged program that is the runtime's."""
+    if not launching.is_packaged():
+        return machine.installed_torch()
+    found = launching.current()
+    return machine.installed_torch(found.packages) if found else None
 
 
 def measured(models: Path, again: bool, stop: Stop) -> Examined:
     """In a process of its own, in two to five seconds; `again`: also where it was done this week. Raises
-    `NotMeasured`, `Stopped`."""
-    command = [sys.executable, "-m", "engine.cli", "doctor", "--json", "--models", str(models)]
+    `NotMeasured`, `RuntimeMissing`, `Stopped`."""
+    command = launching.command("engine.cli", "doctor", "--json", "--models", str(models))
     doctor = subprocess.Popen(
         [*command, "--measure"] if again else command,
         cwd=Path(__file__).parents[2],

@@ -1,12 +1,13 @@
 """First: what this machine has, and how fast it is."""
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QProgressBar, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app import words
 from app.wizard.examination import Examined
 from app.wizard.page import Page
-from app.wizard.parts import Card, Problem, button, label
+from app.wizard.parts import Card, Facts, Problem, button, label
+from app.wizard.survey import Survey
 from engine.errors import SpecExecError
 from engine.machine import Disk, Gpu
 
@@ -36,9 +37,9 @@ class MachinePage(Page):
                 self,
             )
         )
-        self._rows = _Rows(self)
-        self._rows.hide()  # while nothing is known
-        self.column.addWidget(self._rows)
+        self._facts = Facts(self)
+        self._facts.hide()  # while nothing is known
+        self.column.addWidget(self._facts)
         self._busy = QProgressBar(self)
         self._busy.setTextVisible(False)
         self._busy.setRange(0, 0)
@@ -55,6 +56,13 @@ class MachinePage(Page):
         self.column.addStretch(1)
         self.show_measuring()
 
+    def follow(self, survey: Survey) -> None:
+        survey.began.connect(self.show_measuring)
+        survey.seen.connect(self.show_seen)
+        survey.measured.connect(self.show_measured)
+        survey.unmeasured.connect(self.show_failure)
+        self.measure_asked.connect(lambda: survey.begin(again=True))
+
     def show_measuring(self) -> None:
         self._busy.show()
         self._state.show()
@@ -67,8 +75,8 @@ class MachinePage(Page):
 
     def show_seen(self, examined: Examined) -> None:
         """While it is being measured."""
-        self._rows.show_rows(_facts(examined))
-        self._rows.show()
+        self._facts.show_rows(_facts(examined))
+        self._facts.show()
 
     def show_measured(self, examined: Examined) -> None:
         self.show_seen(examined)
@@ -97,36 +105,6 @@ class MachinePage(Page):
             )
             card.column.addWidget(label(finding.hint, "muted", card))
             self._findings.addWidget(card)
-
-
-class _Rows(Card):
-    """Facts: what, how much, more about it."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._grid = QGridLayout()
-        self._grid.setHorizontalSpacing(18)
-        self._grid.setVerticalSpacing(10)
-        self._grid.setColumnStretch(1, 1)
-        self.column.addLayout(self._grid)
-        self._labels: list[QLabel] = []
-
-    def show_rows(self, rows: list[tuple[str, str, str]]) -> None:
-        for old in self._labels:
-            old.deleteLater()
-        self._labels = []
-        for row, (what, fact, more) in enumerate(rows):
-            name, value = label(what, "muted", self), label(fact, "name", self)
-            name.setWordWrap(False)
-            name.setAlignment(Qt.AlignmentFlag.AlignTop)
-            value.setAccessibleName(f"{what}: {fact}. {more}")
-            self._grid.addWidget(name, 2 * row, 0)
-            self._grid.addWidget(value, 2 * row, 1)
-            self._labels += [name, value]
-            if more:
-                about = label(more, "caption", self)
-                self._grid.addWidget(about, 2 * row + 1, 1)
-                self._labels.append(about)
 
 
 def _tr(text: str) -> str:

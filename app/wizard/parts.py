@@ -1,7 +1,7 @@
 """Small widgets that the wizard's pages are made of."""
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.notice import Notice
 from engine.errors import SpecExecError
@@ -50,6 +50,37 @@ class Card(QFrame):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(16, 12, 16, 14)
         self.column.setSpacing(4)
+
+
+class Facts(Card):
+    """What, how much, more about it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(18)
+        self._grid.setVerticalSpacing(10)
+        self._grid.setColumnStretch(1, 1)
+        self.column.addLayout(self._grid)
+        self._labels: list[QLabel] = []
+
+    def show_rows(self, rows: list[tuple[str, str, str]]) -> None:
+        for old in self._labels:
+            old.hide()
+            old.deleteLater()
+        self._labels = []
+        for row, (what, fact, more) in enumerate(rows):
+            name, value = label(what, "muted", self), label(fact, "name", self)
+            name.setWordWrap(False)
+            name.setAlignment(Qt.AlignmentFlag.AlignTop)
+            value.setAccessibleName(f"{what}: {fact}. {more}")
+            self._grid.addWidget(name, 2 * row, 0)
+            self._grid.addWidget(value, 2 * row, 1)
+            self._labels += [name, value]
+            if more:
+                about = label(more, "caption", self)
+                self._grid.addWidget(about, 2 * row + 1, 1)
+                self._labels.append(about)
 
 
 class Problem(QWidget):

@@ -15,14 +15,12 @@ KIND = "prepare"  # of work
 class Preparing(QObject):
     """
     Signals:
-        began: the Hub is being asked
-        ended: it is no longer
+        changed: whether the Hub is being asked
         prepared: Choice, Item, and what to tell about the token's keeping, "" for nothing
         refused: SpecExecError
     """
 
-    began = Signal()
-    ended = Signal()
+    changed = Signal(bool)
     prepared = Signal(object, object, str)
     refused = Signal(object)
 
@@ -32,7 +30,7 @@ class Preparing(QObject):
 
     def begin(self, choice: Choice, token: str = "") -> None:
         """token: to be kept and used from now on; "" for none that is new."""
-        self.began.emit()
+        self.changed.emit(True)
 
         def ask(stop: Stop) -> tuple[Item, str]:
             source = self._get_hub()
@@ -43,12 +41,12 @@ class Preparing(QObject):
 
     def stop(self) -> None:
         self._work.forget(KIND)
-        self.ended.emit()
+        self.changed.emit(False)
 
     def _finish(self, choice: Choice, item: Item, notice: str) -> None:
-        self.ended.emit()
+        self.changed.emit(False)
         self.prepared.emit(choice, item, notice)
 
     def _refuse(self, error: SpecExecError) -> None:
-        self.ended.emit()
+        self.changed.emit(False)
         self.refused.emit(error)

@@ -48,7 +48,7 @@ class ProgressView(QFrame):
         self.pause = button(self.tr("Pause"), parent=self)
         self.resume = button(self.tr("Go on"), parent=self)
         self.cancel = button(self.tr("Cancel"), parent=self)
-        self.details = button(self.tr("Files"), parent=self)
+        self.details = button(self.tr("Details"), parent=self)
         self.details.setCheckable(True)
         self._stages = QWidget(self)
         self._grid = QGridLayout(self._stages)
@@ -107,12 +107,13 @@ class ProgressView(QFrame):
         _say(self.pause, self.tr("Pause"), shown.title)
         _say(self.cancel, self.tr("Cancel"), shown.title)
         self.cancel.setVisible(not over)
-        if had_focus:  # the one takes the other's place
-            (self.pause if self.pause.isVisible() else self.resume).setFocus()
+        if had_focus:  # the one takes the other's place; a second Enter cancels nothing
+            shown_ones = (each for each in (self.pause, self.resume) if each.isVisible())
+            next(shown_ones, self.details).setFocus()
 
     def _show_stages(self, stages: tuple[Stage, ...]) -> None:
         self.details.setVisible(len(stages) > 1)
-        self.details.setText(self.tr("Files ({})").format(len(stages)))
+        self.details.setText(self.tr("Details ({})").format(len(stages)))
         while len(self._rows) < len(stages):
             self._rows.append(_Row(self._grid, len(self._rows), self._stages))
         for row, stage in zip(self._rows, stages, strict=False):
@@ -152,9 +153,12 @@ class _Row:
     def show_stage(self, stage: Stage) -> None:
         self._name.setText(stage.name)
         self._bar.setAccessibleName(stage.name)
-        _advance(self._bar, stage.done, stage.total)
+        if stage.total or stage.state == "running":
+            _advance(self._bar, stage.done, stage.total)
+        else:  # nobody counted it: it is done, or not
+            _advance(self._bar, int(stage.state == "done"), 1)
         amount = amount_of(stage.done, stage.total)
-        self._note.setText(f"{stage.note} · {amount}" if stage.note else amount)
+        self._note.setText(" · ".join(filter(None, (stage.note, amount))))
         set_role(self._note, "danger" if stage.state == "trouble" else "caption")
 
 

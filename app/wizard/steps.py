@@ -17,6 +17,7 @@ class Steps(QWidget):
     def show_steps(self, names: list[str], current: int) -> None:
         while (item := self._row.takeAt(0)) is not None:
             if old := item.widget():
+                old.hide()
                 old.deleteLater()
         for number, name in enumerate(names):
             label = QLabel(f"{number + 1}  {name}", self)

@@ -2,6 +2,7 @@
 
 import runpy
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,9 +21,12 @@ class TorchBuild:
     architectures: tuple[str, ...] = ()
 
 
-def installed_torch() -> TorchBuild | None:
-    """From torch's own version.py, its architectures unknown; None where torch is not installed."""
-    spec = find_spec("torch")
+def installed_torch(packages: Path | None = None) -> TorchBuild | None:
+    """From torch's own version.py, its architectures unknown; None where torch is not installed.
+
+    packages: the folder they are in; None: this interpreter's.
+    """
+    spec = PathFinder.find_spec("torch", [str(packages)]) if packages else find_spec("torch")
     file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
     if file is None or not file.is_file():
         return None

@@ -4,8 +4,8 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for.</source>
-            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 입력한 내용은 밖으로 나가지 않고 아무것도 집계하거나 보고하지 않습니다. 연결은 사용자가 요청한 다운로드뿐입니다.</translation>
+            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for and, where you turned it on, the question whether there is a newer version.</source>
+            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 입력한 내용은 밖으로 나가지 않고 아무것도 집계하거나 보고하지 않습니다. 연결은 사용자가 요청한 다운로드와, 켜 둔 경우 새 버전이 있는지 묻는 것뿐입니다.</translation>
         </message>
         <message>
             <source>Logs</source>
@@ -96,6 +96,13 @@
         <message>
             <source>Waiting for the model…</source>
             <translation>모델을 기다리는 중…</translation>
+        </message>
+    </context>
+    <context>
+        <name>BackendsView</name>
+        <message>
+            <source>What computes the answers</source>
+            <translation>답변을 계산하는 것</translation>
         </message>
     </context>
     <context>
@@ -453,6 +460,41 @@
         </message>
     </context>
     <context>
+        <name>EnginePage</name>
+        <message>
+            <source>Change the backend</source>
+            <translation>백엔드 바꾸기</translation>
+        </message>
+        <message>
+            <source>In use</source>
+            <translation>사용 중</translation>
+        </message>
+        <message>
+            <source>PyTorch</source>
+            <translation>PyTorch</translation>
+        </message>
+        <message>
+            <source>Repair</source>
+            <translation>복구</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>크기</translation>
+        </message>
+        <message>
+            <source>The model in use is unloaded meanwhile. The engine that you have stays in use until the new one has answered.</source>
+            <translation>그동안 사용 중인 모델은 내려집니다. 새 엔진이 답할 때까지 지금의 엔진을 계속 사용합니다.</translation>
+        </message>
+        <message>
+            <source>missing: repair it</source>
+            <translation>없습니다. 복구하세요</translation>
+        </message>
+        <message>
+            <source>of an earlier version: repair it</source>
+            <translation>이전 버전의 것입니다. 복구하세요</translation>
+        </message>
+    </context>
+    <context>
         <name>Foot</name>
         <message>
             <source>Close</source>
@@ -516,12 +558,16 @@
             <translation>모든 대화 내보내기…</translation>
         </message>
         <message>
-            <source>Folders, import and export</source>
-            <translation>폴더, 가져오기와 내보내기</translation>
+            <source>Folders, import, export, keys, logs</source>
+            <translation>폴더, 가져오기, 내보내기, 단축키, 로그</translation>
         </message>
         <message>
             <source>Import chats…</source>
             <translation>대화 가져오기…</translation>
+        </message>
+        <message>
+            <source>Keyboard…</source>
+            <translation>단축키…</translation>
         </message>
         <message>
             <source>Model: {}</source>
@@ -542,6 +588,10 @@
         <message>
             <source>New folder</source>
             <translation>새 폴더</translation>
+        </message>
+        <message>
+            <source>Open the logs</source>
+            <translation>로그 열기</translation>
         </message>
         <message>
             <source>Search</source>
@@ -846,8 +896,16 @@
     <context>
         <name>MessageActions</name>
         <message>
-            <source>Answer again</source>
-            <translation>다시 답변</translation>
+            <source>Again with the same seed</source>
+            <translation>같은 시드로 다시</translation>
+        </message>
+        <message>
+            <source>Again with the same seed and settings, and with the recorded budgets. With the same models the text is the same: in float32 always, in other number formats because the budgets are replayed.</source>
+            <translation>같은 시드와 설정, 기록된 예산으로 다시 답합니다. 모델이 같으면 글도 같습니다. float32에서는 언제나 그렇고, 다른 수 형식에서는 예산을 그대로 되풀이하기 때문입니다.</translation>
+        </message>
+        <message>
+            <source>Answer again, with another seed</source>
+            <translation>다른 시드로 다시 답하기</translation>
         </message>
         <message>
             <source>Begin a new chat from here</source>
@@ -880,6 +938,10 @@
         <message>
             <source>Regenerate</source>
             <translation>다시 생성</translation>
+        </message>
+        <message>
+            <source>Same seed</source>
+            <translation>같은 시드</translation>
         </message>
     </context>
     <context>
@@ -914,6 +976,77 @@
         <message>
             <source>Send</source>
             <translation>전송</translation>
+        </message>
+    </context>
+    <context>
+        <name>ModelsPage</name>
+        <message>
+            <source>Delete</source>
+            <translation>삭제</translation>
+        </message>
+        <message>
+            <source>Delete the model</source>
+            <translation>모델 삭제</translation>
+        </message>
+        <message>
+            <source>Delete {}?</source>
+            <translation>{}을(를) 삭제할까요?</translation>
+        </message>
+        <message>
+            <source>Delete…</source>
+            <translation>삭제…</translation>
+        </message>
+        <message>
+            <source>Folder for models</source>
+            <translation>모델을 둘 폴더</translation>
+        </message>
+        <message>
+            <source>Folder of your models</source>
+            <translation>모델 폴더</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>유지</translation>
+        </message>
+        <message>
+            <source>Models on this machine</source>
+            <translation>이 컴퓨터의 모델</translation>
+        </message>
+        <message>
+            <source>Move your models to another folder</source>
+            <translation>모델을 다른 폴더로 옮기기</translation>
+        </message>
+        <message>
+            <source>Move…</source>
+            <translation>옮기기…</translation>
+        </message>
+        <message>
+            <source>Moving your models</source>
+            <translation>모델을 옮기는 중</translation>
+        </message>
+        <message>
+            <source>None yet: a click on the model's name (Ctrl+M) leads to the downloads.</source>
+            <translation>아직 없습니다. 모델 이름을 누르면(Ctrl+M) 내려받기로 갈 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>열기</translation>
+        </message>
+        <message>
+            <source>Open the folder of your models</source>
+            <translation>모델 폴더 열기</translation>
+        </message>
+        <message>
+            <source>This frees {}.</source>
+            <translation>{}가 비워집니다.</translation>
+        </message>
+        <message>
+            <source>{} models, {}</source>
+            <translation>모델 {}개, {}</translation>
+        </message>
+        <message>
+            <source>{} says where models lie.</source>
+            <translation>{}이(가) 모델의 위치를 정합니다.</translation>
         </message>
     </context>
     <context>
@@ -1234,12 +1367,12 @@
             <translation>완료: {}</translation>
         </message>
         <message>
-            <source>Files</source>
-            <translation>파일</translation>
+            <source>Details</source>
+            <translation>세부 정보</translation>
         </message>
         <message>
-            <source>Files ({})</source>
-            <translation>파일 ({})</translation>
+            <source>Details ({})</source>
+            <translation>세부 정보 ({})</translation>
         </message>
         <message>
             <source>Go on</source>
@@ -1349,6 +1482,29 @@
         <message>
             <source>{} to download</source>
             <translation>다운로드 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Reports</name>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Load again</source>
+            <translation>다시 불러오기</translation>
+        </message>
+        <message>
+            <source>Open its log</source>
+            <translation>로그 열기</translation>
+        </message>
+        <message>
+            <source>Restart engine</source>
+            <translation>엔진 다시 시작</translation>
+        </message>
+        <message>
+            <source>Try again</source>
+            <translation>다시 시도</translation>
         </message>
     </context>
     <context>
@@ -1498,12 +1654,20 @@
             <translation>닫기</translation>
         </message>
         <message>
+            <source>Engine</source>
+            <translation>엔진</translation>
+        </message>
+        <message>
             <source>Load the model again now</source>
             <translation>지금 모델 다시 불러오기</translation>
         </message>
         <message>
             <source>Memory</source>
             <translation>메모리</translation>
+        </message>
+        <message>
+            <source>Models</source>
+            <translation>모델</translation>
         </message>
         <message>
             <source>New chats</source>
@@ -1531,6 +1695,72 @@
         </message>
     </context>
     <context>
+        <name>SetupPage</name>
+        <message>
+            <source>Choose a model</source>
+            <translation>모델 선택</translation>
+        </message>
+        <message>
+            <source>Engine</source>
+            <translation>엔진</translation>
+        </message>
+        <message>
+            <source>Set it up</source>
+            <translation>설치</translation>
+        </message>
+        <message>
+            <source>Set it up ({})</source>
+            <translation>설치 ({})</translation>
+        </message>
+        <message>
+            <source>Set up the engine</source>
+            <translation>엔진 설치</translation>
+        </message>
+        <message>
+            <source>Setting up…</source>
+            <translation>설치 중…</translation>
+        </message>
+        <message>
+            <source>The engine is ready. A small model came with this program: close this window and chat, or choose a larger one.</source>
+            <translation>엔진이 준비되었습니다. 이 프로그램에는 작은 모델이 들어 있습니다. 이 창을 닫고 대화하거나 더 큰 모델을 고르세요.</translation>
+        </message>
+        <message>
+            <source>What computes the answers depends on this machine, so it is fetched now, once: PyTorch and what belongs to it. You may close this window meanwhile.</source>
+            <translation>답변을 계산하는 부분은 이 컴퓨터에 따라 다르므로 지금 한 번 받습니다. PyTorch와 그에 딸린 패키지입니다. 그동안 이 창을 닫아도 됩니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>SetupView</name>
+        <message>
+            <source>All files (*)</source>
+            <translation>모든 파일 (*)</translation>
+        </message>
+        <message>
+            <source>From a file…</source>
+            <translation>파일에서…</translation>
+        </message>
+        <message>
+            <source>Mirror and proxy</source>
+            <translation>미러와 프록시</translation>
+        </message>
+        <message>
+            <source>Runtime file, or the first of its parts</source>
+            <translation>런타임 파일 또는 그 첫 번째 조각</translation>
+        </message>
+        <message>
+            <source>Runtime files (*.zip *.zip.001)</source>
+            <translation>런타임 파일 (*.zip *.zip.001)</translation>
+        </message>
+        <message>
+            <source>Set up from a runtime file, without a network</source>
+            <translation>네트워크 없이 런타임 파일로 설치</translation>
+        </message>
+        <message>
+            <source>{} are needed, and only {} are free: make room first.</source>
+            <translation>{}이(가) 필요한데 {}만 비어 있습니다. 먼저 공간을 만드세요.</translation>
+        </message>
+    </context>
+    <context>
         <name>Sidebar</name>
         <message>
             <source>Chats</source>
@@ -1551,6 +1781,33 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>여기에 대화가 나열됩니다.
 
 ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.</translation>
+        </message>
+    </context>
+    <context>
+        <name>SourcesView</name>
+        <message>
+            <source>Every package is compared with the checksum that this program came with, wherever it comes from.</source>
+            <translation>패키지를 어디에서 받든 이 프로그램에 들어 있는 체크섬과 비교합니다.</translation>
+        </message>
+        <message>
+            <source>It begins with {}.</source>
+            <translation>주소는 {}(으)로 시작합니다.</translation>
+        </message>
+        <message>
+            <source>Mirror of PyTorch's index</source>
+            <translation>PyTorch 색인의 미러</translation>
+        </message>
+        <message>
+            <source>Mirror of the package index</source>
+            <translation>패키지 색인의 미러</translation>
+        </message>
+        <message>
+            <source>Proxy</source>
+            <translation>프록시</translation>
+        </message>
+        <message>
+            <source>{}: “{}” is no address.</source>
+            <translation>{}: “{}”은(는) 주소가 아닙니다.</translation>
         </message>
     </context>
     <context>
@@ -1927,6 +2184,21 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         </message>
     </context>
     <context>
+        <name>UpdateNotice</name>
+        <message>
+            <source>Newer version: {}</source>
+            <translation>새 버전: {}</translation>
+        </message>
+        <message>
+            <source>There is a newer version of this program. Read about it</source>
+            <translation>이 프로그램의 새 버전이 있습니다. 자세히 보기</translation>
+        </message>
+        <message>
+            <source>Version {}</source>
+            <translation>버전 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>WaitingList</name>
         <message>
             <source>Do not ask this</source>
@@ -2005,29 +2277,6 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         </message>
     </context>
     <context>
-        <name>Window</name>
-        <message>
-            <source>Close</source>
-            <translation>닫기</translation>
-        </message>
-        <message>
-            <source>Load again</source>
-            <translation>다시 불러오기</translation>
-        </message>
-        <message>
-            <source>Restart engine</source>
-            <translation>엔진 다시 시작</translation>
-        </message>
-        <message>
-            <source>Try again</source>
-            <translation>다시 시도</translation>
-        </message>
-        <message>
-            <source>{} Its log: {}</source>
-            <translation>{} 로그: {}</translation>
-        </message>
-    </context>
-    <context>
         <name>Wizard</name>
         <message>
             <source>Back</source>
@@ -2040,6 +2289,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>Get another model</source>
             <translation>다른 모델 받기</translation>
+        </message>
+        <message>
+            <source>Set up: {}</source>
+            <translation>설치: {}</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -2276,14 +2529,85 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         </message>
     </context>
     <context>
+        <name>engine_words</name>
+        <message>
+            <source>AMD graphics card (ROCm)</source>
+            <translation>AMD 그래픽 카드(ROCm)</translation>
+        </message>
+        <message>
+            <source>Check the disk</source>
+            <translation>디스크 확인</translation>
+        </message>
+        <message>
+            <source>Disk</source>
+            <translation>디스크</translation>
+        </message>
+        <message>
+            <source>Engine: {}</source>
+            <translation>엔진: {}</translation>
+        </message>
+        <message>
+            <source>Get PyTorch</source>
+            <translation>PyTorch 받기</translation>
+        </message>
+        <message>
+            <source>Get the packages</source>
+            <translation>패키지 받기</translation>
+        </message>
+        <message>
+            <source>Graphics card</source>
+            <translation>그래픽 카드</translation>
+        </message>
+        <message>
+            <source>NVIDIA graphics card (CUDA)</source>
+            <translation>NVIDIA 그래픽 카드(CUDA)</translation>
+        </message>
+        <message>
+            <source>None that can compute</source>
+            <translation>계산할 수 있는 것이 없음</translation>
+        </message>
+        <message>
+            <source>Processor (CPU)</source>
+            <translation>프로세서(CPU)</translation>
+        </message>
+        <message>
+            <source>Switch to it</source>
+            <translation>새 엔진으로 전환</translation>
+        </message>
+        <message>
+            <source>Try it out: one product, one token</source>
+            <translation>시험: 행렬 곱 한 번, 토큰 하나</translation>
+        </message>
+        <message>
+            <source>Unpack the file</source>
+            <translation>파일 풀기</translation>
+        </message>
+        <message>
+            <source>driver {}</source>
+            <translation>드라이버 {}</translation>
+        </message>
+        <message>
+            <source>stopped</source>
+            <translation>중단됨</translation>
+        </message>
+        <message>
+            <source>{} free</source>
+            <translation>{} 남음</translation>
+        </message>
+        <message>
+            <source>{} to download, {} on the disk</source>
+            <translation>다운로드 {}, 디스크 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>files</name>
         <message>
             <source>All files (*)</source>
             <translation>모든 파일 (*)</translation>
         </message>
         <message>
-            <source>Chats (*.json *.zip)</source>
-            <translation>대화 (*.json *.zip)</translation>
+            <source>Chats (*.specexec-chat *.json *.zip)</source>
+            <translation>대화 (*.specexec-chat *.json *.zip)</translation>
         </message>
         <message>
             <source>Export</source>
@@ -2312,6 +2636,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>Save as PDF</source>
             <translation>PDF로 저장</translation>
+        </message>
+        <message>
+            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
+            <translation>SpecExec Desktop 대화, 모든 버전 포함 (*.specexec-chat)</translation>
         </message>
     </context>
     <context>
@@ -2508,6 +2836,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>모양과 언어</translation>
         </message>
         <message>
+            <source>Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded.</source>
+            <translation>하루에 한 번 새 버전이 있는지 GitHub에 물어보고 알립니다. 아무것도 내려받지 않습니다.</translation>
+        </message>
+        <message>
             <source>Compute device</source>
             <translation>연산 장치</translation>
         </message>
@@ -2546,6 +2878,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>Memory limits</source>
             <translation>메모리 한도</translation>
+        </message>
+        <message>
+            <source>New versions</source>
+            <translation>새 버전</translation>
         </message>
         <message>
             <source>Nothing glides or fades; the token tree shows each iteration's end only.</source>
@@ -2746,16 +3082,44 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>마지막 답변 복사</translation>
         </message>
         <message>
+            <source>Delete the chat or the folder</source>
+            <translation>대화나 폴더 삭제</translation>
+        </message>
+        <message>
+            <source>Duplicate the chat</source>
+            <translation>대화 복제</translation>
+        </message>
+        <message>
             <source>Edit the last question</source>
             <translation>마지막 질문 편집</translation>
+        </message>
+        <message>
+            <source>Export the chat or the folder</source>
+            <translation>대화나 폴더 내보내기</translation>
+        </message>
+        <message>
+            <source>Go to the list of chats</source>
+            <translation>대화 목록으로 가기</translation>
         </message>
         <message>
             <source>Go to where the question is written</source>
             <translation>질문 입력란으로 이동</translation>
         </message>
         <message>
+            <source>Pin the chat, or unpin it</source>
+            <translation>대화를 고정하거나 고정 해제</translation>
+        </message>
+        <message>
+            <source>Print the chat</source>
+            <translation>대화 인쇄</translation>
+        </message>
+        <message>
             <source>Quit</source>
             <translation>끝내기</translation>
+        </message>
+        <message>
+            <source>Rename the chat or the folder</source>
+            <translation>대화나 폴더의 이름 바꾸기</translation>
         </message>
         <message>
             <source>Search all chats</source>
@@ -2794,6 +3158,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>목록에서 아래 대화</translation>
         </message>
         <message>
+            <source>The list of chats</source>
+            <translation>대화 목록</translation>
+        </message>
+        <message>
             <source>The question</source>
             <translation>질문</translation>
         </message>
@@ -2812,6 +3180,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>This list of keys</source>
             <translation>이 단축키 목록</translation>
+        </message>
+        <message>
+            <source>Undo what was done last</source>
+            <translation>마지막 작업 되돌리기</translation>
         </message>
     </context>
     <context>
@@ -3043,6 +3415,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>{} tokens/s</source>
             <translation>{} 토큰/초</translation>
+        </message>
+        <message>
+            <source>{} with {}</source>
+            <translation>{} + {}</translation>
         </message>
         <message>
             <source>{}: {} of {}</source>

@@ -4,8 +4,8 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for.</source>
-            <translation>与大于显卡容量的模型对话。本软件是采用 Apache License 2.0 的自由软件。一切都在本机运行：您输入的内容不会离开本机，也不做任何统计或上报。仅有的网络连接是您要求的下载。</translation>
+            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for and, where you turned it on, the question whether there is a newer version.</source>
+            <translation>与大于显卡容量的模型对话。本软件是采用 Apache License 2.0 的自由软件。一切都在本机运行：您输入的内容不会离开本机，也不做任何统计或上报。仅有的网络连接是您要求的下载，以及在您开启后查询是否有新版本。</translation>
         </message>
         <message>
             <source>Logs</source>
@@ -96,6 +96,13 @@
         <message>
             <source>Waiting for the model…</source>
             <translation>正在等待模型…</translation>
+        </message>
+    </context>
+    <context>
+        <name>BackendsView</name>
+        <message>
+            <source>What computes the answers</source>
+            <translation>由什么计算回答</translation>
         </message>
     </context>
     <context>
@@ -453,6 +460,41 @@
         </message>
     </context>
     <context>
+        <name>EnginePage</name>
+        <message>
+            <source>Change the backend</source>
+            <translation>更换后端</translation>
+        </message>
+        <message>
+            <source>In use</source>
+            <translation>正在使用</translation>
+        </message>
+        <message>
+            <source>PyTorch</source>
+            <translation>PyTorch</translation>
+        </message>
+        <message>
+            <source>Repair</source>
+            <translation>修复</translation>
+        </message>
+        <message>
+            <source>Size</source>
+            <translation>大小</translation>
+        </message>
+        <message>
+            <source>The model in use is unloaded meanwhile. The engine that you have stays in use until the new one has answered.</source>
+            <translation>其间会卸载正在使用的模型。在新引擎作出回答之前，继续使用现有的引擎。</translation>
+        </message>
+        <message>
+            <source>missing: repair it</source>
+            <translation>缺失：请修复</translation>
+        </message>
+        <message>
+            <source>of an earlier version: repair it</source>
+            <translation>属于较早的版本：请修复</translation>
+        </message>
+    </context>
+    <context>
         <name>Foot</name>
         <message>
             <source>Close</source>
@@ -516,12 +558,16 @@
             <translation>导出所有对话…</translation>
         </message>
         <message>
-            <source>Folders, import and export</source>
-            <translation>文件夹、导入与导出</translation>
+            <source>Folders, import, export, keys, logs</source>
+            <translation>文件夹、导入、导出、按键、日志</translation>
         </message>
         <message>
             <source>Import chats…</source>
             <translation>导入对话…</translation>
+        </message>
+        <message>
+            <source>Keyboard…</source>
+            <translation>键盘…</translation>
         </message>
         <message>
             <source>Model: {}</source>
@@ -542,6 +588,10 @@
         <message>
             <source>New folder</source>
             <translation>新建文件夹</translation>
+        </message>
+        <message>
+            <source>Open the logs</source>
+            <translation>打开日志</translation>
         </message>
         <message>
             <source>Search</source>
@@ -846,8 +896,16 @@
     <context>
         <name>MessageActions</name>
         <message>
-            <source>Answer again</source>
-            <translation>重新回答</translation>
+            <source>Again with the same seed</source>
+            <translation>用相同的种子再来一次</translation>
+        </message>
+        <message>
+            <source>Again with the same seed and settings, and with the recorded budgets. With the same models the text is the same: in float32 always, in other number formats because the budgets are replayed.</source>
+            <translation>用相同的种子、设置和记录下来的预算再回答一次。模型相同则文字相同：在 float32 下总是如此，在其他数值格式下是因为预算被原样重放。</translation>
+        </message>
+        <message>
+            <source>Answer again, with another seed</source>
+            <translation>换一个种子重新回答</translation>
         </message>
         <message>
             <source>Begin a new chat from here</source>
@@ -880,6 +938,10 @@
         <message>
             <source>Regenerate</source>
             <translation>重新生成</translation>
+        </message>
+        <message>
+            <source>Same seed</source>
+            <translation>相同种子</translation>
         </message>
     </context>
     <context>
@@ -914,6 +976,77 @@
         <message>
             <source>Send</source>
             <translation>发送</translation>
+        </message>
+    </context>
+    <context>
+        <name>ModelsPage</name>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Delete the model</source>
+            <translation>删除模型</translation>
+        </message>
+        <message>
+            <source>Delete {}?</source>
+            <translation>要删除 {} 吗？</translation>
+        </message>
+        <message>
+            <source>Delete…</source>
+            <translation>删除…</translation>
+        </message>
+        <message>
+            <source>Folder for models</source>
+            <translation>存放模型的文件夹</translation>
+        </message>
+        <message>
+            <source>Folder of your models</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>保留</translation>
+        </message>
+        <message>
+            <source>Models on this machine</source>
+            <translation>本机上的模型</translation>
+        </message>
+        <message>
+            <source>Move your models to another folder</source>
+            <translation>把模型移到另一个文件夹</translation>
+        </message>
+        <message>
+            <source>Move…</source>
+            <translation>移动…</translation>
+        </message>
+        <message>
+            <source>Moving your models</source>
+            <translation>正在移动您的模型</translation>
+        </message>
+        <message>
+            <source>None yet: a click on the model's name (Ctrl+M) leads to the downloads.</source>
+            <translation>还没有模型：点击模型名称（Ctrl+M）即可前往下载。</translation>
+        </message>
+        <message>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <source>Open the folder of your models</source>
+            <translation>打开模型文件夹</translation>
+        </message>
+        <message>
+            <source>This frees {}.</source>
+            <translation>将释放 {}。</translation>
+        </message>
+        <message>
+            <source>{} models, {}</source>
+            <translation>{} 个模型，{}</translation>
+        </message>
+        <message>
+            <source>{} says where models lie.</source>
+            <translation>{} 指定了模型的位置。</translation>
         </message>
     </context>
     <context>
@@ -1234,12 +1367,12 @@
             <translation>已完成：{}</translation>
         </message>
         <message>
-            <source>Files</source>
-            <translation>文件</translation>
+            <source>Details</source>
+            <translation>详情</translation>
         </message>
         <message>
-            <source>Files ({})</source>
-            <translation>文件 ({})</translation>
+            <source>Details ({})</source>
+            <translation>详情（{}）</translation>
         </message>
         <message>
             <source>Go on</source>
@@ -1349,6 +1482,29 @@
         <message>
             <source>{} to download</source>
             <translation>需下载 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Reports</name>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Load again</source>
+            <translation>重新加载</translation>
+        </message>
+        <message>
+            <source>Open its log</source>
+            <translation>打开日志</translation>
+        </message>
+        <message>
+            <source>Restart engine</source>
+            <translation>重启引擎</translation>
+        </message>
+        <message>
+            <source>Try again</source>
+            <translation>重试</translation>
         </message>
     </context>
     <context>
@@ -1498,12 +1654,20 @@
             <translation>关闭</translation>
         </message>
         <message>
+            <source>Engine</source>
+            <translation>引擎</translation>
+        </message>
+        <message>
             <source>Load the model again now</source>
             <translation>立即重新加载模型</translation>
         </message>
         <message>
             <source>Memory</source>
             <translation>内存</translation>
+        </message>
+        <message>
+            <source>Models</source>
+            <translation>模型</translation>
         </message>
         <message>
             <source>New chats</source>
@@ -1531,6 +1695,72 @@
         </message>
     </context>
     <context>
+        <name>SetupPage</name>
+        <message>
+            <source>Choose a model</source>
+            <translation>选择模型</translation>
+        </message>
+        <message>
+            <source>Engine</source>
+            <translation>引擎</translation>
+        </message>
+        <message>
+            <source>Set it up</source>
+            <translation>安装</translation>
+        </message>
+        <message>
+            <source>Set it up ({})</source>
+            <translation>安装（{}）</translation>
+        </message>
+        <message>
+            <source>Set up the engine</source>
+            <translation>安装引擎</translation>
+        </message>
+        <message>
+            <source>Setting up…</source>
+            <translation>正在安装…</translation>
+        </message>
+        <message>
+            <source>The engine is ready. A small model came with this program: close this window and chat, or choose a larger one.</source>
+            <translation>引擎已就绪。本程序自带一个小模型：您可以关闭此窗口开始对话，也可以选择更大的模型。</translation>
+        </message>
+        <message>
+            <source>What computes the answers depends on this machine, so it is fetched now, once: PyTorch and what belongs to it. You may close this window meanwhile.</source>
+            <translation>计算回答的部分取决于这台电脑，因此现在获取一次：PyTorch 及其附属软件包。其间您可以关闭此窗口。</translation>
+        </message>
+    </context>
+    <context>
+        <name>SetupView</name>
+        <message>
+            <source>All files (*)</source>
+            <translation>所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>From a file…</source>
+            <translation>从文件…</translation>
+        </message>
+        <message>
+            <source>Mirror and proxy</source>
+            <translation>镜像和代理</translation>
+        </message>
+        <message>
+            <source>Runtime file, or the first of its parts</source>
+            <translation>运行时文件，或其第一个分卷</translation>
+        </message>
+        <message>
+            <source>Runtime files (*.zip *.zip.001)</source>
+            <translation>运行时文件 (*.zip *.zip.001)</translation>
+        </message>
+        <message>
+            <source>Set up from a runtime file, without a network</source>
+            <translation>不用网络，从运行时文件安装</translation>
+        </message>
+        <message>
+            <source>{} are needed, and only {} are free: make room first.</source>
+            <translation>需要 {}，但只剩 {}：请先腾出空间。</translation>
+        </message>
+    </context>
+    <context>
         <name>Sidebar</name>
         <message>
             <source>Chats</source>
@@ -1551,6 +1781,33 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>您的对话会列在这里。
 
 可以导入 ChatGPT 的对话：见上方的“⋯”。</translation>
+        </message>
+    </context>
+    <context>
+        <name>SourcesView</name>
+        <message>
+            <source>Every package is compared with the checksum that this program came with, wherever it comes from.</source>
+            <translation>无论软件包来自何处，都会与本程序自带的校验和进行比对。</translation>
+        </message>
+        <message>
+            <source>It begins with {}.</source>
+            <translation>地址以 {} 开头。</translation>
+        </message>
+        <message>
+            <source>Mirror of PyTorch's index</source>
+            <translation>PyTorch 索引的镜像</translation>
+        </message>
+        <message>
+            <source>Mirror of the package index</source>
+            <translation>软件包索引的镜像</translation>
+        </message>
+        <message>
+            <source>Proxy</source>
+            <translation>代理</translation>
+        </message>
+        <message>
+            <source>{}: “{}” is no address.</source>
+            <translation>{}：“{}”不是地址。</translation>
         </message>
     </context>
     <context>
@@ -1927,6 +2184,21 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         </message>
     </context>
     <context>
+        <name>UpdateNotice</name>
+        <message>
+            <source>Newer version: {}</source>
+            <translation>新版本：{}</translation>
+        </message>
+        <message>
+            <source>There is a newer version of this program. Read about it</source>
+            <translation>本程序有新版本。查看详情</translation>
+        </message>
+        <message>
+            <source>Version {}</source>
+            <translation>版本 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>WaitingList</name>
         <message>
             <source>Do not ask this</source>
@@ -2005,29 +2277,6 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         </message>
     </context>
     <context>
-        <name>Window</name>
-        <message>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-        <message>
-            <source>Load again</source>
-            <translation>重新加载</translation>
-        </message>
-        <message>
-            <source>Restart engine</source>
-            <translation>重启引擎</translation>
-        </message>
-        <message>
-            <source>Try again</source>
-            <translation>重试</translation>
-        </message>
-        <message>
-            <source>{} Its log: {}</source>
-            <translation>{} 日志：{}</translation>
-        </message>
-    </context>
-    <context>
         <name>Wizard</name>
         <message>
             <source>Back</source>
@@ -2040,6 +2289,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>Get another model</source>
             <translation>获取其他模型</translation>
+        </message>
+        <message>
+            <source>Set up: {}</source>
+            <translation>安装：{}</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -2276,14 +2529,85 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         </message>
     </context>
     <context>
+        <name>engine_words</name>
+        <message>
+            <source>AMD graphics card (ROCm)</source>
+            <translation>AMD 显卡（ROCm）</translation>
+        </message>
+        <message>
+            <source>Check the disk</source>
+            <translation>检查磁盘</translation>
+        </message>
+        <message>
+            <source>Disk</source>
+            <translation>磁盘</translation>
+        </message>
+        <message>
+            <source>Engine: {}</source>
+            <translation>引擎：{}</translation>
+        </message>
+        <message>
+            <source>Get PyTorch</source>
+            <translation>获取 PyTorch</translation>
+        </message>
+        <message>
+            <source>Get the packages</source>
+            <translation>获取软件包</translation>
+        </message>
+        <message>
+            <source>Graphics card</source>
+            <translation>显卡</translation>
+        </message>
+        <message>
+            <source>NVIDIA graphics card (CUDA)</source>
+            <translation>NVIDIA 显卡（CUDA）</translation>
+        </message>
+        <message>
+            <source>None that can compute</source>
+            <translation>没有可用于计算的</translation>
+        </message>
+        <message>
+            <source>Processor (CPU)</source>
+            <translation>处理器（CPU）</translation>
+        </message>
+        <message>
+            <source>Switch to it</source>
+            <translation>切换到新引擎</translation>
+        </message>
+        <message>
+            <source>Try it out: one product, one token</source>
+            <translation>试运行：一次乘法，一个词元</translation>
+        </message>
+        <message>
+            <source>Unpack the file</source>
+            <translation>解压文件</translation>
+        </message>
+        <message>
+            <source>driver {}</source>
+            <translation>驱动程序 {}</translation>
+        </message>
+        <message>
+            <source>stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <source>{} free</source>
+            <translation>{} 可用</translation>
+        </message>
+        <message>
+            <source>{} to download, {} on the disk</source>
+            <translation>下载 {}，占用磁盘 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>files</name>
         <message>
             <source>All files (*)</source>
             <translation>所有文件 (*)</translation>
         </message>
         <message>
-            <source>Chats (*.json *.zip)</source>
-            <translation>对话 (*.json *.zip)</translation>
+            <source>Chats (*.specexec-chat *.json *.zip)</source>
+            <translation>对话 (*.specexec-chat *.json *.zip)</translation>
         </message>
         <message>
             <source>Export</source>
@@ -2312,6 +2636,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>Save as PDF</source>
             <translation>另存为 PDF</translation>
+        </message>
+        <message>
+            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
+            <translation>SpecExec Desktop 对话，含所有版本 (*.specexec-chat)</translation>
         </message>
     </context>
     <context>
@@ -2508,6 +2836,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>外观与语言</translation>
         </message>
         <message>
+            <source>Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded.</source>
+            <translation>每天向 GitHub 询问一次是否有新版本，有则告知。不会下载任何内容。</translation>
+        </message>
+        <message>
             <source>Compute device</source>
             <translation>计算设备</translation>
         </message>
@@ -2546,6 +2878,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>Memory limits</source>
             <translation>内存限制</translation>
+        </message>
+        <message>
+            <source>New versions</source>
+            <translation>新版本</translation>
         </message>
         <message>
             <source>Nothing glides or fades; the token tree shows each iteration's end only.</source>
@@ -2746,16 +3082,44 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>复制最后一个回答</translation>
         </message>
         <message>
+            <source>Delete the chat or the folder</source>
+            <translation>删除对话或文件夹</translation>
+        </message>
+        <message>
+            <source>Duplicate the chat</source>
+            <translation>复制对话</translation>
+        </message>
+        <message>
             <source>Edit the last question</source>
             <translation>编辑最后一个问题</translation>
+        </message>
+        <message>
+            <source>Export the chat or the folder</source>
+            <translation>导出对话或文件夹</translation>
+        </message>
+        <message>
+            <source>Go to the list of chats</source>
+            <translation>转到对话列表</translation>
         </message>
         <message>
             <source>Go to where the question is written</source>
             <translation>转到问题输入框</translation>
         </message>
         <message>
+            <source>Pin the chat, or unpin it</source>
+            <translation>固定或取消固定对话</translation>
+        </message>
+        <message>
+            <source>Print the chat</source>
+            <translation>打印对话</translation>
+        </message>
+        <message>
             <source>Quit</source>
             <translation>退出</translation>
+        </message>
+        <message>
+            <source>Rename the chat or the folder</source>
+            <translation>重命名对话或文件夹</translation>
         </message>
         <message>
             <source>Search all chats</source>
@@ -2794,6 +3158,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>列表中的下一个对话</translation>
         </message>
         <message>
+            <source>The list of chats</source>
+            <translation>对话列表</translation>
+        </message>
+        <message>
             <source>The question</source>
             <translation>问题</translation>
         </message>
@@ -2812,6 +3180,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>This list of keys</source>
             <translation>此快捷键列表</translation>
+        </message>
+        <message>
+            <source>Undo what was done last</source>
+            <translation>撤销上一步操作</translation>
         </message>
     </context>
     <context>
@@ -3043,6 +3415,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>{} tokens/s</source>
             <translation>{} 词元/秒</translation>
+        </message>
+        <message>
+            <source>{} with {}</source>
+            <translation>{} + {}</translation>
         </message>
         <message>
             <source>{}: {} of {}</source>

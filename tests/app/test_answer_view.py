@@ -87,14 +87,10 @@ def test_actions_are_passed_on(view: AnswerView, qtbot: QtBot) -> None:
     view.finish("", "x")
     view.set_actions(set(Action))
     view.set_versions(1, 2)
-    for action, signal in (
-        (Action.EDIT, view.edit_asked),
-        (Action.REGENERATE, view.regenerate_asked),
-        (Action.CONTINUE, view.continue_asked),
-        (Action.BRANCH, view.branch_asked),
-    ):
-        with qtbot.waitSignal(signal):
+    for action in Action:
+        with qtbot.waitSignal(view.asked) as asked:
             view._actions._buttons[action].click()
+        assert asked.args == [action]
     with qtbot.waitSignal(view.version_asked) as asked:
         view._actions._versions.after.click()
     assert asked.args == [2]
@@ -105,9 +101,53 @@ def test_a_question_can_be_edited_and_branched(qtbot: QtBot) -> None:
     qtbot.addWidget(view)
     view.set_actions({Action.EDIT, Action.BRANCH})
     view.set_versions(2, 2)
-    for action, signal in ((Action.EDIT, view.edit_asked), (Action.BRANCH, view.branch_asked)):
-        with qtbot.waitSignal(signal):
+    for action in (Action.EDIT, Action.BRANCH):
+        with qtbot.waitSignal(view.asked) as asked:
             view._actions._buttons[action].click()
+        assert asked.args == [action]
     with qtbot.waitSignal(view.version_asked) as asked:
         view._actions._versions.before.click()
     assert asked.args == [1]
+
+
+def marked(view: AnswerView) -> list[str]:
+    """What stands out, of thought and answer."""
+    return [
+        selection.cursor.selectedText()
+        for body in (view._thought.body, view._body)
+        for selection in body.extraSelections()
+    ]
+
+
+def test_what_was_searched_for_is_marked_where_it_stands(view: AnswerView, qtbot: QtBot) -> None:
+    view.finish("", "Nothing here.\n\n" * 40 + "The 🌊 **sea** and the `seaside`.")
+    with qtbot.waitSignal(view.found) as found:
+        view.seek("SEA")
+    qtbot.waitUntil(lambda: marked(view) == ["sea", "sea"])
+    assert view._body.height() / 2 < found.args[0] < view._body.height()
+    with qtbot.waitSignal(view.found) as found:
+        view.seek("mountain")
+    assert found.args == [0]
+    qtbot.waitUntil(lambda: marked(view) == [])
+
+
+def test_a_very_long_answer_is_searched_once_all_of_it_is_shown(view: AnswerView, qtbot: QtBot) -> None:
+    view.finish("", "A paragraph.\n\n" * 3_000 + "The end.")
+    view.seek("end")
+    with qtbot.waitSignal(view.found, timeout=60_000) as found:
+        pass
+    assert found.args[0] > 10_000
+    assert marked(view) == ["end"]
+
+
+def test_a_thought_is_unfolded_where_it_alone_has_what_was_searched_for(
+    view: AnswerView, qtbot: QtBot
+) -> None:
+    view.finish("", "<think>\nOf whales.\n</think>\n\nOf the sea.")
+    with qtbot.waitSignal(view.found):
+        view.seek("sea")
+    assert not view._thought.switch.isChecked()
+    with qtbot.waitSignal(view.found):
+        view.seek("whale")
+    assert view._thought.switch.isChecked()
+    assert marked(view) == ["whale"]

@@ -120,7 +120,7 @@ def test_the_same_again_asks_with_what_was_recorded(chat: Chat, person: Person) 
     person.ask("Say a number.", "One.")
     chat.set_settings(ChatSettings(system="Another.", options=SavedOptions(temperature=0)))
     first = chat.shown[-1].message
-    chat.regenerate(first.id, first.reports[0])
+    chat.regenerate(first.id, same_seed=True)
     options = person.asked[-1].options
     assert (options.seed, options.drafter, options.budgets) == (7, "recycling", [64])
     assert options.temperature == 0.6

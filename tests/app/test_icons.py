@@ -1,11 +1,11 @@
 import pytest
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
 from app import theme
-from app.icons import FOLDER, icon
+from app.icons import FOLDER, icon, paint
 
 
 def colours(image: QImage) -> set[str]:
@@ -26,3 +26,12 @@ def test_icons_follow_the_theme_and_the_scale(qapp: QApplication) -> None:
         assert colours(drawn.pixmap(QSize(48, 48)).toImage()) == {QColor(tokens.text).name()}
     sharp = drawn.pixmap(QSize(16, 16), 2.0)
     assert (sharp.width(), sharp.devicePixelRatio()) == (32, 2.0)
+
+
+def test_an_icon_is_painted_in_the_colour_that_is_asked_for(qapp: QApplication) -> None:
+    image = QImage(48, 48, QImage.Format.Format_ARGB32)
+    image.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(image)
+    paint(painter, "folder", QRectF(image.rect()), "#123456")
+    painter.end()
+    assert colours(image) == {"#123456"}

@@ -126,12 +126,12 @@ def test_messages_are_changed_in_their_place_and_only_when_that_is_allowed(
     transcript.allow_changes(True)
     edited: list[tuple[int, str]] = []
     transcript.edited.connect(lambda *change: edited.append(change))
-    answer.edit_asked.emit()
+    answer.asked.emit(Action.EDIT)
     editor = transcript._rows[1].editor
     assert not answer.isVisible()
     qtbot.keyClick(editor.editor, Qt.Key.Key_Escape)
     assert answer.isVisible()
-    question.edit_asked.emit()
+    question.asked.emit(Action.EDIT)
     editor = transcript._rows[0].editor
     editor.editor.setPlainText("  ")
     assert not editor.save.isEnabled()
@@ -161,4 +161,55 @@ def test_only_an_answer_that_was_cut_off_can_be_gone_on_with(
     message = structs.replace(answered.message, reports=[report])
     transcript.allow_changes(True)
     transcript.open([first, Shown(message, (2,))], None)
-    assert (Action.CONTINUE in transcript._actions(transcript._path[1])) is offered
+    assert (Action.CONTINUE in shown_actions(transcript, 1)) is offered
+
+
+def shown_actions(transcript: Transcript, place: int) -> set[Action]:
+    buttons = transcript._rows[place].view._actions._buttons
+    return {action for action, button in buttons.items() if not button.isHidden()}
+
+
+@pytest.mark.parametrize(("reports", "offered"), [(0, False), (1, True), (2, False)])
+def test_only_an_answer_of_one_run_can_be_had_again_with_its_seed(
+    transcript: Transcript, reports: int, offered: bool
+) -> None:
+    """None was recorded of what a person wrote; one that was gone on with had two prompts."""
+    first, answered = path("question", "answer")
+    report = Report.of(answer(1), ChatSettings(), ModelPair.of(loaded(1)))
+    message = structs.replace(answered.message, reports=[report] * reports)
+    transcript.allow_changes(True)
+    transcript.open([first, Shown(message, (2,))], None)
+    assert (Action.AGAIN in shown_actions(transcript, 1)) is offered
+    asked: list[int] = []
+    transcript.again_asked.connect(asked.append)
+    transcript._rows[1].asked.emit(Action.AGAIN)
+    assert asked == [2]
+
+
+def test_a_hit_is_jumped_to_and_stays_while_what_is_above_grows(transcript: Transcript, qtbot: QtBot) -> None:
+    long = "A paragraph.\n\n" * 400
+    transcript.open(path("q", long, "q", long + "The whale.\n\n" + long, "q", long), None)
+    transcript.jump_to(4, "whale")
+    bodies = [row.view.findChild(TextBody) for row in transcript._rows]
+    qtbot.waitUntil(lambda: bool(bodies[3].extraSelections()), timeout=20_000)
+    qtbot.waitUntil(lambda: not any(bodies[n].parent()._timer.isActive() for n in (1, 3, 5)), timeout=20_000)
+    (hit,) = bodies[3].extraSelections()
+    assert hit.cursor.selectedText() == "whale"
+
+    def is_seen() -> bool:
+        top = bodies[3].mapTo(transcript.viewport(), bodies[3].cursorRect(hit.cursor).topLeft()).y()
+        return 0 < top < transcript.viewport().height() / 2
+
+    qtbot.waitUntil(is_seen)
+    bar = transcript.verticalScrollBar()
+
+    def grow() -> None:
+        before = bar.maximum()
+        bodies[1].setFixedHeight(bodies[1].height() + 700)
+        qtbot.waitUntil(lambda: bar.maximum() >= before + 700)
+
+    grow()
+    assert is_seen()
+    bar.triggerAction(bar.SliderAction.SliderToMinimum)  # a person scrolls
+    grow()
+    assert bar.value() == 0

@@ -3,14 +3,18 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QTextEdit
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
+from app import motion
 from app.answer_view import AnswerView
 from app.arguments import Arguments
 from app.engine import State
 from app.link_question import ask_to_open
 from app.mailbox import MOST_VERDICTS
+from app.preferences import PreferencesFile, WindowState
+from app.rendering.message_actions import Action
+from app.settings.dialog import SettingsDialog
 from app.store import Store
 from app.window import Window
 from engine.protocol import messages
@@ -66,7 +70,7 @@ def test_an_answer_is_streamed_and_summed_up(window: Window, engines: FakeEngine
     engines.last.say(delta(request, "lo**."), verdict(request), answer(request, "**Hello**."))
     reach(window, qtbot, State.READY)
     assert view._body.toPlainText() == "Hello."
-    summary = view._summary.text()
+    summary = view._summary.text().replace("\u00a0", " ")
     for part in ("3 tokens", "12.5 tokens/s", "2.00 tokens per pass", "0.25 s", "seed 7", "complete"):
         assert part in summary
     assert window.panel.stats._speed.text() == "12.5"
@@ -296,12 +300,116 @@ def test_every_control_has_a_name_and_a_place_in_the_tab_order(
     reach(window, qtbot, State.LOST)
     for kind in (QAbstractButton, QPlainTextEdit, QTextEdit):
         for control in window.findChildren(kind):
-            if not control.isVisibleTo(window):
-                continue
             told = QAccessible.queryAccessibleInterface(control).text(QAccessible.Text.Name)
             assert told, (control, control.objectName(), control.toolTip())
             assert control.focusPolicy() & Qt.FocusPolicy.TabFocus, control
     assert window.panel.tree.accessibleName()
+
+
+def test_what_a_person_set_counts_from_the_start(
+    make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile
+) -> None:
+    preferences.change(send_key="ctrl_enter", reduced_motion=True)
+    preferences.change(window=WindowState(sidebar=False, panel=False, folded=["pinned"]))
+    window = make_window(engines)
+    reach(window, qtbot, State.READY)
+    assert not window.sidebar.isVisible()
+    assert not window.panel.isVisible()
+    window.composer.write("hello")
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    assert window.engine.state is State.READY
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert window.engine.state is State.ANSWERING
+    assert not engines.last.requests[-1].options.watch
+    window.close()
+    assert preferences.now.window.folded == ["pinned"]
+
+
+def test_with_less_motion_only_the_ends_of_iterations_are_shown(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    shown: list[object] = []
+    window.panel.show_tree = shown.append
+    for is_reduced in (False, True):
+        motion.reduce(is_reduced)
+        request = ask(window, qtbot)
+        engines.last.say(grown(request))
+        qtbot.waitUntil(lambda: "drafting" in window.header.status.state.text())
+        engines.last.say(verdict(request), answer(request))
+        reach(window, qtbot, State.READY)
+    motion.reduce(False)
+    kinds = [type(event).__name__ for event in shown]
+    assert kinds == ["TreeGrown", "IterationDone", "IterationDone"]
+
+
+def test_the_log_of_a_lost_engine_is_one_click_away(
+    window: Window, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    engines.last.die()
+    reach(window, qtbot, State.LOST)
+    buttons = window.transcript._notice.findChildren(QPushButton)
+    assert [button.text() for button in buttons] == ["Restart engine", "Open its log"]
+    buttons[1].click()
+    assert opened == [QUrl.fromLocalFile("/tmp/engine.log")]
+    assert window.engine.state is State.LOST
+
+
+def test_the_same_seed_asks_again_with_what_was_recorded(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    engines.last.say(answer(ask(window, qtbot), "Once."))
+    reach(window, qtbot, State.READY)
+    last_answer(window)._actions._buttons[Action.AGAIN].click()
+    options = engines.last.requests[-1].options
+    assert (options.seed, options.budgets) == (7, [64])
+    engines.last.say(answer(window.engine._answer_id, "Once."))
+    reach(window, qtbot, State.READY)
+    assert last_answer(window)._actions._versions.label.text() == "2/2"
+
+
+def test_a_hit_of_the_search_is_shown_with_its_words_marked(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    engines.last.say(answer(ask(window, qtbot), "The whale\n\n" + "and more\n\n" * 200))
+    reach(window, qtbot, State.READY)
+    control = Qt.KeyboardModifier.ControlModifier
+    qtbot.keyClick(window, Qt.Key.Key_N, control)
+    qtbot.keyClick(window, Qt.Key.Key_K, control)
+    qtbot.keyClicks(window.search.field, "whale")
+    qtbot.keyClick(window.search.field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: bool(window.transcript._rows))
+    body = last_answer(window)._body
+    qtbot.waitUntil(lambda: bool(body.extraSelections()))
+    assert body.extraSelections()[0].cursor.selectedText() == "whale"
+    assert window.transcript.verticalScrollBar().value() < 200
+
+
+def test_another_language_waits_until_the_settings_are_closed(window: Window, qtbot: QtBot) -> None:
+    told: list[None] = []
+    window.language_changed.connect(lambda: told.append(None))
+    for already_told in (0, 1):  # the second time it is Korean in the end as it was before
+        window.header.settings.click()
+        (dialog,) = window.findChildren(SettingsDialog)
+        for language in ("en", "ko"):
+            box = dialog.appearance_page.rows["language"].editor.box
+            box.setCurrentIndex(box.findData(language))
+            box.activated.emit(box.currentIndex())
+        assert len(told) == already_told
+        dialog.close()
+        assert len(told) == 1
+        qtbot.waitUntil(lambda: not window.findChildren(SettingsDialog))
+
+
+def test_the_list_of_chats_is_a_key_away(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    engines.last.say(answer(ask(window, qtbot)))
+    reach(window, qtbot, State.READY)
+    control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(window, Qt.Key.Key_B, control)
+    assert not window.sidebar.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_L, control | shift)
+    assert window.sidebar.view.hasFocus()
 
 
 def test_closing_does_not_wait_for_ever(

@@ -1,9 +1,11 @@
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QLocale
 
 from app import words
+from app.store import ChatSettings, ModelPair, Report
 from engine.protocol.messages import LoadProgress
-from tests.app.fake_engine import answer, loaded
+from tests.app.fake_engine import MODEL, answer, loaded
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +25,17 @@ def test_what_is_not_known_of_an_answer_is_left_out() -> None:
     short.tokens, short.tokens_per_second, short.tokens_per_pass = 1, None, None
     short.time_to_first_token_s = None
     short.stop_reason = "cancelled"
-    assert words.answer_summary(short) == "1 token · seed 7 · stopped by you"
+    assert words.answer_summary(short) == "1\u00a0token\u00a0· seed\u00a07\u00a0· stopped by you"
+
+
+def test_the_models_of_a_kept_answer_are_named() -> None:
+    draft = structs.replace(MODEL, name="Tiny-1M")
+    for pair, named in (
+        (loaded(1), MODEL.name),
+        (structs.replace(loaded(1), draft=draft), f"{MODEL.name} with Tiny-1M"),
+    ):
+        report = Report.of(answer(1), ChatSettings(), ModelPair.of(pair))
+        assert words.answer_summary(report).endswith(f"\u00a0· {named}")
 
 
 def test_a_stage_without_bytes_has_no_count() -> None:

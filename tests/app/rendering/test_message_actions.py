@@ -24,10 +24,20 @@ def test_buttons_are_shown_as_allowed(qtbot: QtBot) -> None:
 def test_a_button_asks_for_its_action(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
+    actions.set_actions(set(Action))
+    assert len(actions._buttons) == len(Action)
     for action, button in actions._buttons.items():
         with qtbot.waitSignal(actions.asked) as asked:
             qtbot.keyClick(button, Qt.Key.Key_Space)
         assert asked.args == [action]
+
+
+def test_it_is_said_when_the_same_seed_gives_the_same_text(qtbot: QtBot) -> None:
+    actions = MessageActions(lambda: "text")
+    qtbot.addWidget(actions)
+    actions.set_actions({Action.AGAIN})
+    for condition in ("same seed", "float32", "budgets are replayed"):
+        assert condition in actions._buttons[Action.AGAIN].toolTip()
 
 
 def test_versions_can_be_gone_through(qtbot: QtBot) -> None:

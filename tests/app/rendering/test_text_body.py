@@ -109,6 +109,21 @@ def test_code_has_a_button_that_copies_it(body: TextBody, qtbot: QtBot) -> None:
     assert first.geometry().bottom() < second.geometry().top()
 
 
+@pytest.mark.parametrize(
+    "above", ["", "| a |\n|---|\n| 1 |\n\n", "Some text.\n\n"], ids=["first", "table", "text"]
+)
+def test_the_head_of_code_has_room_of_its_own(body: TextBody, above: str) -> None:
+    """Wherever it stands, also where the text was no code yet."""
+    text = above + "```python\nx = 1\n```"
+    for end in range(len(above), len(text) + 1):
+        body.show_markdown(text[:end])
+    button = body._buttons[0]
+    assert button.geometry().top() >= 0
+    if above:
+        upper = body.document().find(above.strip(" |\n")[-1])
+        assert 0 < body.cursorRect(upper).bottom() < button.geometry().top()
+
+
 def test_a_point_leads_to_its_source(body: TextBody) -> None:
     text = "Some **bold** words and\n\n| a | cell |\n|--|--|\n| b | c |\n"
     body.show_markdown(text)

@@ -87,7 +87,7 @@ def test_titles_and_messages_are_found_and_a_hit_is_jumped_to(
     answer = store.messages.all(other)[1].id
     with qtbot.waitSignal(palette.hit_chosen) as chosen:
         qtbot.keyClick(palette.field, Key.Key_Return)
-    assert chosen.args == [other, answer]
+    assert chosen.args == [other, answer, palette.field.text()]
     assert not palette.isVisible()
 
 

@@ -1,14 +1,15 @@
 from collections.abc import Callable
 
 import pytest
-from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QUrl
+from PySide6.QtGui import QContextMenuEvent, QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
+from engine.protocol.connection import log_path
 from tests.app.sidebar.conftest import chat, go_to, rows
 from tests.app.test_theme import contrast
 
@@ -73,20 +74,12 @@ def test_groups_fold_by_key_and_by_click_and_stay_folded(
     assert rows(sidebar) == ["Work", "Today"]
     sidebar.refresh()
     assert rows(sidebar) == ["Work", "Today"]
-    state = sidebar.state()
     other = make_sidebar()
-    other.restore(state)
+    other.fold(sidebar.folded)
     assert rows(other) == ["Work", "Today"]
     qtbot.keyClick(view, Key.Key_Up)
     qtbot.keyClick(view, Key.Key_Right)
     assert rows(sidebar) == ["Work", "Today", "  one"] or rows(sidebar) == ["Work", "  filed", "Today"]
-
-
-def test_a_state_without_sense_is_passed_over(sidebar: Sidebar, store: Store) -> None:
-    store.chats.add([chat("one")])
-    sidebar.restore({"width": "wide", "folded": [3, None], "is_open": "yes"})
-    assert rows(sidebar) == ["Today", "  one"]
-    assert sidebar.isVisible()
 
 
 def test_the_menu_opens_by_key_beside_the_row_and_fits_it(
@@ -229,14 +222,15 @@ def test_an_index_that_has_outlived_its_row_leads_nowhere(sidebar: Sidebar, stor
     assert stale.data() is None
 
 
-def test_the_sidebar_hides_and_comes_back_with_the_focus_in_its_list(sidebar: Sidebar, store: Store) -> None:
-    store.chats.add([chat("one")])
-    sidebar.refresh()
-    sidebar.toggle()
-    assert not sidebar.isVisible()
-    assert sidebar.state()["is_open"] is False
-    sidebar.toggle()
-    assert QApplication.focusWidget() is sidebar.view
+def test_the_list_of_keys_and_the_logs_are_in_the_menu(
+    sidebar: Sidebar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
+    with qtbot.waitSignal(sidebar.keys_asked):
+        sidebar.header.keys.trigger()
+    sidebar.header.logs.trigger()
+    assert opened == [QUrl.fromLocalFile(log_path().parent)]
 
 
 @pytest.mark.parametrize("c", [theme.LIGHT, theme.DARK], ids=["light", "dark"])

@@ -235,6 +235,7 @@ def test_the_dialog_asks_about_the_file_it_will_write(
 
     kinds = {
         "Plain text (*.txt)": ".txt",
+        "SpecExec Desktop chat, with every version (*.specexec-chat)": ".specexec-chat",
         "JSON, with every version (*.json)": ".json",
         "Markdown (*.md)": ".md",
     }

@@ -12,14 +12,16 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app import theme
+from app.preferences import PreferencesFile
 from app.wizard import examination, survey
 from app.wizard.downloads import Downloads
+from app.wizard.engine_setup import EngineSetup
 from app.wizard.examination import Examined
 from app.wizard.wizard import Wizard
 from engine import catalog
 from engine.catalog import Catalog, Variant
 from engine.hub import Hub, Stop
-from engine.machine import Cpu, Disk, Machine, Memory, Surroundings
+from engine.machine import Cpu, Disk, Gpu, Machine, Memory, Surroundings
 from tests.engine.hub.conftest import content, own_keyring
 from tests.engine.hub.lying_hub import LyingHub, Offered
 
@@ -28,11 +30,11 @@ __all__ = ["own_keyring"]
 GIB = 1 << 30
 
 
-def machine(free_nbytes: int = 500 * GIB) -> Machine:
-    """A laptop without a graphics card."""
+def machine(free_nbytes: int = 500 * GIB, cards: tuple[Gpu, ...] = ()) -> Machine:
+    """A laptop, without a graphics card where none is named."""
     return Machine(
         system="linux",
-        gpus=(),
+        gpus=cards,
         gpu_problem=None,
         cpu=Cpu("A processor", 8, 16, 16, {"avx2": True, "avx512f": True, "avx512_bf16": True}),
         memory=Memory(32 * GIB, 24 * GIB, 32 * GIB),
@@ -113,11 +115,19 @@ def downloads(server: LyingHub) -> Iterator[Downloads]:
 
 
 @pytest.fixture
-def make_wizard(qtbot: QtBot, downloads: Downloads) -> Iterator[Callable[[], Wizard]]:
+def setup(tmp_path: Path) -> Iterator[EngineSetup]:
+    made = EngineSetup(PreferencesFile(tmp_path / "settings.toml"))
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+@pytest.fixture
+def make_wizard(qtbot: QtBot, downloads: Downloads, setup: EngineSetup) -> Iterator[Callable[[], Wizard]]:
     made: list[Wizard] = []
 
     def make() -> Wizard:
-        wizard = Wizard(downloads)
+        wizard = Wizard(downloads, setup)
         made.append(wizard)
         return wizard
 

@@ -18,8 +18,9 @@ from PySide6.QtWidgets import QApplication
 
 from app.engine import Engine, State
 from app.engine_link import EngineLink
+from app.preferences import PreferencesFile
 from app.startup import make_application
-from app.wizard import DownloadIndicator, Downloads, Wizard
+from app.wizard import DownloadIndicator, Downloads, EngineSetup, Wizard
 from engine.protocol.messages import Load
 
 PATIENCE_S = 120
@@ -32,7 +33,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     app = make_application()
     downloads = Downloads()
-    wizard = Wizard(downloads)
+    wizard = Wizard(downloads, EngineSetup(PreferencesFile(folder / "settings.toml")))
     indicator = DownloadIndicator(downloads)
     lacking: list[bool] = []
     downloads.lacking.connect(lambda: (lacking.append(True), wizard.begin()))

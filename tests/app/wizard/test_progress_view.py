@@ -82,6 +82,26 @@ def test_the_keyboard_stays_on_the_button_that_turned_into_another(view: Progres
     assert view.resume.hasFocus()
 
 
+def test_the_keyboard_never_slips_to_the_button_that_cancels(view: ProgressView, qtbot: QtBot) -> None:
+    qtbot.waitActive(view)
+    running = replace(RUNNING, can_pause=False, stages=(Stage("uv", "done"), Stage("torch", "running")))
+    view.show_progress(replace(running, state="failed"))
+    view.resume.setFocus()
+    view.show_progress(running)
+    assert view.details.hasFocus()
+
+
+def test_a_stage_that_nobody_counts_is_full_when_it_is_done_and_moves_while_it_runs(
+    view: ProgressView,
+) -> None:
+    stages = (Stage("a", "done"), Stage("b", "running", note="so far"), Stage("c", "waiting"))
+    view.show_progress(replace(RUNNING, stages=stages))
+    bars = {bar.accessibleName(): (bar.value(), bar.maximum()) for bar in view.findChildren(QProgressBar)}
+    assert (bars["a"], bars["c"]) == ((1000, 1000), (0, 1000))
+    assert bars["b"][1] == 0
+    assert [row._note.text() for row in view._rows] == ["", "so far", ""]
+
+
 def test_cancelling_asks_before_it_deletes(view: ProgressView, qtbot: QtBot) -> None:
     view.show_progress(RUNNING)
     with qtbot.assertNotEmitted(view.cancelled):

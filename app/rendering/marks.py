@@ -1,0 +1,55 @@
+"""What was searched for, marked in a text for some seconds."""
+
+from PySide6.QtCore import QObject, QVariantAnimation
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
+from PySide6.QtWidgets import QTextEdit
+
+from app import motion, theme
+from app.rendering.source_map import units
+from app.store.words import ranges
+
+SHOWN_MS, FADE_MS = 5_000, 1_500
+MOST = 300  # places; nobody looks at more, and each is painted again and again while they fade
+
+
+class Marks(QObject):
+    """Of one text, as its extra selections."""
+
+    def __init__(self, text: QTextEdit) -> None:
+        super().__init__(text)
+        self._text = text
+        self._places: list[QTextCursor] = []
+        self._fading = QVariantAnimation(self)
+        self._fading.setDuration(SHOWN_MS + FADE_MS)
+        self._fading.setKeyValues([(0.0, 1.0), (SHOWN_MS / (SHOWN_MS + FADE_MS), 1.0), (1.0, 0.0)])
+        self._fading.valueChanged.connect(self._paint)
+
+    def show(self, query: str) -> QTextCursor | None:
+        """Mark what the query finds; the first of it, or None."""
+        text = self._text.toPlainText()
+        self._places = [self._place(text, *found) for found in ranges(text, query)[:MOST]]
+        self._paint(1.0)  # the animation tells of changes only
+        self._fading.stop()
+        self._fading.start()
+        return self._places[0] if self._places else None
+
+    def _place(self, text: str, start: int, end: int) -> QTextCursor:
+        """start, end: in code points; Qt counts in UTF-16."""
+        place = QTextCursor(self._text.document())
+        place.setPosition(units(text[:start]))
+        place.setPosition(units(text[:end]), QTextCursor.MoveMode.KeepAnchor)
+        return place
+
+    def _paint(self, strength: float) -> None:
+        if motion.is_reduced():
+            strength = float(strength > 0)
+        ground = QColor(theme.current().found)
+        ground.setAlphaF(strength)
+        marked = QTextCharFormat()
+        marked.setBackground(ground)
+        selections = []
+        for place in self._places if strength else ():
+            selection = QTextEdit.ExtraSelection()
+            selection.cursor, selection.format = place, marked
+            selections.append(selection)
+        self._text.setExtraSelections(selections)

@@ -1,0 +1,188 @@
+"""Where models lie, which are there, and how to take them elsewhere or delete them."""
+
+import os
+from pathlib import Path
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QListWidget,
+    QListWidgetItem,
+    QMessageBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import words
+from app.wizard.parts import Card, Problem, button, label
+from app.wizard.progress_view import ProgressView
+from app.wizard.stages import Shown
+from app.wizard.work import Work
+from engine import catalog, hub
+from engine.errors import SpecExecError
+from engine.hub import Stop, Stored
+
+STORED = Qt.ItemDataRole.UserRole
+
+
+class ModelsPage(QWidget):
+    """
+    Attributes:
+        open, change, delete: buttons.
+        models: what lies there, the largest first.
+        problem: what went wrong last.
+
+    Signals:
+        moved: models lie in another folder now
+    """
+
+    moved = Signal()
+    _progressed = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._work = Work(self)
+        self._folder = catalog.models_folder()
+        self._place = Card(self)
+        self._path = label(role="name", parent=self._place)
+        self._sizes = label(role="muted", parent=self._place)
+        self.open = button(self.tr("Open"), self.tr("Open the folder of your models"), self._place)
+        self.change = button(self.tr("Move…"), self.tr("Move your models to another folder"), self._place)
+        self._moving = ProgressView(self)
+        self._moving.hide()
+        self.problem = Problem(self)
+        self.models = QListWidget(self)
+        self.models.setObjectName("choices")
+        self.models.setAccessibleName(self.tr("Models on this machine"))
+        self.delete = button(self.tr("Delete…"), self.tr("Delete the model"), self)
+        self.delete.setEnabled(False)
+        empty = self.tr("None yet: a click on the model's name (Ctrl+M) leads to the downloads.")
+        self._empty = label(empty, "muted", self)
+        for hidden in (self._empty, self.models, self.delete):
+            hidden.hide()
+        self._build()
+        self.open.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self._folder)))
+        self.change.clicked.connect(self._ask_where)
+        self.delete.clicked.connect(self._ask_delete)
+        self.models.currentRowChanged.connect(lambda row: self.delete.setEnabled(row >= 0))
+        self._moving.cancelled.connect(self._stop)
+        self._progressed.connect(self._show_moving)
+
+    def _build(self) -> None:
+        head = QHBoxLayout()
+        head.addWidget(label(self.tr("Folder of your models"), "caption", self._place), 1)
+        head.addWidget(self.open)
+        head.addWidget(self.change)
+        self._place.column.addLayout(head)
+        self._place.column.addWidget(self._path)
+        self._place.column.addWidget(self._sizes)
+        lower = QHBoxLayout()
+        lower.addWidget(self.delete)
+        lower.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(10)
+        for widget in (self._place, self._moving, self.problem):
+            layout.addWidget(widget)
+        layout.addWidget(self._empty, 1, Qt.AlignmentFlag.AlignTop)
+        layout.addWidget(self.models, 1)
+        layout.addLayout(lower)
+        if os.environ.get(catalog.MODELS_VARIABLE):
+            self.change.setEnabled(False)
+            self.change.setToolTip(self.tr("{} says where models lie.").format(catalog.MODELS_VARIABLE))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """A move that is ended here is gone on with by moving to the same folder again."""
+        self._stop()
+        super().hideEvent(event)
+
+    def refresh(self) -> None:
+        """Look at the folder."""
+        self._folder = catalog.models_folder()
+        self._path.setText(str(self._folder))
+        self._work.run("stored", lambda stop: hub.stored(self._folder), self._show, self.problem.show_error)
+
+    def _show(self, stored: list[Stored]) -> None:
+        total = words.nbytes(sum(model.nbytes for model in stored))
+        self._sizes.setText(self.tr("{} models, {}").format(words.number(len(stored)), total))
+        self.models.clear()
+        for model in sorted(stored, key=lambda model: -model.nbytes):
+            details = " · ".join(filter(None, [words.nbytes(model.nbytes), model.license]))
+            item = QListWidgetItem(f"{model.name}\n{details}", self.models)
+            item.setData(STORED, model)
+        self.delete.setEnabled(False)
+        for widget in (self.models, self.delete):
+            widget.setVisible(bool(stored))
+        self._empty.setVisible(not stored)
+
+    # -- to another folder -----------------------------------------------------------------------------------
+
+    def _ask_where(self) -> None:
+        dialog = QFileDialog(self, self.tr("Folder for models"), str(self._folder))
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(lambda path: self.move_to(Path(path)))
+        dialog.open()
+
+    def move_to(self, target: Path) -> None:
+        """Take everything there; what is loaded stays loaded."""
+        folder = self._folder
+        self.problem.clear()
+        self.change.setEnabled(False)
+
+        def go(stop: Stop) -> None:
+            folder.mkdir(parents=True, exist_ok=True)  # where nothing was downloaded yet
+            hub.move(folder, target, stop, self._progressed.emit, catalog.keep_models_folder)
+
+        self._work.run("move", go, lambda _: self._arrive(), self._fail)
+
+    def _show_moving(self, done: int, total: int) -> None:
+        if self._work.is_running("move"):
+            shown = Shown(self.tr("Moving your models"), "running", done, total, can_pause=False)
+            self._moving.show_progress(shown)
+            self._moving.show()
+
+    def _arrive(self) -> None:
+        self._stop()
+        self.refresh()
+        self.moved.emit()
+
+    def _fail(self, error: SpecExecError) -> None:
+        self._stop()
+        self.problem.show_error(error)
+
+    def _stop(self) -> None:
+        self._work.forget("move")
+        self._moving.hide()
+        self.change.setEnabled(not os.environ.get(catalog.MODELS_VARIABLE))
+
+    # -- away ------------------------------------------------------------------------------------------------
+
+    def _ask_delete(self) -> None:
+        model = self.models.currentItem().data(STORED)
+        box = QMessageBox(self)
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.setText(self.tr("Delete {}?").format(model.name))
+        box.setInformativeText(self.tr("This frees {}.").format(words.nbytes(model.nbytes)))
+        keep = box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole)
+        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+        box.setDefaultButton(keep)
+        box.setEscapeButton(keep)
+        delete.clicked.connect(lambda: self._delete(model))
+        box.open()
+
+    def _delete(self, model: Stored) -> None:
+        self.problem.clear()
+        folder = self._folder
+        self._work.run(
+            "delete",
+            lambda stop: hub.delete(folder, model),
+            lambda freed: self.refresh(),
+            self.problem.show_error,
+        )

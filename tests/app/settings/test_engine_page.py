@@ -1,0 +1,145 @@
+"""What the engine runs with, repaired and changed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.preferences import PreferencesFile
+from app.settings.dialog import SettingsDialog
+from app.settings.engine_page import EnginePage
+from app.store import ChatSettings, Store
+from app.wizard import EngineSetup, engine_setup
+from engine import launching, machine, runtime
+from engine.machine import Gpu
+from engine.runtime import Refused
+from tests.app.wizard import conftest
+from tests.app.wizard.packaged import FakeSetups, package, put_runtime
+
+CARD = Gpu("nvidia", "GeForce RTX 4090", driver="581.20")
+
+
+@pytest.fixture(autouse=True)
+def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    package(tmp_path, monkeypatch)
+    monkeypatch.setattr(engine_setup, "POLL_MS", 5)
+    seen = conftest.machine(cards=(CARD,))
+    monkeypatch.setattr(machine, "probe", lambda folder: seen)
+    put_runtime("cpu")
+    yield
+    runtime.backends.cache_clear()
+
+
+@pytest.fixture
+def setups(monkeypatch: pytest.MonkeyPatch) -> FakeSetups:
+    made = FakeSetups()
+    monkeypatch.setattr(engine_setup, "Setup", made)
+    return made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> PreferencesFile:
+    return PreferencesFile(tmp_path / "settings.toml")
+
+
+@pytest.fixture
+def setup(file: PreferencesFile, qapp: QApplication) -> Iterator[EngineSetup]:
+    """The program's own."""
+    made = EngineSetup(file, qapp)
+    yield made
+    made.close()
+    made.setParent(None)
+    made.deleteLater()
+
+
+@pytest.fixture
+def page(setups: FakeSetups, setup: EngineSetup, qtbot: QtBot) -> Iterator[EnginePage]:
+    made = EnginePage(setup)
+    qtbot.addWidget(made)
+    made.show()
+    qtbot.waitUntil(lambda: made._used is not None and made.view.chosen is not None)
+    yield made
+    made._work.close()
+
+
+def said(page: EnginePage) -> str:
+    return " ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
+
+
+def test_the_runtime_in_use_is_told_and_is_repaired(
+    page: EnginePage, setup: EngineSetup, setups: FakeSetups, qtbot: QtBot
+) -> None:
+    text = said(page)
+    for part in ("Processor (CPU)", "2.13.0+cpu", str(launching.runtimes() / "cpu-1")):
+        assert part in text
+    assert "earlier version" not in text
+    assert page.main.text() == "Repair"
+    qtbot.keyClick(page.main, Qt.Key.Key_Space)
+    assert setups.last.backend.name == "cpu"
+    assert not page.main.isEnabled()
+    with qtbot.waitSignal(setup.ended):
+        setups.last.finish()
+    assert page.main.isEnabled()
+    assert page.view.choosing.isVisible()
+
+
+def test_another_backend_takes_its_place_once_it_works(
+    page: EnginePage, setup: EngineSetup, setups: FakeSetups, qtbot: QtBot
+) -> None:
+    qtbot.keyClick(page.view.backends, Qt.Key.Key_Up)
+    assert page.main.text() == "Change the backend"
+    qtbot.keyClick(page.main, Qt.Key.Key_Space)
+    with qtbot.waitSignal(setup.ended):
+        setups.last.fail(Refused("It does not work here.", "Update the driver."))
+    assert "It does not work here. Update the driver." in said(page)
+    assert "2.13.0+cpu" in said(page)
+    qtbot.keyClick(page.view.progress.resume, Qt.Key.Key_Space)
+    with qtbot.waitSignal(setup.ended):
+        setups.last.finish()
+    qtbot.waitUntil(lambda: "2.13.0+cu130" in said(page))
+    assert page.main.text() == "Repair"
+
+
+def test_a_runtime_of_an_earlier_version_asks_to_be_renewed(page: EnginePage, qtbot: QtBot) -> None:
+    (launching.lists() / "torch-cpu.txt").write_text("torch==2.14.0")
+    page.hide()
+    page.show()
+    qtbot.waitUntil(lambda: "of an earlier version: repair it" in said(page))
+
+
+def test_settings_have_the_page_where_the_program_is_packaged_and_enter_presses_nothing_there(
+    file: PreferencesFile,
+    setups: FakeSetups,
+    setup: EngineSetup,
+    tmp_path: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    store = Store(tmp_path / "conversations.sqlite")
+    dialog = SettingsDialog(file, store.presets, ChatSettings())
+    qtbot.addWidget(dialog)
+    dialog.show()
+    titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
+    dialog.tabs.setCurrentIndex(titles.index("Engine"))
+    page = dialog.findChild(EnginePage)
+    assert page is not None
+    qtbot.waitUntil(lambda: page.main.text() == "Repair")
+    page.view.network.click()
+    pressed: list[bool] = []
+    for button in dialog.findChildren(QPushButton):
+        button.clicked.connect(pressed.append)
+    page.view.sources.mirror.setFocus()
+    qtbot.keyClick(page.view.sources.mirror, Qt.Key.Key_Return)
+    assert pressed == []
+    assert not dialog.appearance_page.rows["updates"].editor.focus.isChecked()  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(launching, "lists", lambda: tmp_path / "none")
+    checkout = SettingsDialog(file, store.presets, ChatSettings())
+    qtbot.addWidget(checkout)
+    assert checkout.findChild(EnginePage) is None
+    assert "updates" not in checkout.appearance_page.rows
+    page._work.close()
+    store.close()
