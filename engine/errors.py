@@ -127,3 +127,9 @@ class BadTrace(SpecExecError):
     """A file that is no recorded run, or a damaged one."""
 
     kind = "bad_trace"
+
+
+class Diverged(SpecExecError):
+    """A training loss that is not a number."""
+
+    kind = "diverged"

@@ -124,7 +124,7 @@ class Engine:
         from engine.checkpoints import open_checkpoint
         from engine.drafting import check_drafter
         from engine.fitting import fit
-        from engine.heads import load_heads, open_heads
+        from engine.heads import load_heads, open_heads, with_borrowed
         from engine.loading import (
             check_context,
             choose_device,
@@ -140,13 +140,15 @@ class Engine:
         from engine.watching import link_of
 
         target_name = request.target or catalog.default_target()
-        draft_name = catalog.draft_for(target_name) if request.draft == "auto" else request.draft
+        draft_name = _draft_of(target_name) if request.draft == "auto" else request.draft
         draft_name = None if draft_name == "none" else draft_name
         loading.report("reading")
         target_file = open_checkpoint(catalog.resolve(target_name))
         draft_path = catalog.resolve(draft_name) if draft_name else None
         heads_file = open_heads(draft_path) if draft_path else None
-        draft_file = open_checkpoint(draft_path) if draft_path and not heads_file else None
+        draft_file = (
+            with_borrowed(open_checkpoint(draft_path), target_file) if draft_path and not heads_file else None
+        )
         check_drafter(request.drafter, draft_file is not None, heads_file.method if heads_file else None)
         limit: int = model_config(target_file).max_position_embeddings
         if request.context and request.context > limit:
@@ -220,6 +222,12 @@ class Engine:
             memory=self.session.pair.memory,
             link=link_of(target, target_file.path if target_file.path.is_dir() else target_file.path.parent),
         )
+
+
+def _draft_of(target: str) -> str | None:
+    """The draft the catalogue names, where it is here; else heads that come with the program."""
+    heads = catalog.heads_for(target)
+    return catalog.draft_for(target) or (str(heads) if heads else None)
 
 
 def weight_limits(plan: "Plan") -> "Limits | None":

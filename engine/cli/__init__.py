@@ -14,11 +14,11 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace
+from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
 from engine.cli.common import fail
 from engine.errors import SpecExecError
 
-COMMANDS = (chat, plan, pull, models, doctor, export, quantize, trace, bench)
+COMMANDS = (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench)
 
 
 def main() -> None:

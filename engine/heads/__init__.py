@@ -4,12 +4,13 @@ A head is made for one target and bound to it when it is loaded: it reads the ta
 its embedding and its head.
 """
 
+from engine.heads.borrowed import with_borrowed
 from engine.heads.eagle import EagleHead
 from engine.heads.files import HeadsFile, open_heads
 from engine.heads.medusa import MedusaHeads
 from engine.model import Model
 
-__all__ = ["EagleHead", "Heads", "HeadsFile", "MedusaHeads", "load_heads", "open_heads"]
+__all__ = ["EagleHead", "Heads", "HeadsFile", "MedusaHeads", "load_heads", "open_heads", "with_borrowed"]
 
 Heads = MedusaHeads | EagleHead
 

@@ -1,10 +1,12 @@
-"""What heads borrow from their target: the layer that gives logits."""
+"""What heads borrow from their target: the layer that gives logits; and what a draft does: tables it does not
+store."""
 
 from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
 
+from engine.checkpoints import Checkpoint
 from engine.model import Model
 from engine.quantization import PackedLinear
 
@@ -24,6 +26,15 @@ class TargetHead:
         """states [rows, width], after the final norm -> [rows, vocabulary]"""
         logits: Tensor = self._head(states)[:, : self._vocabulary]
         return logits if self._cap is None else (logits / self._cap).tanh() * self._cap
+
+
+def with_borrowed(draft: Checkpoint, target: Checkpoint) -> Checkpoint:
+    """`draft`, or where it stores no embedding, with the target's embedding and head."""
+    if "model.embed_tokens.weight" in draft.weights:
+        return draft
+    shared = ("model.embed_tokens.weight", "lm_head.weight")
+    lent = {name: target.weights[name] for name in shared if name in target.weights}
+    return replace(draft, weights={**draft.weights, **lent})
 
 
 def resident(head: nn.Module) -> Any:

@@ -6,12 +6,14 @@ Medusa (github.com/FasterDecoding/Medusa): config.json says medusa_num_heads; me
 fc.weight, and in EAGLE-3 midlayer.*. A .pt or .bin file is read as tensors only: nothing in it is ever run.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
+from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from engine.checkpoints import Span, read_span
@@ -83,6 +85,16 @@ def open_heads(path: Path) -> HeadsFile | None:
     check_sizes(config)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     return HeadsFile(path, kind, config, tensors)
+
+
+def save_heads(folder: Path, kind: Kind, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+    """Write heads to `folder` in the format that heads of this kind are published in. tensors: by the names
+    that `open_heads` gives them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
+    file = "medusa_lm_head.safetensors" if kind == "medusa" else "model.safetensors"
+    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
+    save_file(contiguous, folder / file, metadata={"format": "pt"})
 
 
 def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device) -> None:

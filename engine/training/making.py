@@ -1,0 +1,234 @@
+"""From a target to a draft: sample, learn, measure, write. The way through this package."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine import catalog
+from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.errors import BadOption, Interrupted, VocabularyMismatch
+from engine.loading import choose_device, choose_dtype, load_model, model_config, prepare
+from engine.model import Model, no_watch
+from engine.tokenizer import Tokenizer, load_tokenizer
+from engine.training.acceptance import BUDGETS, QUESTIONS, TOKENS, load_draft, measure
+from engine.training.card import card
+from engine.training.conversations import Frame, Writer, frame_of
+from engine.training.corpus import Corpus, check_room
+from engine.training.eagle import EagleStudent
+from engine.training.layers import LayersStudent
+from engine.training.medusa import MedusaStudent
+from engine.training.record import Order, Point, Record, read_record
+from engine.training.student import Student
+from engine.training.trainer import Report, Schedule, Trainer
+
+__all__ = ["Made", "Order", "make_draft"]
+
+HELD_OUT_BATCHES = 4  # whose loss is measured
+WORK = "training"  # folder of texts and checkpoints; not needed to run the draft
+REPORT_S = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What was made. method: the drafter it is for; nbytes: of its files."""
+
+    folder: Path
+    method: str
+    parameters: int
+    nbytes: int
+    record: Record
+
+
+def make_draft(
+    order: Order,
+    schedule: Schedule,
+    folder: Path,
+    resume: bool,
+    command: str,
+    device: str,
+    say: Callable[[str], None],
+    cancelled: Callable[[], bool],
+) -> Made:
+    """Write the draft to `folder`, and beside it all that --resume needs to go on.
+
+    command: for the card. say: told what is done, about every ten seconds. cancelled: asked as often as
+    work can be ended. Raises BadOption, VocabularyMismatch, DiskProblem, Diverged, Interrupted, and what
+    loading the target raises.
+    """
+    file = open_checkpoint(catalog.resolve(order.target))
+    tokenizer = load_tokenizer(file)
+    record = _open_record(order, folder, resume)
+    record.commands.append(command)
+    _check_fit(order, file, tokenizer)
+    on = choose_device(device)
+    dtype = choose_dtype(order.dtype, on)
+    prepare(file, dtype)
+    target = load_model(file, dtype, on, no_watch, order.length + TOKENS, tokenizer.vocabulary_size)
+    making = _Making(order, schedule, folder, record, file, tokenizer, target, say, cancelled)
+    making.sample()
+    return making.learn()
+
+
+class _Making:
+    def __init__(
+        self,
+        order: Order,
+        schedule: Schedule,
+        folder: Path,
+        record: Record,
+        file: Checkpoint,
+        tokenizer: Tokenizer,
+        target: Model,
+        say: Callable[[str], None],
+        cancelled: Callable[[], bool],
+    ) -> None:
+        self._order, self._schedule, self._folder, self._record = order, schedule, folder, record
+        self._file, self._tokenizer, self._target = file, tokenizer, target
+        self._say, self._cancelled = say, cancelled
+        self._frame: Frame = frame_of(tokenizer)
+        self._work = folder / WORK
+        self._corpus = Corpus(self._work / "texts")
+        self._reported = 0.0
+        self._keep_record()
+
+    def sample(self) -> None:
+        """Fill the corpus. Shard 0, which is held out, comes first."""
+        order, corpus = self._order, self._corpus
+        levels = self._student(torch.arange(1)).levels
+        row = len(levels) * self._target.config.hidden_size * self._target.dtype.itemsize
+        check_room(self._work, max(0, order.tokens - corpus.tokens) * row)
+        writer = Writer(self._target, self._frame, levels, order.length)
+        while corpus.shards < 2 or corpus.tokens < order.tokens:
+            started = time.perf_counter()
+
+            def watch(done: int, total: int) -> None:
+                self._check_cancelled()
+                if done and self._may_report():
+                    speed = writer.rows * done / (time.perf_counter() - started)  # noqa: B023 - called in this turn
+                    sampled = corpus.tokens + writer.rows * done * (corpus.shards > 0)
+                    left = max(0, order.tokens - sampled) / speed
+                    self._say(
+                        f"sampled {sampled:,} of {order.tokens:,} tokens, {speed:,.0f} tokens/s, "
+                        f"{left / 60:.0f} min left"
+                    )
+
+            corpus.add(writer.write(order.length, order.seed + corpus.shards, watch))
+            self._record.sampling_s += time.perf_counter() - started
+            self._record.sampled = corpus.tokens
+            self._keep_record()
+
+    def learn(self) -> Made:
+        student = self._student(self._ids())
+        autocast = torch.bfloat16 if self._target.dtype != torch.float32 else torch.float32
+        trainer = Trainer(student, self._corpus, self._schedule, self._work / "checkpoint.pt", autocast)
+        trainer.load()
+        del self._record.curve[_points_until(self._record, trainer.step) :]
+
+        def report(said: Report) -> None:
+            if self._cancelled():
+                trainer.save()
+            self._check_cancelled()
+            if self._may_report():
+                losses = " ".join(f"{loss:.2f}" for loss in said.losses)
+                self._say(
+                    f"step {said.step:,}, loss {losses}, {said.tokens_per_s:,.0f} tokens/s, "
+                    f"{said.remaining_s / 60:.0f} min left"
+                )
+
+        if not self._record.curve:
+            self._measure(student, trainer, BUDGETS)
+        trainer.run(report, lambda: self._measure(student, trainer, (64,)))
+        self._measure(student, trainer, BUDGETS)
+        (self._folder / "README.md").write_text(card(self._record, student, self._folder.name), "utf-8")
+        nbytes = sum(each.stat().st_size for each in self._folder.iterdir() if each.is_file())
+        return Made(self._folder, student.method, student.parameters, nbytes, self._record)
+
+    def _student(self, ids: Tensor) -> Student:
+        order, target = self._order, self._target
+        torch.manual_seed(order.seed)
+        if order.kind == "eagle":
+            return EagleStudent(target, ids)
+        if order.kind == "medusa":
+            return MedusaStudent(target, ids)
+        return LayersStudent(target, ids, order.layers, self._tokenizer)
+
+    def _ids(self) -> Tensor:
+        """The tokens that stand most often in answers, and those that end them; of equals the lower, which
+        a tokenizer has learned earlier."""
+        counts = self._corpus.counts(self._target.vocabulary)
+        counts[list(self._frame.ends)] += counts.sum()
+        return counts.sort(descending=True, stable=True).indices[: self._order.vocabulary].sort().values
+
+    @torch.inference_mode()
+    def _measure(self, student: Student, trainer: Trainer, budgets: tuple[int, ...]) -> None:
+        """Add to the curve; what is measured is what was written."""
+        student.save(self._folder)
+        losses = [
+            trainer.losses(batch, torch.Generator().manual_seed(0))
+            for batch in islice(self._corpus.held_out(self._schedule.batch_tokens), HELD_OUT_BATCHES)
+        ]
+        questions = list(self._corpus.questions())  # those with the shortest answers first
+        context = self._order.length + TOKENS + 4 * max(budgets)
+        found = measure(
+            load_draft(self._folder, self._target, self._file, context),
+            student.method,
+            self._target,
+            questions[:: max(1, len(questions) // QUESTIONS)][:QUESTIONS],
+            self._frame.ends,
+            lambda done, total: self._check_cancelled(),
+            budgets,
+        )
+        mean = torch.stack(losses).mean(0).tolist()
+        point = Point(trainer.step, trainer.tokens, trainer.elapsed_s, mean, found.tokens_per_pass)
+        self._record.curve.append(point)
+        self._keep_record()
+        passes = ", ".join(f"{each:.2f} at {budget}" for budget, each in found.tokens_per_pass.items())
+        self._say(f"step {trainer.step:,}: held-out loss {mean[0]:.2f}, tokens per pass {passes}")
+
+    def _may_report(self) -> bool:
+        """Every REPORT_S."""
+        if time.perf_counter() - self._reported < REPORT_S:
+            return False
+        self._reported = time.perf_counter()
+        return True
+
+    def _keep_record(self) -> None:
+        self._record.save(self._work / "record.json")
+
+    def _check_cancelled(self) -> None:
+        if self._cancelled():
+            raise Interrupted("The training was ended.", "--resume goes on from its last checkpoint.")
+
+
+def _points_until(record: Record, step: int) -> int:
+    """How many points of the curve a checkpoint of that step knows."""
+    return sum(point.step <= step for point in record.curve)
+
+
+def _open_record(order: Order, folder: Path, resume: bool) -> Record:
+    if resume:
+        record = read_record(folder / WORK / "record.json")
+        if record.order != order:
+            raise BadOption(
+                f"{folder} was ordered otherwise: {record.order}.", "Give the same options with --resume."
+            )
+        return record
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise BadOption(f"{folder} is there already.", "Name a new folder, or go on with --resume.")
+    return Record(order)
+
+
+def _check_fit(order: Order, file: Checkpoint, tokenizer: Tokenizer) -> None:
+    if order.vocabulary > tokenizer.vocabulary_size:
+        raise VocabularyMismatch(
+            f"The target has {tokenizer.vocabulary_size:,} tokens, fewer than {order.vocabulary:,}.",
+            "Take a smaller --vocabulary.",
+        )
+    layers = model_config(file).num_hidden_layers
+    if order.layers > layers:
+        raise BadOption(f"The target has {layers} layers.", "Take fewer --layers; 2 to 6 are usual.")
