@@ -91,7 +91,8 @@ class Program:
         self.setup = EngineSetup(preferences, app)
         self.setup.began.connect(self._make_room)
         self.setup.ended.connect(self._switch)
-        self.updates = Updates(lambda: runtime.is_packaged() and preferences.now.updates, parent=app)
+        released = runtime.repository()
+        self.updates = Updates(lambda: bool(released) and preferences.now.updates, released or "", parent=app)
         self.updates.start()
 
     def open_window(self) -> None:

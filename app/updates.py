@@ -15,9 +15,8 @@ from app.wizard.work import Work
 from engine.hub import Stop
 from engine.runtime import Release, newer_release
 
-REPOSITORY = "specexec-desktop/specexec-desktop"
-FEED = f"https://api.github.com/repos/{REPOSITORY}/releases/latest"
-PAGES = f"https://github.com/{REPOSITORY}/"
+GITHUB = "https://github.com/"
+FEED = "https://api.github.com/repos/{}/releases/latest"
 LOOK_MS = 60 * 60 * 1000
 DAY_S = 24 * 60 * 60
 
@@ -37,14 +36,17 @@ class Updates(QObject):
     def __init__(
         self,
         wanted: Callable[[], bool],
-        feed: str = FEED,
+        repository: str,
+        feed: str = "",
         asked: Path | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """wanted: the person's choice. asked: a file whose time is that of the last question."""
+        """wanted: the person's choice. repository: its address. feed: in place of GitHub's. asked: a file
+        whose time is that of the last question."""
         super().__init__(parent)
         self.release: Release | None = None
-        self._wanted, self._feed = wanted, feed
+        self._wanted, self._pages = wanted, f"{repository}/"
+        self._feed = feed or FEED.format(repository.removeprefix(GITHUB))
         state = platformdirs.user_state_path("specexec-desktop", appauthor=False)
         self._asked = asked or state / "asked-for-releases"
         self._work = Work(self)
@@ -81,7 +83,7 @@ class Updates(QObject):
         return True
 
     def _take(self, release: Release | None) -> None:
-        if release is not None and release.page.startswith(PAGES):
+        if release is not None and release.page.startswith(self._pages):
             self.release = release
             self.found.emit()
 

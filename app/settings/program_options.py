@@ -143,8 +143,8 @@ def appearance_sections() -> list[Section]:
 
 
 def _updates() -> list[Option]:
-    """A checkout is no release."""
-    if not runtime.is_packaged():
+    """Only of a release is it known where newer ones appear."""
+    if runtime.repository() is None:
         return []
     return [
         Option(

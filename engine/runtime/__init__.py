@@ -13,7 +13,7 @@ from engine.runtime.backends import Backend, Proposal, backends, is_up_to_date, 
 from engine.runtime.errors import BadArchive, BadPackage, Refused, SetupRunning, Unreachable
 from engine.runtime.installing import Sources
 from engine.runtime.progress import Progress, Stage, State
-from engine.runtime.releases import Release, newer_release
+from engine.runtime.releases import Release, newer_release, repository
 from engine.runtime.setup import Setup
 from engine.runtime.stored import nbytes, tidy
 
@@ -42,5 +42,6 @@ __all__ = [
     "nbytes",
     "newer_release",
     "propose",
+    "repository",
     "tidy",
 ]

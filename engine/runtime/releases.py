@@ -5,7 +5,7 @@ The feed is one JSON object as GitHub's `releases/latest` gives it: {"tag_name":
 
 import re
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import metadata, version
 
 import httpx2
 
@@ -20,6 +20,17 @@ class Release:
 
     version: str
     page: str
+
+
+def repository() -> str | None:
+    """Address of the GitHub repository that this program was released from, as its package says; None: it is
+    no release."""
+    urls: list[str] = metadata("specexec-desktop").get_all("Project-URL") or []
+    for said in urls:
+        what, _, address = said.partition(", ")
+        if what == "Repository":
+            return address
+    return None
 
 
 def newer_release(feed: str) -> Release | None:

@@ -10,12 +10,13 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from pytestqt.qtbot import QtBot
 
-from app.updates import DAY_S, PAGES, UpdateNotice, Updates
+from app.updates import DAY_S, FEED, UpdateNotice, Updates
 from tests.engine.runtime.test_releases import Feed, feed
 
 __all__ = ["feed"]
 
-PAGE = f"{PAGES}releases/tag/v9.9.9"
+REPOSITORY = "https://github.com/owner/program"
+PAGE = f"{REPOSITORY}/releases/tag/v9.9.9"
 Make = Callable[..., Updates]
 
 
@@ -29,7 +30,7 @@ def make(feed: Feed, asked: Path) -> Iterator[Make]:
     made: list[Updates] = []
 
     def make(wanted: bool = True, feed_url: str = feed.url) -> Updates:
-        made.append(Updates(lambda: wanted, feed_url, asked))
+        made.append(Updates(lambda: wanted, REPOSITORY, feed_url, asked))
         return made[-1]
 
     feed.said = {"tag_name": "v9.9.9", "html_url": PAGE}
@@ -40,6 +41,10 @@ def make(feed: Feed, asked: Path) -> Iterator[Make]:
 
 def settle(updates: Updates, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not updates._work.is_running("release"))
+
+
+def test_the_feed_is_that_of_the_repository_it_was_released_from() -> None:
+    assert Updates(lambda: False, REPOSITORY)._feed == FEED.format("owner/program")
 
 
 def test_nothing_is_asked_where_it_is_not_wanted(make: Make, feed: Feed, qtbot: QtBot) -> None:

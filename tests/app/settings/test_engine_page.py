@@ -118,6 +118,7 @@ def test_settings_have_the_page_where_the_program_is_packaged_and_enter_presses_
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(runtime, "repository", lambda: "https://github.com/owner/program")
     store = Store(tmp_path / "conversations.sqlite")
     dialog = SettingsDialog(file, store.presets, ChatSettings())
     qtbot.addWidget(dialog)
@@ -137,6 +138,7 @@ def test_settings_have_the_page_where_the_program_is_packaged_and_enter_presses_
     assert not dialog.appearance_page.rows["updates"].editor.focus.isChecked()  # type: ignore[attr-defined]
 
     monkeypatch.setattr(launching, "lists", lambda: tmp_path / "none")
+    monkeypatch.setattr(runtime, "repository", lambda: None)
     checkout = SettingsDialog(file, store.presets, ChatSettings())
     qtbot.addWidget(checkout)
     assert checkout.findChild(EnginePage) is None

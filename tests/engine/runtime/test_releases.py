@@ -4,6 +4,7 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -69,3 +70,16 @@ def test_an_answer_that_makes_no_sense_is_an_error_of_the_network(feed: Feed, sa
     feed.said = said
     with pytest.raises(runtime.Unreachable):
         runtime.newer_release(feed.url)
+
+
+def test_where_it_was_released_from_is_known_of_a_release_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert runtime.repository() is None, "a checkout"
+    said = "Project-URL: Homepage, https://example.org\nProject-URL: Repository, https://github.com/owner/program\n"
+    (tmp_path / "specexec_desktop-1.dist-info").mkdir()
+    (tmp_path / "specexec_desktop-1.dist-info" / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1\n{said}"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert runtime.repository() == "https://github.com/owner/program"
