@@ -45,9 +45,10 @@ def light(qapp: QApplication) -> None:
 def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     threads = set(threading.enumerate())
     yield
-    left: list[object] = [
-        thread for thread in threading.enumerate() if thread not in threads and not _is_dummy(thread)
-    ]
+    new = [each for each in threading.enumerate() if each not in threads and not _is_dummy(each)]
+    for thread in new:
+        thread.join(1.0)  # one whose result is here already may still be on its way out
+    left: list[object] = [thread for thread in new if thread.is_alive()]
     # By type: asking for `__class__` wakes lazy objects of other libraries.
     qt = [o for o in gc.get_objects() if issubclass(type(o), QThread | QTimer) and Shiboken.isValid(o)]
     left += [o for o in qt if (o.isRunning() if isinstance(o, QThread) else o.isActive())]
