@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the installers: python3.11 packaging/build.py COMMAND [OPTIONS]. See packaging/README.md.
 
-linux, windows, all   the installers of that system, with SBOM, licences and checksums, into dist/
-runtime BACKEND       a runtime file of that backend for machines without a network, into dist/
+linux, windows, all   the installers of that system, with SBOM, licences and checksums
+runtime BACKEND       a runtime file of that backend for machines without a network
 lock                  packaging/requirements anew, from pyproject.toml and constraints.txt
 hashes                the hashes of PyTorch's own builds into backends.toml (needs its index)
 """
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from installers import archive, lists
-from installers.common import DIST, Failed, say
+from installers.common import DIST, Failed, Order, say, version
 
 
 def parse() -> argparse.Namespace:
@@ -32,14 +32,14 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--system", choices=["linux", "windows"], default="linux", help="of a runtime file")
     parser.add_argument("--python-zip", type=Path, help="python.org's embeddable zip for windows")
-    parser.add_argument("--version", help="another than pyproject.toml's: for tests of upgrading")
+    parser.add_argument("--into", type=Path, default=DIST, help="where they go (default: dist/)")
+    parser.add_argument("--version", default=version(), help="not pyproject.toml's: to test upgrading")
     return parser.parse_args()
 
 
 def main() -> int:
     parsed = parse()
-    folder = parsed.wheels or os.environ.get("PIP_FIND_LINKS", "").removeprefix("file://")
-    wheels = Path(folder) if folder and Path(folder).is_dir() else None
+    order = ordered(parsed)
     started = time.monotonic()
     try:
         match parsed.command:
@@ -48,9 +48,9 @@ def main() -> int:
             case "hashes":
                 lists.hashes()
             case "runtime":
-                archive.build(parsed.backend or "cpu", parsed.system, wheels)
+                archive.build(order, parsed.backend or "cpu", parsed.system)
             case _:
-                build(parsed, wheels)
+                build(order, parsed)
     except Failed as failure:
         say(f"packaging: {failure}")
         return 1
@@ -58,14 +58,20 @@ def main() -> int:
     return 0
 
 
-def build(parsed: argparse.Namespace, wheels: Path | None) -> None:
+def ordered(parsed: argparse.Namespace) -> Order:
+    folder = parsed.wheels or os.environ.get("PIP_FIND_LINKS", "").removeprefix("file://")
+    wheels = Path(folder) if folder and Path(folder).is_dir() else None
+    parsed.into.mkdir(parents=True, exist_ok=True)
+    return Order(parsed.version, wheels, parsed.fast, parsed.into.absolute())
+
+
+def build(order: Order, parsed: argparse.Namespace) -> None:
     from installers import linux, windows
 
-    DIST.mkdir(exist_ok=True)
     if parsed.command in ("linux", "all"):
-        linux.build(wheels, parsed.fast, parsed.only or ["deb", "appimage", "run"], parsed.version)
+        linux.build(order, parsed.only or ["deb", "appimage", "run"])
     if parsed.command in ("windows", "all"):
-        windows.build(wheels, parsed.fast, parsed.python_zip, parsed.version)
+        windows.build(order, parsed.python_zip)
 
 
 if __name__ == "__main__":

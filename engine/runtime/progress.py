@@ -75,8 +75,9 @@ class Meter:
 
 
 def nbytes_in(folders: Iterable[Path]) -> int:
-    """Of all files in `folders`; one that has several names (hard links) counts once."""
-    sizes: dict[tuple[int, int], int] = {}
+    """Of all files in `folders`. One that has several names (hard links) counts once, but on Windows, where
+    telling would take opening each file."""
+    sizes: dict[object, int] = {}
     waiting = [str(folder) for folder in folders]
     while waiting:
         try:
@@ -85,8 +86,9 @@ def nbytes_in(folders: Iterable[Path]) -> int:
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(entry.path)
                     else:
-                        found = os.stat(entry.path, follow_symlinks=False)  # noqa: PTH116 - entry's has no inode on Windows
-                        sizes[found.st_dev, found.st_ino] = found.st_size
+                        found = entry.stat(follow_symlinks=False)
+                        file = (found.st_dev, found.st_ino) if found.st_ino else entry.path
+                        sizes[file] = found.st_size
         except OSError:  # what is being written may move away
             continue
     return sum(sizes.values())

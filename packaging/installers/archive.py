@@ -6,16 +6,18 @@
 import hashlib
 import json
 import time
+import tomllib
 import zipfile
 from pathlib import Path
 
 from installers import lists
 from installers.common import (
-    DIST,
+    HASHED,
     NAME,
     PYTHON,
     WORK,
     Failed,
+    Order,
     epoch,
     fresh,
     run,
@@ -23,7 +25,6 @@ from installers.common import (
     sha256,
     tool,
     tools,
-    version,
 )
 
 # pip takes markers for those of the system that it runs on. Prints the packages whose markers hold elsewhere.
@@ -51,21 +52,27 @@ ENVIRONMENTS = {
         "os_name": "nt",
     },
 }
+PLATFORMS = {  # pip's names of those that the packages run on
+    "linux": [*(f"manylinux_2_{n}_x86_64" for n in range(5, 36)), "manylinux2014_x86_64", "linux_x86_64"],
+    "windows": ["win_amd64"],
+}
 PART_NBYTES = 1900 << 20  # below what FAT32, many servers and release pages take
 
 
-def build(backend: str, system: str, wheels: Path | None) -> None:
+def build(order: Order, backend: str, system: str) -> None:
     tools()
     folder = fresh(WORK / f"runtime-{backend}-{system}")
-    offered = lists.write(folder / "requirements", system, wheels)
+    offered = lists.write(folder / "requirements", system, order.wheels)
     if backend not in offered:
         raise Failed(f"{backend} for {system} has a package without a hash: run `build.py hashes`")
     requirements = [folder / "requirements" / "engine.txt", folder / "requirements" / f"torch-{backend}.txt"]
+    declared = tomllib.loads((folder / "requirements" / "backends.toml").read_text("utf-8"))
+    torch_index = declared[backend].get("index", "")
     collected = folder / "wheels"
-    for path in requirements:
-        _download(path, collected, system, wheels)
-    name = f"{NAME}-{version()}-runtime-{backend}-{system}-x86_64.zip"
-    _write(DIST / name, sorted(collected.glob("*.whl")), {"backend": backend, "key": key(requirements)})
+    for path, index in zip(requirements, ("", torch_index), strict=True):
+        _download(path, collected, system, sources(index, order.wheels))
+    name = f"{NAME}-{order.version}-runtime-{backend}-{system}-x86_64.zip"
+    _write(order.into / name, sorted(collected.glob("*.whl")), {"backend": backend, "key": key(requirements)})
 
 
 def key(requirements: list[Path]) -> str:
@@ -76,30 +83,19 @@ def key(requirements: list[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def _download(requirements: Path, folder: Path, system: str, wheels: Path | None) -> None:
+def sources(index: str, wheels: Path | None) -> list[str | Path]:
+    """pip's options. index: PyTorch's, "": the default one; a folder of wheels stands in for it."""
+    if wheels is not None:
+        return ["--find-links", wheels]
+    return ["--index-url", index] if index else []
+
+
+def _download(requirements: Path, folder: Path, system: str, options: list[str | Path]) -> None:
     exact = folder.with_name(f"{requirements.stem}-exact.txt")
     exact.write_text(run([tool("python"), "-c", SELECT, requirements, json.dumps(ENVIRONMENTS[system])]))
-    manylinux = [f"manylinux_2_{minor}_x86_64" for minor in range(5, 36)]
-    platforms = {"linux": [*manylinux, "manylinux2014_x86_64", "linux_x86_64"], "windows": ["win_amd64"]}[
-        system
-    ]
-    which = [option for name in platforms for option in ("--platform", name)]
-    pip = [
-        tool("python"),
-        "-m",
-        "pip",
-        "download",
-        "--quiet",
-        "--no-deps",
-        "--require-hashes",
-        "--only-binary",
-        ":all:",
-    ]
-    run([*pip, *which, "--python-version", PYTHON, *_links(wheels), "--dest", folder, "-r", exact])
-
-
-def _links(wheels: Path | None) -> list[str | Path]:
-    return ["--find-links", wheels] if wheels is not None else []
+    which = [option for name in PLATFORMS[system] for option in ("--platform", name)]
+    pip = [tool("python"), "-m", "pip", "download", "--quiet", *HASHED]
+    run([*pip, *which, "--python-version", PYTHON, *options, "--dest", folder, "-r", exact])
 
 
 def _write(target: Path, files: list[Path], manifest: dict[str, str]) -> None:
@@ -124,8 +120,7 @@ def _write(target: Path, files: list[Path], manifest: dict[str, str]) -> None:
 
 
 def _split(whole: Path, target: Path) -> list[Path]:
-    DIST.mkdir(exist_ok=True)
-    for old in DIST.glob(target.name + "*"):
+    for old in target.parent.glob(target.name + "*"):
         old.unlink()
     nbytes = whole.stat().st_size
     if nbytes <= PART_NBYTES:

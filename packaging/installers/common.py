@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,6 +22,17 @@ PLATFORM = {"linux": "x86_64-manylinux_2_34", "windows": "x86_64-pc-windows-msvc
 
 class Failed(Exception):
     """A sentence for the person who builds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is asked for. Attributes: `wheels`: a folder, for packages that have no hash yet; `fast`: compress
+    little; `into`: the folder that gets the packages."""
+
+    version: str
+    wheels: Path | None
+    fast: bool
+    into: Path
 
 
 def version() -> str:
@@ -80,19 +92,8 @@ def tools() -> Path:
         lists = PACKAGING / "requirements"
         pip = [tool("python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
         run([*pip, "-r", lists / "uv.txt"])
-        run(
-            [
-                tool("uv"),
-                *UV,
-                "pip",
-                "install",
-                "--python",
-                tool("python"),
-                *HASHED,
-                "-r",
-                lists / "window.txt",
-            ]
-        )
+        uv = [tool("uv"), *UV, "pip", "install", "--python", tool("python"), *HASHED]
+        run([*uv, "-r", lists / "window.txt"])
         stamp.write_text(wanted)
     return folder
 

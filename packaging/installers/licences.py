@@ -3,6 +3,7 @@
 import datetime
 import email
 import json
+import platform
 import shutil
 import sys
 import uuid
@@ -10,53 +11,75 @@ from pathlib import Path
 
 import dev
 
-from installers.common import NAME, PACKAGING, ROOT, epoch, sha256
-from installers.common import version as own_version
+from installers.common import NAME, PACKAGING, ROOT, epoch, run, sha256
 
-MODEL_CARD = "SmolLM2-135M-Instruct by HuggingFaceTB, Apache-2.0\n"
+TEXTS = PACKAGING / "licences"  # of what does not bring its own
+MODEL = "SmolLM2-135M-Instruct"
 
 
-def write(folder: Path, system: str) -> None:
-    """folder/licences: one folder a package; folder/sbom.json."""
+def write(folder: Path, system: str, version: str, uv: Path) -> None:
+    """folder/licences: one folder a package; folder/sbom.json. uv: where its metadata lies."""
     target = folder / "licences"
     target.mkdir()
     shutil.copy(ROOT / "LICENSE", target / f"{NAME}.txt")
-    (target / "SmolLM2-135M-Instruct.txt").write_text(MODEL_CARD)
-    components = []
-    for info in sorted((folder / "lib").glob("*.dist-info")):
-        said = email.message_from_string((info / "METADATA").read_text("utf-8"))
-        name, version = said["Name"], said["Version"]
-        texts = [path for path in sorted(info.rglob("*")) if path.is_file() and _is_licence(path)]
-        for path in texts:
-            place = target / name / path.name
-            place.parent.mkdir(exist_ok=True)
-            shutil.copy(path, place)
-        licence = said["License-Expression"] or said["License"] or ""
-        components.append(_component("library", name, version, licence, f"pkg:pypi/{name.lower()}@{version}"))
-    components += _others(target, system)
-    (folder / "sbom.json").write_text(json.dumps(_bill(components), indent=1), "utf-8")
+    packages = [*sorted((folder / "lib").glob("*.dist-info")), uv]
+    components = [_package(info, target) for info in packages]
+    if system == "linux":
+        components += _libraries(folder / "python" / "lib", target)
+    components += [_python(folder / "python", target, system), _model(target)]
+    (folder / "sbom.json").write_text(json.dumps(_bill(version, components), indent=1), "utf-8")
+
+
+def _package(info: Path, target: Path) -> dict[str, object]:
+    said = email.message_from_string((info / "METADATA").read_text("utf-8"))
+    name, version = said["Name"], said["Version"]
+    licence = said["License-Expression"] or said["License"] or ""
+    texts = [path for path in sorted(info.rglob("*")) if path.is_file() and _is_licence(path)]
+    for path in texts:
+        place = target / name / path.relative_to(info).as_posix().removeprefix("licenses/")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+    if not texts:
+        (target / name).mkdir()
+        lacking = [TEXTS / "LGPL-3.0.txt", TEXTS / "GPL-3.0.txt"] if "LGPL" in licence else []
+        for path in (info / "METADATA", *lacking):
+            shutil.copy(path, target / name)
+    return _component("library", name, version, licence, f"pkg:pypi/{name.lower()}@{version}")
 
 
 def _is_licence(path: Path) -> bool:
-    return path.name.upper().startswith(("LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS"))
+    names = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS")
+    return "licenses" in path.parts or path.name.upper().startswith(names)
 
 
-def _others(target: Path, system: str) -> list[dict[str, object]]:
-    """The interpreter, uv, the model."""
-    for place in (Path(sys.base_prefix) / "LICENSE.txt", Path(sys.base_prefix) / "LICENSE"):
-        if place.is_file():
-            shutil.copy(place, target / "Python.txt")
-    (target / "uv.txt").write_text("uv by Astral, MIT or Apache-2.0\n")
-    pin = (PACKAGING / "requirements" / "uv.txt").read_text().splitlines()[1].split()[0]
-    uv = pin.partition("==")[2]
-    python = ".".join(map(str, sys.version_info[:3])) if system == "linux" else "3.11.9"
-    model = _component("machine-learning-model", "SmolLM2-135M-Instruct", "Q4_1", "Apache-2.0", "")
-    model["hashes"] = [{"alg": "SHA-256", "content": dev.MODEL_SHA256}]
-    return [
-        _component("application", "python", python, "PSF-2.0", f"pkg:generic/python@{python}"),
-        _component("application", "uv", uv, "MIT OR Apache-2.0", f"pkg:pypi/uv@{uv}"),
-        model,
-    ]
+def _libraries(folder: Path, target: Path) -> list[dict[str, object]]:
+    """Those of the Debian or Ubuntu that builds, which the interpreter loads."""
+    found = {}
+    for path in sorted(folder.glob("*.so*")):
+        if path.name.startswith("libpython"):
+            continue
+        package = run(["dpkg-query", "--search", f"*/{path.name}"]).partition(":")[0]
+        version = run(["dpkg-query", "--show", "--showformat=${Version}", package])
+        (target / package).mkdir(exist_ok=True)
+        shutil.copy(f"/usr/share/doc/{package}/copyright", target / package)
+        purl = f"pkg:deb/{platform.freedesktop_os_release()['ID']}/{package}@{version}"
+        found[package] = _component("library", package, version, "", purl)
+    return list(found.values())
+
+
+def _python(folder: Path, target: Path, system: str) -> dict[str, object]:
+    """Windows' embeddable build has the text, with those of its libraries."""
+    own = folder / "LICENSE.txt"
+    shutil.copy(own if own.is_file() else TEXTS / "PSF-2.0.txt", target / "Python.txt")
+    version = ".".join(map(str, sys.version_info[:3])) if system == "linux" else "3.11.9"
+    return _component("application", "python", version, "PSF-2.0", f"pkg:generic/python@{version}")
+
+
+def _model(target: Path) -> dict[str, object]:
+    text = (ROOT / "LICENSE").read_text("utf-8")
+    (target / f"{MODEL}.txt").write_text(f"{MODEL} by HuggingFaceTB\n\n{text}", "utf-8")
+    found = _component("machine-learning-model", MODEL, "Q4_1", "Apache-2.0", "")
+    return found | {"hashes": [{"alg": "SHA-256", "content": dev.MODEL_SHA256}]}
 
 
 def _component(kind: str, name: str, version: str, licence: str, purl: str) -> dict[str, object]:
@@ -68,10 +91,10 @@ def _component(kind: str, name: str, version: str, licence: str, purl: str) -> d
     return found
 
 
-def _bill(components: list[dict[str, object]]) -> dict[str, object]:
+def _bill(version: str, components: list[dict[str, object]]) -> dict[str, object]:
     serial = uuid.uuid5(uuid.NAMESPACE_URL, json.dumps(components, sort_keys=True))
     moment = datetime.datetime.fromtimestamp(epoch(), datetime.UTC).isoformat()
-    own = {"type": "application", "name": NAME, "version": own_version()}
+    own = {"type": "application", "name": NAME, "version": version}
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.5",

@@ -2,11 +2,11 @@
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 from installers import icons, licences, python_linux, tree
-from installers.common import DIST, NAME, PACKAGING, TITLE, WORK, epoch, fresh, run, say
-from installers.common import version as own_version
+from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tools
 
 FILES = PACKAGING / "linux"
 # What a root without anything else lacks; found by running the installed app in one (tests/packaging).
@@ -18,22 +18,21 @@ DEPENDS = (
 )
 
 
-def build(wheels: Path | None, fast: bool, kinds: list[str], version: str | None) -> None:
-    """Into dist/."""
-    version = version or own_version()
+def build(order: Order, kinds: list[str]) -> None:
+    tools()
     app = fresh(WORK / "linux") / NAME
     app.mkdir()
     python_linux.build(app / "python")
-    tree.build(app, "linux", wheels, version)
+    tree.build(app, "linux", order)
     for launcher in ("specexec-desktop", "specexec"):
         shutil.copy(FILES / launcher, app / launcher)
         (app / launcher).chmod(0o755)
     tree.compile_all(app)
-    shutil.copy(app / "sbom.json", DIST / f"{NAME}-{version}-linux.sbom.json")
+    shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-linux.sbom.json")
     for kind, make in (("deb", deb), ("appimage", appimage), ("run", run_file)):
         if kind in kinds:
-            say(f"  {make(app, version, fast)}")
-    licences.checksums(DIST)
+            say(f"  {make(app, order)}")
+    licences.checksums(order.into)
 
 
 def desktop_files(share: Path, command: str) -> None:
@@ -55,7 +54,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, "utf-8")
 
 
-def deb(app: Path, version: str, fast: bool) -> Path:
+def deb(app: Path, order: Order) -> Path:
     root = fresh(WORK / "deb")
     place = root / "opt" / NAME
     place.parent.mkdir()
@@ -70,7 +69,7 @@ def deb(app: Path, version: str, fast: bool) -> Path:
     control = (FILES / "control").read_text()
     nbytes = sum(path.lstat().st_size for path in root.rglob("*") if path.is_file())
     facts = {
-        "VERSION": version,
+        "VERSION": order.version,
         "SIZE": str(nbytes >> 10),
         "GLIBC": python_linux.glibc_needed(app),
         "DEPENDS": DEPENDS,
@@ -82,15 +81,15 @@ def deb(app: Path, version: str, fast: bool) -> Path:
         shutil.copy(FILES / script, root / "DEBIAN" / script)
         (root / "DEBIAN" / script).chmod(0o755)
     tree.set_times(root)
-    target = DIST / f"{NAME}_{version}_amd64.deb"
+    target = order.into / f"{NAME}_{order.version}_amd64.deb"
     # xz installs everywhere; zstd needs Debian 12 or Ubuntu 21.10, and is quick.
-    how = ["-Zzstd", "-z3"] if fast else ["-Zxz", "-z9"]
-    moment = str(epoch())
-    run(["dpkg-deb", "--root-owner-group", *how, "--build", root, target], SOURCE_DATE_EPOCH=moment)
+    how = ["-Zzstd", "-z3"] if order.fast else ["-Zxz", "-z9"]
+    making = ["dpkg-deb", "--root-owner-group", *how, "--build", root, target]
+    run(making, SOURCE_DATE_EPOCH=str(epoch()))
     return target
 
 
-def appimage(app: Path, version: str, fast: bool) -> Path:
+def appimage(app: Path, order: Order) -> Path:
     folder = fresh(WORK / "AppDir")
     place = folder / "usr" / "lib" / NAME
     place.parent.mkdir(parents=True)
@@ -105,12 +104,11 @@ def appimage(app: Path, version: str, fast: bool) -> Path:
     source = FILES / "appimage_starter.c"
     run(["gcc", "-O2", "-Wall", "-D_FILE_OFFSET_BITS=64", "-static", "-s", "-o", starter, source, *libraries])
     image.unlink(missing_ok=True)
-    compress = ["-comp", "zstd", "-Xcompression-level", "3" if fast else "19"]
-    moment = {} if "SOURCE_DATE_EPOCH" in os.environ else {"SOURCE_DATE_EPOCH": str(epoch())}
+    compress = ["-comp", "zstd", "-Xcompression-level", "3" if order.fast else "19"]
     options = ["-root-owned", "-noappend", "-quiet", "-no-progress", *compress]
     tree.set_times(folder)
-    run(["mksquashfs", folder, image, *options], **moment)
-    target = DIST / f"{NAME}-{version}-x86_64.AppImage"
+    run(["mksquashfs", folder, image, *options], SOURCE_DATE_EPOCH=str(epoch()))
+    target = order.into / f"{NAME}-{order.version}-x86_64.AppImage"
     program = bytearray(starter.read_bytes())
     program[8:11] = b"AI\x02"  # the mark of AppImage's second type
     with target.open("wb") as out, image.open("rb") as rest:
@@ -120,20 +118,17 @@ def appimage(app: Path, version: str, fast: bool) -> Path:
     return target
 
 
-def run_file(app: Path, version: str, fast: bool) -> Path:
+def run_file(app: Path, order: Order) -> Path:
     folder = fresh(WORK / "run")
     shutil.copytree(app, folder / "app", symlinks=True, copy_function=os.link)
     desktop_files(folder / "share", "@COMMAND@")
     shutil.copy(FILES / "install.sh", folder / "install.sh")
     (folder / "install.sh").chmod(0o755)
-    tree.set_times(folder)
-    target = DIST / f"{NAME}-{version}-x86_64.run"
-    dated = [
-        "--packaging-date",
-        f"@{epoch()}",
-        "--tar-extra",
-        "--sort=name --owner=0 --group=0 --numeric-owner",
-    ]
-    level = ["--gzip", "--complevel", "1" if fast else "9"]
-    run(["makeself", "--quiet", *level, *dated, folder, target, TITLE, "./install.sh"])
-    return target
+    target = order.into / f"{NAME}-{order.version}-x86_64.run"
+    day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
+    tar = f"--mtime=@{epoch()} --owner=0 --group=0 --numeric-owner"
+    level = ["--gzip", "--complevel", "1" if order.fast else "9"]
+    options = ["--quiet", *level, "--packaging-date", day, "--tar-extra", tar]
+    # It notes its own command line in the file, where no path of this machine belongs, nor a time (GZIP).
+    run(["makeself", *options, folder.name, target.name, TITLE, "./install.sh"], cwd=WORK, GZIP="-n")
+    return Path(shutil.move(WORK / target.name, target))

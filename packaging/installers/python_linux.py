@@ -10,7 +10,8 @@ from installers.common import PYTHON, Failed, run, say
 
 LEFT_OUT = (
     "site-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "lib2to3",
-    "__pycache__", "config-3*", "_tkinter*", "_test*", "xxlimited*",
+    "__pycache__", "config-3*", "_tkinter*", "_test*", "_ctypes_test*", "xxlimited*", "_xx*",
+    "readline*", "curses", "_curses*", "nis*", "ossaudiodev*",  # and the libraries that only these need
 )  # fmt: skip
 # glibc's own: these come from the system, always.
 GLIBC = re.compile(r"(libc|libm|libpthread|libdl|librt|libutil|ld-linux[^.]*|libcrypt|libnsl|libresolv)\.so")

@@ -39,8 +39,6 @@ def prune(lib: Path) -> None:
         name = re.sub(r"^(lib)?Qt6|\.(so|dll).*$", "", library.name)
         if name not in LIBRARIES | modules:
             library.unlink()
-    for extra in ("bin", "Scripts"):  # start scripts of packages
-        shutil.rmtree(lib / extra, ignore_errors=True)
 
 
 def _prune_folder(folder: Path, modules: set[str]) -> None:

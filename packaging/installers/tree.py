@@ -15,6 +15,7 @@ from installers.common import (
     ROOT,
     WORK,
     Failed,
+    Order,
     epoch,
     fresh,
     install,
@@ -23,25 +24,26 @@ from installers.common import (
     sha256,
     tool,
 )
-from installers.common import version as own_version
 
 ROOMS = ("app", "engine", "resources")
 
 
-def build(folder: Path, system: str, wheels: Path | None, version: str | None) -> None:
-    """Fill `folder`, which may have its interpreter already."""
+def build(folder: Path, system: str, order: Order) -> None:
+    """Fill `folder`, which has its interpreter already."""
     say(f"  the tree for {system}")
     for room in ROOMS:
         ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "screenshots", "README.md")
         shutil.copytree(ROOT / room, folder / room, ignore=ignored)
-    shutil.copy(embedded_model(), folder / "resources" / "models" / dev.MODEL)
+    models = folder / "resources" / "models"
+    models.mkdir(exist_ok=True)
+    shutil.copy(embedded_model(), models)
     install(PACKAGING / "requirements" / "window.txt", folder / "lib", system)
+    for scripts in ("bin", "Scripts"):
+        shutil.rmtree(folder / "lib" / scripts, ignore_errors=True)
     qt.prune(folder / "lib")
-    shutil.rmtree(folder / "lib" / "bin", ignore_errors=True)
-    write_metadata(folder, version or own_version())
-    lists.write(folder / "requirements", system, wheels)
-    bring_uv(folder, system)
-    licences.write(folder, system)
+    write_metadata(folder, order.version)
+    lists.write(folder / "requirements", system, order.wheels)
+    licences.write(folder, system, order.version, bring_uv(folder, system))
 
 
 def embedded_model() -> Path:
@@ -70,12 +72,15 @@ def write_metadata(folder: Path, version: str) -> None:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n")
 
 
-def bring_uv(folder: Path, system: str) -> None:
-    bin_folder = fresh(WORK / f"uv-{system}")
-    install(PACKAGING / "requirements" / "uv.txt", bin_folder, system)
+def bring_uv(folder: Path, system: str) -> Path:
+    """Where its metadata lies."""
+    whole = fresh(WORK / f"uv-{system}")
+    install(PACKAGING / "requirements" / "uv.txt", whole, system)
     name = "uv.exe" if system == "windows" else "uv"
-    (found,) = (path for path in bin_folder.rglob(name) if path.is_file())
+    (found,) = (path for path in whole.rglob(name) if path.is_file())
     shutil.copy2(found, folder / name)
+    (metadata,) = whole.glob("uv-*.dist-info")
+    return metadata
 
 
 def compile_all(folder: Path) -> None:

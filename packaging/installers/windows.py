@@ -9,8 +9,7 @@ import zipfile
 from pathlib import Path
 
 from installers import icons, licences, tree
-from installers.common import DIST, NAME, PACKAGING, TITLE, WORK, epoch, fresh, run, say, tool, tools
-from installers.common import version as own_version
+from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tool, tools
 
 FILES = PACKAGING / "windows"
 # Python's embeddable 3.11.9 as somebody put it on the package index: its programs carry the signature of the
@@ -20,21 +19,20 @@ PACKAGE_SHA256 = "8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5
 SEARCH_PATH = "python311.zip\r\n.\r\n..\\lib\r\n..\r\n"
 
 
-def build(wheels: Path | None, fast: bool, python_zip: Path | None, version: str | None) -> Path:
-    """Into dist/."""
-    version = version or own_version()
+def build(order: Order, python_zip: Path | None) -> None:
+    """python_zip: Python's embeddable build; None: `PACKAGE`."""
     tools()
     app = fresh(WORK / "windows") / NAME
     app.mkdir()
     bring_python(app / "python", python_zip)
-    tree.build(app, "windows", wheels, version)
+    tree.build(app, "windows", order)
     tree.compile_all(app)
-    launchers(app, version)
+    launchers(app, order.version)
     tree.set_times(app)
-    target = DIST / f"{NAME}-{version}-setup-x86_64.exe"
+    target = order.into / f"{NAME}-{order.version}-setup-x86_64.exe"
     facts = {
-        "VERSION": version,
-        "QUAD": _quad(version, "."),
+        "VERSION": order.version,
+        "QUAD": _quad(order.version, "."),
         "TREE": app,
         "OUTPUT": target,
         "ICON": WORK / "app.ico",
@@ -42,13 +40,12 @@ def build(wheels: Path | None, fast: bool, python_zip: Path | None, version: str
     # Debian's NSIS brings 64-bit stubs, its own installer for Windows only 32-bit ones.
     facts["TARGET"] = "x86-unicode" if os.name == "nt" else "amd64-unicode"
     defined = [f"-D{key}={value}" for key, value in facts.items()]
-    defined += ["-DFAST"] if fast else []
+    defined += ["-DFAST"] if order.fast else []
     defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
     run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
-    shutil.copy(app / "sbom.json", DIST / f"{NAME}-{version}-windows.sbom.json")
-    licences.checksums(DIST)
+    shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-windows.sbom.json")
+    licences.checksums(order.into)
     say(f"  {target}")
-    return target
 
 
 def bring_python(folder: Path, python_zip: Path | None) -> None:

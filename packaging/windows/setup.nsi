@@ -19,7 +19,7 @@ VIAddVersionKey "FileVersion" "${VERSION}"
 VIAddVersionKey "FileDescription" "${NAME} set-up"
 VIAddVersionKey "LegalCopyright" "Apache-2.0"
 !ifdef FAST
-  SetCompressor zlib
+  SetCompress off
 !else
   SetCompressor /SOLID lzma
 !endif

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 import struct
 import tomllib
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_a_runtime_file_made_here_is_read_by_the_app(
     part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archive = part("archive")
-    monkeypatch.setattr(archive, "DIST", tmp_path / "dist")
+    (tmp_path / "dist").mkdir()
     monkeypatch.setattr(archive, "WORK", tmp_path)
     monkeypatch.setattr(archive, "PART_NBYTES", 1000)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -108,6 +109,13 @@ def test_a_runtime_file_made_here_is_read_by_the_app(
     runtime.backends.cache_clear()
 
 
+def test_a_runtime_file_gets_pytorchs_builds_from_their_index_or_from_a_folder(part) -> None:
+    sources = part("archive").sources
+    assert sources("https://torch.invalid", None) == ["--index-url", "https://torch.invalid"]
+    assert sources("https://torch.invalid", Path("wheels")) == ["--find-links", Path("wheels")]
+    assert sources("", None) == []
+
+
 def test_an_icon_file_holds_every_size(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def png(target: Path, size: int) -> Path:
         target.write_bytes(bytes([size % 256]) * size)
@@ -122,21 +130,44 @@ def test_an_icon_file_holds_every_size(part, tmp_path: Path, monkeypatch: pytest
         assert data[at : at + nbytes] == bytes([width]) * (width or 256)
 
 
-def test_a_bill_of_materials_lists_what_lies_in_the_tree(
+def test_a_bill_of_materials_lists_what_lies_in_the_tree_and_brings_its_licences(
     part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    info = tmp_path / "lib" / "thinking-1.0.dist-info"
-    (info / "licenses").mkdir(parents=True)
-    (info / "METADATA").write_text("Name: thinking\nVersion: 1.0\nLicense-Expression: MIT\n")
-    (info / "licenses" / "LICENSE").write_text("do what you like")
-    part("licences").write(tmp_path, "linux")
+
+    def package(folder: Path, name: str, licence: str) -> Path:
+        info = folder / f"{name}-1.0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text(f"Name: {name}\nVersion: 1.0\nLicense-Expression: {licence}\n")
+        return info
+
+    thinking = package(tmp_path / "lib", "thinking", "MIT") / "licenses"
+    (thinking / "inner").mkdir(parents=True)
+    (thinking / "LICENSE").write_text("do what you like")
+    (thinking / "inner" / "LICENSE").write_text("and here, too")
+    package(tmp_path / "lib", "window", "LGPL-3.0-only")
+    part("licences").write(tmp_path, "windows", "1.2.3", package(tmp_path, "uv", "MIT"))
     bill = json.loads((tmp_path / "sbom.json").read_text())
-    assert bill["specVersion"] == "1.5"
-    assert {"thinking", "python", "uv", "SmolLM2-135M-Instruct"} == {
+    assert (bill["specVersion"], bill["metadata"]["component"]["version"]) == ("1.5", "1.2.3")
+    assert {"thinking", "window", "python", "uv", "SmolLM2-135M-Instruct"} == {
         component["name"] for component in bill["components"]
     }
-    assert (tmp_path / "licences" / "thinking" / "LICENSE").read_text() == "do what you like"
+    texts = tmp_path / "licences"
+    assert (texts / "thinking" / "LICENSE").read_text() == "do what you like"
+    assert (texts / "thinking" / "inner" / "LICENSE").read_text() == "and here, too"
+    assert "LESSER GENERAL PUBLIC" in (texts / "window" / "LGPL-3.0.txt").read_text()
+    assert "PYTHON SOFTWARE FOUNDATION LICENSE" in (texts / "Python.txt").read_text()
+    assert "Apache License" in (texts / "SmolLM2-135M-Instruct.txt").read_text()
+
+
+@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="asks Debian's package manager")
+def test_libraries_of_the_system_that_builds_are_named_with_their_licences(part, tmp_path: Path) -> None:
+    for name in ("libz.so.1", "libpython3.11.so.1.0"):
+        (tmp_path / name).touch()
+    (found,) = part("licences")._libraries(tmp_path, tmp_path)
+    assert found["name"] == "zlib1g"
+    assert str(found["purl"]).startswith("pkg:deb/")
+    assert (tmp_path / "zlib1g" / "copyright").stat().st_size
 
 
 def test_what_qt_brings_beside_the_window_goes(part, tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import json
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,19 @@ class App:
         found = runtime.current()
         assert found is not None
         return found
+
+    def answer(self, *arguments: str) -> dict[str, object]:
+        """What its command line says, in the runtime in use."""
+        command = launching.command("engine.cli", *arguments)
+        said = subprocess.run(command, capture_output=True, check=True).stdout
+        found: dict[str, object] = json.loads(said)
+        return found
+
+    def left_over(self) -> list[str]:
+        """Beside the runtime in use."""
+        found = runtime.current()
+        names = {place.name for place in launching.runtimes().iterdir()}
+        return sorted(names - {"lock", "current.json", found.folder.name if found else ""})
 
     def setup_done(self, setup: runtime.Setup) -> bool:
         setup.start()

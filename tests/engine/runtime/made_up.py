@@ -1,14 +1,18 @@
-"""What an installed app in miniature needs: tiny wheels, a fake torch and command line, and an index that
-serves them."""
+"""What an installed app in miniature needs: tiny wheels, an index and a file that have them, a fake torch and
+command line."""
 
 import base64
 import hashlib
 import http.server
+import io
+import json
 import random
 import threading
 import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from engine import runtime
 
 TORCH = """
 __version__ = "2.13.0"
@@ -52,6 +56,25 @@ def pin(wheel: Path, digest: str = "") -> str:
     """Its line in a requirement list."""
     name, version = wheel.name.split("-")[:2]
     return f"{name}=={version} --hash=sha256:{digest or hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
+
+
+def make_archive(wheels: Path, folder: Path, parts: int = 1, **said: str) -> Path:
+    """A runtime file for the app under test; gives its first part. said: what its manifest says wrongly."""
+    manifest = {"backend": "cpu", "key": runtime.backends()["cpu"].key(), **said}
+    whole = io.BytesIO()
+    with zipfile.ZipFile(whole, "w") as archive:
+        archive.writestr("runtime.json", json.dumps(manifest))
+        archive.writestr("../outside.whl", b"")
+        for wheel in sorted(wheels.glob("*.whl")):
+            archive.write(wheel, wheel.name)
+    data = whole.getvalue()
+    size = -(-len(data) // parts)
+    names = [f"cpu.zip.{n + 1:03}" for n in range(parts)] if parts > 1 else ["cpu.zip"]
+    for number, name in enumerate(names):
+        (folder / name).write_bytes(data[number * size : (number + 1) * size])
+    sums = "".join(f"{hashlib.sha256((folder / n).read_bytes()).hexdigest()}  {n}\n" for n in names)
+    (folder / "cpu.zip.sha256").write_text(sums)
+    return folder / names[0]
 
 
 class Index:

@@ -1,10 +1,7 @@
 """A runtime from a file, whole and in parts."""
 
-import hashlib
 import io
-import json
 import os
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,33 +11,14 @@ from engine.hub import Stop
 from engine.runtime.archive import Joined
 from engine.runtime.progress import Meter
 from tests.engine.runtime.conftest import App
+from tests.engine.runtime.made_up import make_archive
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the miniature app has Linux's layout")
 
 
-def make_archive(app: App, folder: Path, parts: int = 1, **said: str) -> Path:
-    """The first part."""
-    backend = runtime.backends()["cpu"]
-    manifest = {"backend": "cpu", "key": backend.key(), **said}
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        archive.writestr("runtime.json", json.dumps(manifest))
-        archive.writestr("../outside.whl", b"")
-        for wheel in sorted(app.wheels.glob("*.whl")):
-            archive.write(wheel, wheel.name)
-    data = whole.getvalue()
-    size = -(-len(data) // parts)
-    names = [f"cpu.zip.{n + 1:03}" for n in range(parts)] if parts > 1 else ["cpu.zip"]
-    for number, name in enumerate(names):
-        (folder / name).write_bytes(data[number * size : (number + 1) * size])
-    sums = "".join(f"{hashlib.sha256((folder / n).read_bytes()).hexdigest()}  {n}\n" for n in names)
-    (folder / "cpu.zip.sha256").write_text(sums)
-    return folder / names[0]
-
-
 @pytest.mark.parametrize("parts", [1, 5])
 def test_a_file_sets_the_engine_up_without_any_other_source(app: App, tmp_path: Path, parts: int) -> None:
-    make_archive(app, tmp_path, parts)
+    make_archive(app.wheels, tmp_path, parts)
     for wheel in app.wheels.glob("*.whl"):
         wheel.unlink()
     last = tmp_path / ("cpu.zip" if parts == 1 else "cpu.zip.003")  # any part names the whole
@@ -55,7 +33,7 @@ def test_a_file_sets_the_engine_up_without_any_other_source(app: App, tmp_path: 
 
 @pytest.mark.parametrize("with_sums", [True, False])
 def test_a_damaged_part_is_named(app: App, tmp_path: Path, with_sums: bool) -> None:
-    archive = runtime.Archive(make_archive(app, tmp_path, 3))
+    archive = runtime.Archive(make_archive(app.wheels, tmp_path, 3))
     if not with_sums:
         (tmp_path / "cpu.zip.sha256").unlink()
     second = tmp_path / "cpu.zip.002"
@@ -67,7 +45,7 @@ def test_a_damaged_part_is_named(app: App, tmp_path: Path, with_sums: bool) -> N
 
 
 def test_a_missing_part_or_another_file_is_named(app: App, tmp_path: Path) -> None:
-    first = make_archive(app, tmp_path, 3)
+    first = make_archive(app.wheels, tmp_path, 3)
     (tmp_path / "cpu.zip.003").unlink()
     with pytest.raises(runtime.BadArchive, match="a part of it is missing"):
         runtime.Archive(first)
@@ -78,7 +56,7 @@ def test_a_missing_part_or_another_file_is_named(app: App, tmp_path: Path) -> No
 @pytest.mark.parametrize("said", [{"key": "0" * 16}, {"backend": "cuda"}])
 def test_a_file_of_another_version_is_refused(app: App, tmp_path: Path, said: dict[str, str]) -> None:
     with pytest.raises(runtime.BadArchive, match="another version"):
-        runtime.Archive(make_archive(app, tmp_path, **said))
+        runtime.Archive(make_archive(app.wheels, tmp_path, **said))
 
 
 def test_joined_files_read_as_one(tmp_path: Path) -> None:

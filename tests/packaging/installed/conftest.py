@@ -5,12 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[3]
-DIST = ROOT / "dist"
 NAME = "specexec-desktop"
 
 
@@ -22,16 +22,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="builds installers: set SPECEXEC_PACKAGES=1"))
 
 
+@pytest.fixture(scope="session")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Where the packages go; gone at the end, for they are large."""
+    folder = tmp_path_factory.mktemp("dist")
+    yield folder
+    shutil.rmtree(folder)
+
+
 def need(*programs: str) -> None:
     missing = [program for program in programs if shutil.which(program) is None]
     if missing:
         pytest.skip(f"needs {', '.join(missing)}")
 
 
-def build(*arguments: str) -> None:
+def build(dist: Path, *arguments: str) -> None:
     """packaging/build.py, with the Python that runs the tests."""
     done = subprocess.run(
-        [sys.executable, ROOT / "packaging" / "build.py", *arguments],
+        [sys.executable, ROOT / "packaging" / "build.py", *arguments, "--into", dist],
         capture_output=True,
         text=True,
         check=False,
@@ -39,9 +47,9 @@ def build(*arguments: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def one(pattern: str) -> Path:
-    """The one file in dist/ that fits."""
-    (found,) = DIST.glob(pattern)
+def one(folder: Path, pattern: str) -> Path:
+    """The one file that fits."""
+    (found,) = folder.glob(pattern)
     return found
 
 

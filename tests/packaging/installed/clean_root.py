@@ -1,0 +1,68 @@
+"""Debian 12 with nothing but what a package asks for."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+SHARED = {"proc": "proc", "sys": "sysfs"}
+
+
+class CleanRoot:
+    """Attributes: `folder`; `home`: of its user."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.home = folder, folder / "home" / "somebody"
+
+    def run(
+        self, *command: str, home: str = "/home/somebody", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        clean = {"HOME": home, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **environment}
+        return subprocess.run(
+            ["chroot", self.folder, *command],
+            env=clean,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    def shell(self, script: str) -> None:
+        done = self.run("sh", "-ec", script, DEBIAN_FRONTEND="noninteractive")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def show(self, display: str) -> None:
+        """Lets its programs reach a display outside, with no package for it."""
+        sockets = self.folder / "tmp" / ".X11-unix"
+        sockets.mkdir(exist_ok=True)
+        name = f"X{display.removeprefix(':')}"
+        os.link(f"/tmp/.X11-unix/{name}", sockets / name)
+
+    def files(self) -> set[str]:
+        """Paths below the root."""
+        found = set()
+        for folder, folders, names in os.walk(self.folder):
+            if Path(folder) == self.folder:
+                folders[:] = sorted(set(folders) - SHARED.keys())
+            found |= {os.path.relpath(Path(folder, name), self.folder) for name in folders + names}
+        return found
+
+
+@contextmanager
+def clean_root(folder: Path) -> Iterator[CleanRoot]:
+    """Made in `folder`, and gone with it at the end. Needs root."""
+    subprocess.run(["debootstrap", "--variant=minbase", "bookworm", folder], check=True, capture_output=True)
+    for name, kind in SHARED.items():
+        subprocess.run(["mount", "-t", kind, kind, folder / name], check=True)
+    try:
+        shutil.copy("/etc/resolv.conf", folder / "etc" / "resolv.conf")
+        found = CleanRoot(folder)
+        found.home.mkdir()
+        yield found
+    finally:
+        for name in SHARED:
+            subprocess.run(["umount", "-l", folder / name], check=True)
+        shutil.rmtree(folder)
