@@ -66,10 +66,14 @@ def embedded_model() -> Path:
 
 
 def write_metadata(folder: Path, version: str) -> None:
-    """So that `importlib.metadata` knows the version wherever the rooms are on the path."""
+    """So that `importlib.metadata` knows the version wherever the rooms are on the path; and, where a
+    workflow of GitHub builds this, the repository it belongs to: newer versions are looked for there."""
     info = folder / f"specexec_desktop-{version}.dist-info"
     info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {NAME}\nVersion: {version}\n")
+    lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {version}"]
+    if repository := os.environ.get("GITHUB_REPOSITORY"):
+        lines.append(f"Project-URL: Repository, https://github.com/{repository}")
+    (info / "METADATA").write_text("\n".join([*lines, ""]))
 
 
 def bring_uv(folder: Path, system: str) -> Path:

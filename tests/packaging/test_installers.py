@@ -192,3 +192,15 @@ def test_windows_versions_have_four_numbers(part) -> None:
     windows = part("windows")
     assert windows._quad("0.1.0", ".") == "0.1.0.0"
     assert windows._quad("1.2.3rc4", ",") == "1,2,3,4"
+
+
+def test_a_release_says_which_repository_it_is_of(part, monkeypatch, tmp_path) -> None:
+    tree = part("tree")
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    tree.write_metadata(tmp_path, "1.2")
+    (said,) = tmp_path.glob("*.dist-info/METADATA")
+    assert said.read_text() == "Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1.2\n"
+    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/program")
+    tree.write_metadata(tmp_path, "1.3")
+    text = (tmp_path / "specexec_desktop-1.3.dist-info" / "METADATA").read_text()
+    assert "Project-URL: Repository, https://github.com/owner/program\n" in text
