@@ -67,8 +67,8 @@ def item_of(source: Hub, choice: Choice) -> Item:
 
 
 def loaded_by(item: Item) -> tuple[str, str]:
-    """(target, draft) of an item that an earlier run of the program began, by their names in the models
-    folder: the larger model of the first repository, and the other one."""
+    """(target, draft) of an item of which nobody said what it is for, by their names in the models folder:
+    the larger model of the first repository, and the other one."""
     names = [
         f"{repository.id}/{model.name}".rstrip("/")
         for repository in item.repositories

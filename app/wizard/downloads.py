@@ -1,7 +1,7 @@
 """What is being downloaded, whether the wizard is open or not."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal
@@ -88,7 +88,7 @@ class Downloads(QObject):
         """Start it, or go on with the one of the same files. Raises BadOption."""
         entry = self._entry(item)
         if entry is None:
-            download = Download(item, models, self.hub())
+            download = Download(replace(item, target=target, draft=draft), models, self.hub())
             entry = Entry(download, target, draft, of_download(download))
             self.entries.append(entry)
         entry.target, entry.draft = target, draft
@@ -139,7 +139,8 @@ class Downloads(QObject):
     def _take_unfinished(self, has_model: bool, left: list[Download]) -> None:
         new = [download for download in left if self._entry(download.item) is None]
         for download in new:
-            target, draft = loaded_by(download.item)
+            item = download.item
+            target, draft = (item.target, item.draft) if item.target else loaded_by(item)
             self.entries.append(Entry(download, target, draft, of_download(download)))
         if new:
             self.found.emit()

@@ -56,10 +56,16 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one download brings: all of it or nothing that looks like it. `name` is for a person."""
+    """What one download brings: all of it or nothing that looks like it.
+
+    Attributes: `name`, for a person; `target`, `draft`: what it is for, as `Load` takes them, one of which
+    may be here already; "" where nobody said.
+    """
 
     name: str
     repositories: tuple[Repository, ...]
+    target: str = ""
+    draft: str = ""
 
     @property
     def nbytes(self) -> int:

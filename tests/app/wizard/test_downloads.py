@@ -14,11 +14,18 @@ from tests.engine.hub.lying_hub import LyingHub, says, stalls
 TARGET = f"{ID}/{FILE}"
 
 
-def begun(downloads: Downloads, server: LyingHub, models: Path, stuck_at: int | None = None) -> Entry:
+def begun(
+    downloads: Downloads,
+    server: LyingHub,
+    models: Path,
+    stuck_at: int | None = None,
+    target: str = TARGET,
+    draft: str = "none",
+) -> Entry:
     wanted = offer(server)
     if stuck_at is not None:
         server.faults[FILE].append(stalls(stuck_at))
-    return downloads.begin(wanted, models, TARGET, "none")
+    return downloads.begin(wanted, models, target, draft)
 
 
 def state(entry: Entry) -> str:
@@ -92,11 +99,24 @@ def test_another_run_shows_what_was_left_and_starts_nothing_by_itself(
     with qtbot.waitSignal(again.found), qtbot.assertNotEmitted(again.lacking):
         again.look_around()
     [found] = again.entries
-    assert (state(found), found.target, found.draft) == ("waiting", TARGET, "auto")
+    assert (state(found), found.target, found.draft) == ("waiting", TARGET, "none")
     assert len(server.ranges()) == asked
     with qtbot.waitSignal(again.finished):
         again.resume(found)
     assert server.sent_nbytes == 300_000
+    again.close()
+
+
+def test_a_draft_that_alone_was_missing_is_no_target_after_a_restart(
+    qtbot: QtBot, downloads: Downloads, server: LyingHub, own_models: Path
+) -> None:
+    entry = begun(downloads, server, own_models, stuck_at=100_000, target="elsewhere/target", draft=TARGET)
+    qtbot.waitUntil(lambda: entry.shown.done == 100_000)
+    downloads.close()
+    again = Downloads(lambda: Hub(server.endpoint))
+    with qtbot.waitSignal(again.found):
+        again.look_around()
+    assert [(each.target, each.draft) for each in again.entries] == [("elsewhere/target", TARGET)]
     again.close()
 
 
