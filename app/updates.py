@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.wizard.work import Work
+from app.work import Work
 from engine.hub import Stop
 from engine.runtime import Release, newer_release
 

@@ -10,7 +10,7 @@ from app import words
 from app.wizard import EngineSetup, engine_words
 from app.wizard.parts import Facts, Scrolling, button, label
 from app.wizard.setup_view import SetupView
-from app.wizard.work import Work
+from app.work import Work
 from engine import machine, runtime
 from engine.machine import TorchBuild
 from engine.runtime import Runtime

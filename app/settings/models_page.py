@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
-    QFileDialog,
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
@@ -16,10 +15,10 @@ from PySide6.QtWidgets import (
 )
 
 from app import words
-from app.wizard.parts import Card, Problem, button, label
+from app.wizard.parts import Card, Problem, ask_for_folder, button, label
 from app.wizard.progress_view import ProgressView
 from app.wizard.stages import Shown
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog, hub
 from engine.errors import SpecExecError
 from engine.hub import Stop, Stored
@@ -124,11 +123,7 @@ class ModelsPage(QWidget):
     # -- to another folder -----------------------------------------------------------------------------------
 
     def _ask_where(self) -> None:
-        dialog = QFileDialog(self, self.tr("Folder for models"), str(self._folder))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda path: self.move_to(Path(path)))
-        dialog.open()
+        ask_for_folder(self, self.tr("Folder for models"), self._folder, self.move_to)
 
     def move_to(self, target: Path) -> None:
         """Take everything there; what is loaded stays loaded."""

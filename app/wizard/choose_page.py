@@ -12,7 +12,7 @@ from app.wizard.offers import Offers
 from app.wizard.page import Page
 from app.wizard.parts import Problem, label
 from app.wizard.survey import Survey
-from app.wizard.work import Work
+from app.work import Work
 from engine.errors import SpecExecError
 from engine.hub import Hub
 

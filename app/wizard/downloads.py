@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.wizard.choice import loaded_by
 from app.wizard.stages import Shown, of_download
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog, hub
 from engine.hub import Download, Hub, Item
 

@@ -18,7 +18,7 @@ from app.wizard import phrases
 from app.wizard.choice import Choice
 from app.wizard.parts import LINE_HEIGHT, Problem, button, label
 from app.wizard.repository_view import RepositoryView
-from app.wizard.work import Work
+from app.work import Work
 from engine import hub
 from engine.errors import SpecExecError, UnsupportedModel
 from engine.hub import Found, Hub, Repository, Stop

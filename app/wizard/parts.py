@@ -1,7 +1,19 @@
 """Small widgets that the wizard's pages are made of."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.notice import Notice
 from engine.errors import SpecExecError
@@ -19,6 +31,15 @@ def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLab
     made.setProperty("role", role)
     made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made
+
+
+def ask_for_folder(parent: QWidget, title: str, folder: Path, then: Callable[[Path], object]) -> None:
+    """Beginning at `folder`; `then` is told the one that was chosen."""
+    dialog = QFileDialog(parent, title, str(folder))
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(lambda path: then(Path(path)))
+    dialog.open()
 
 
 def button(text: str, name: str = "", parent: QWidget | None = None) -> QPushButton:

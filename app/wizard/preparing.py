@@ -5,7 +5,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, Signal
 
 from app.wizard.choice import Choice, item_of
-from app.wizard.work import Work
+from app.work import Work
 from engine.errors import SpecExecError
 from engine.hub import Hub, Item, Stop
 

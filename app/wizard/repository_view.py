@@ -11,7 +11,7 @@ from app.wizard.choice import Choice, of_repository
 from app.wizard.drafts import Verdict, check, proposed
 from app.wizard.offers import Offers, where_it_fits
 from app.wizard.parts import LINE_HEIGHT, label, set_role
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog, hub
 from engine.catalog import Variant
 from engine.errors import SpecExecError

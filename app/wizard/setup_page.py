@@ -8,7 +8,7 @@ from app.wizard.engine_setup import EngineSetup
 from app.wizard.page import Page
 from app.wizard.parts import Facts, label
 from app.wizard.setup_view import SetupView
-from app.wizard.work import Work
+from app.work import Work
 from engine.machine import Machine
 
 

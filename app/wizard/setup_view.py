@@ -11,7 +11,7 @@ from app.wizard.engine_setup import EngineSetup
 from app.wizard.parts import Problem, button, label
 from app.wizard.progress_view import ProgressView
 from app.wizard.sources_view import SourcesView
-from app.wizard.work import Work
+from app.work import Work
 from engine import launching, machine, runtime
 from engine.errors import BadOption
 from engine.machine import Machine

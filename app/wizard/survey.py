@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.wizard.examination import Examined, looked_at, measured
 from app.wizard.offers import offers_for
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog, planner
 from engine.errors import SpecExecError
 

@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app import words
 from app.wizard import phrases
 from app.wizard.choice import Choice
 from app.wizard.page import Page
-from app.wizard.parts import Card, Problem, button, label, set_role
+from app.wizard.parts import Card, Problem, ask_for_folder, button, label, set_role
 from app.wizard.progress_view import ProgressView
 from app.wizard.stages import Shown
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog, hub, machine
 from engine.catalog import Variant
 from engine.errors import DiskProblem, SpecExecError
@@ -149,11 +149,7 @@ class WherePage(Page):
         self.changed.emit()
 
     def _ask_for_folder(self) -> None:
-        dialog = QFileDialog(self, self.tr("Folder for models"), str(self.folder))
-        dialog.setFileMode(QFileDialog.FileMode.Directory)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(lambda path: self.go_to(Path(path)))
-        dialog.open()
+        ask_for_folder(self, self.tr("Folder for models"), self.folder, self.go_to)
 
     def _offer(self, nbytes: int) -> None:
         """Models that are here come along, because they are looked for in one folder."""

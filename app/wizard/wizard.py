@@ -17,7 +17,7 @@ from app.wizard.ready_page import ReadyPage
 from app.wizard.setup_page import SetupPage
 from app.wizard.survey import Survey
 from app.wizard.where_page import WherePage
-from app.wizard.work import Work
+from app.work import Work
 from engine import catalog
 from engine.errors import SpecExecError
 from engine.hub import Gated, Item

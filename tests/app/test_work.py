@@ -5,7 +5,7 @@ from PySide6.QtCore import QThread
 from pytestqt.exceptions import capture_exceptions
 from pytestqt.qtbot import QtBot
 
-from app.wizard.work import Work
+from app.work import Work
 from engine.errors import BadOption, SpecExecError
 from engine.hub import Stop
 
