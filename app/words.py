@@ -78,7 +78,10 @@ def load_stage(progress: LoadProgress) -> str:
     stage = stages[progress.stage]
     if not progress.total:
         return stage + "…"
-    return _tr("{}: {} of {}").format(stage, nbytes(progress.done), nbytes(progress.total))
+    figures = nbytes(progress.done), nbytes(progress.total)
+    if progress.layers:
+        return _tr("{}: layer {} of {}, {} of {}").format(stage, progress.layer, progress.layers, *figures)
+    return _tr("{}: {} of {}").format(stage, *figures)
 
 
 def model_details(loaded: Loaded) -> str:

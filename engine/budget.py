@@ -132,7 +132,8 @@ class AutoLimits:
         depth = int(tree.depths.max()) if len(tree) else 0
         self._past.append((limits.budget, accepted, iteration.rounds * limits.beams, depth))
         budget = self._best_budget()
-        self._limits = Limits(budget, self._best_beams(budget), self._best_depth())
+        beams = self._best_beams(budget)
+        self._limits = Limits(budget, beams, self._best_depth(), self._worth(budget, beams))
 
     def tokens(self, budget: int) -> float:
         """Expected of one iteration."""
@@ -167,6 +168,10 @@ class AutoLimits:
         expanded = float(np.mean([budget * min(1, expanded / past) for past, _, expanded, _ in self._past]))
         depth = float(np.mean([depth for _, _, _, depth in self._past]))
         return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
+
+    def _worth(self, budget: int, beams: int) -> float:
+        """Tokens that could be had in the time of a round: it must promise more than that."""
+        return self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget)
 
     def _best_depth(self) -> int:
         """Twice as deep as an accepted path was lately; a tree that grows deeper than that grows in vain."""

@@ -40,7 +40,7 @@ class Fitted:
 
     def learn(self, answer: protocol.Answer) -> None:
         """Keep what the answer's figures say of the prediction."""
-        expected = "specexec" if self.pair.draft else "recycling"
+        expected = "specexec" if self.pair.draft else "merged"
         if answer.drafter != expected or answer.tokens_per_pass is None:
             return
         seconds = answer.seconds

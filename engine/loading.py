@@ -1,6 +1,7 @@
 """From a checkpoint's spans to a model on its compute device. Knows which architectures run; knows no file
 format."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -14,7 +15,7 @@ from engine.building import Builder
 from engine.checkpoints import Checkpoint
 from engine.errors import BadCheckpoint, DeviceUnavailable, OutOfMemory, SpecExecError, UnsupportedModel
 from engine.kv_cache import row_nbytes
-from engine.model import ATTENTION, Model, Watch
+from engine.model import ATTENTION, Model, Watch, no_watch
 from engine.quantization import Workspace, format_named
 from engine.reading import read_ahead
 from engine.rope import fix_rope
@@ -52,13 +53,15 @@ def load_model(
     vocabulary: int | None = None,
     packed: bool = False,
     limits: Limits | None = None,
+    layer_watch: Watch = no_watch,
 ) -> Model:
     """Build the model and fill it.
 
     context: most tokens of one text (it fixes LongRoPE's factors). vocabulary: as Model's. packed: keep
     matrices as they are stored and unpack them at each product, instead of once. limits: bytes the matrices
     may take, packed; the others are streamed from RAM and from the files. `watch` is told bytes read of bytes
-    in all, and may end the loading by raising.
+    in all, and may end the loading by raising; `layer_watch` layers that are whole, of those that are loaded
+    now.
     Raises UnsupportedModel, BadCheckpoint, BadOption for a limit that is too small, StreamBroken.
     """
     config = model_config(checkpoint)
@@ -72,12 +75,16 @@ def load_model(
             builder.pack(limits)
         wanted = {name: (weight.format, weight.spans) for name, weight in builder.unpacked.items()}
         wanted |= {name: (each.matrix.format.name, each.spans) for name, each in builder.resident.items()}
+        left = Counter(filter(None, map(_layer, wanted)))
+        layers = len(left)
         for name, parts in read_ahead(wanted, watch):
             on_device = [part.to(device) for part in parts]
             if name in builder.resident:
                 builder.resident[name].matrix.parts = on_device
             else:
                 builder.place(name, on_device)
+            left[_layer(name)] -= 1
+            layer_watch(layers - sum(number > 0 for number in left.values()), layers)
         builder.finish(watch)
         with built_from(checkpoint):
             fix_rope(module, config, context)
@@ -128,9 +135,14 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     return config
 
 
+def _layer(name: str) -> str:
+    """The number of the layer that a weight belongs to; "" for none."""
+    return name.split(".")[2] if name.startswith("model.layers.") else ""
+
+
 def _check_layers(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
     """Before anything is built: a layer takes milliseconds, and there may be any number of them."""
-    layers = {name.split(".")[2] for name in checkpoint.weights if name.startswith("model.layers.")}
+    layers = set(filter(None, map(_layer, checkpoint.weights)))
     if len(layers) != config.num_hidden_layers:
         raise BadCheckpoint(
             f"{checkpoint.path.name} holds {len(layers)} layers; the configuration says "

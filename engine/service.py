@@ -40,13 +40,18 @@ class Loading:
     request: int
     emit: Emit
     cancelled: Callable[[], bool]
+    layers: tuple[int, int] = (0, 0)  # whole, of those loaded
 
     def report(self, stage: protocol.LoadStage, done: int = 0, total: int = 0) -> None:
         from engine.session import Cancelled
 
         if self.cancelled():
             raise Cancelled
-        self.emit(protocol.LoadProgress(request=self.request, stage=stage, done=done, total=total))
+        layer, layers = self.layers
+        progress = protocol.LoadProgress(
+            request=self.request, stage=stage, done=done, total=total, layer=layer, layers=layers
+        )
+        self.emit(progress)
 
 
 class Engine:
@@ -76,7 +81,8 @@ class Engine:
                 raise NotLoaded("No model is loaded.", "Load one first.")
             try:
                 answer = self.session.answer(request.messages, options, speech, cancelled, request.id)
-                self.fitted.learn(answer)
+                if self.session.pair.heads is None:  # of which the planner knows nothing
+                    self.fitted.learn(answer)
                 return structs.replace(answer, note=note)
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)
@@ -185,10 +191,14 @@ class Engine:
             def watch(done: int, total: int) -> None:
                 loading.report(stage, done, total)
 
+            def layer_watch(done: int, total: int) -> None:
+                loading.layers = done, total
+
+            layer_watch(0, 0)
             unpacked = plan.target_unpacked if stage == "target" else plan.draft_unpacked
             limits = weight_limits(plan) if stage == "target" else None
             size = tokenizer.vocabulary_size
-            return load_model(file, dtype, device, watch, context, size, not unpacked, limits)
+            return load_model(file, dtype, device, watch, context, size, not unpacked, limits, layer_watch)
 
         draft_model = model("draft", draft_file) if draft_file else None
         target_model = model("target", target_file)

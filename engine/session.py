@@ -47,7 +47,7 @@ class Session:
     def drafter(self, name: str) -> Drafter:
         """`name` may be "auto". Raises BadOption."""
         if name == "auto":
-            name = default_drafter(self.pair.draft is not None, self.pair.method)
+            name = default_drafter(self.pair.draft is not None)
         if name not in self._drafters:
             parts = Parts(self.pair.target.model.vocabulary, self.pair.draft, self.pair.heads)
             self._drafters[name] = make_drafter(name, parts)

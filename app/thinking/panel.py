@@ -7,6 +7,7 @@ from PySide6.QtCore import QElapsedTimer, QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
+from app import motion
 from app.thinking import export, run_words
 from app.thinking.history import History
 from app.thinking.memory_bars import MemoryBars
@@ -24,6 +25,8 @@ VERDICT_MS = 250
 # Of all processors together, growing trees take no more: decoding, which waits for its slowest thread, needs
 # them more.
 PAINTING_SHARE = 0.01
+FADE_MS = 200  # what a verdict rejected takes to fade, in as many frames as that share allows
+FRAME_MS = 33
 CHARTS_MS = 500
 ANNOUNCE_MS = 2_000  # a screen reader is not told more often
 
@@ -67,7 +70,9 @@ class Panel(QFrame):
         self._newest: TreeGrown | IterationDone | None = None
         self._waiting: TreeGrown | None = None
         self._pause_timer = self._timer(self._show_waiting)
+        self._fade_timer = self._timer(self._fade)
         self._charts_timer = self._timer(self._refresh)
+        self._shown = QElapsedTimer()
         self._announced = QElapsedTimer()
         self._build()
 
@@ -123,6 +128,7 @@ class Panel(QFrame):
     def begin(self) -> None:
         """An answer begins."""
         self._pause_timer.stop()
+        self._fade_timer.stop()
         self._charts_timer.stop()
         self._waiting = self._answer = None
         self.history.clear()
@@ -205,6 +211,7 @@ class Panel(QFrame):
             self.origins_added.emit(new)
         if self.history.is_live:
             self._show(done)
+            self._begin_fading()
             self._pause_timer.start(VERDICT_MS)
         if self.isVisible() and not self._charts_timer.isActive():
             self._charts_timer.start(CHARTS_MS)
@@ -223,10 +230,27 @@ class Panel(QFrame):
 
     def _show_growing(self, event: TreeGrown) -> None:
         self._show(event)
-        self._pause_timer.start(int(1000 * self.tree.cost_s / (PAINTING_SHARE * (os.cpu_count() or 1))))
+        self._pause_timer.start(self._frame_ms())
+
+    def _frame_ms(self) -> int:
+        """From one frame that need not be painted to the next."""
+        return int(1000 * self.tree.cost_s / (PAINTING_SHARE * (os.cpu_count() or 1)))
+
+    def _begin_fading(self) -> None:
+        if not motion.is_reduced() and self.isVisible() and self._frame_ms() < FADE_MS:
+            self._shown.start()
+            self._fade()
+
+    def _fade(self) -> None:
+        """One frame further, and on until all is faded."""
+        share = min(1.0, self._shown.elapsed() / FADE_MS)
+        self.tree.fade(share)
+        if share < 1:
+            self._fade_timer.start(max(FRAME_MS, self._frame_ms()))
 
     def _show(self, event: TreeGrown | IterationDone | None) -> None:
         self._newest = event
+        self._fade_timer.stop()
         if self.isVisible():
             self.tree_page.show_tree(event)
             self.tree_page.stepper.show_history(self.history)

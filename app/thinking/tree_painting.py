@@ -1,6 +1,7 @@
 """A tree, arranged in boxes, on any painter: a widget's, a picture's, an SVG's."""
 
 import math
+from dataclasses import replace
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath
@@ -16,8 +17,11 @@ from engine.protocol.messages import IterationDone, TreeGrown
 HEAD_ANGLE = -58.0
 
 
-def paint_tree(painter: QPainter, event: TreeGrown | IterationDone, arranged: Arranged) -> None:
-    """Lines first, then nodes; what was accepted on top of what was not."""
+def paint_tree(
+    painter: QPainter, event: TreeGrown | IterationDone, arranged: Arranged, faded: float = 1.0
+) -> None:
+    """Lines first, then nodes; what was accepted on top of what was not. faded: how far what was rejected has
+    gone from looking as it grew (0) to looking rejected (1)."""
     colours = theme.current()
     boxes = arranged.boxes
     looks = {node: look_of(event, node) for node in boxes}
@@ -33,10 +37,13 @@ def paint_tree(painter: QPainter, event: TreeGrown | IterationDone, arranged: Ar
     metrics = QFontMetricsF(painter.font())
     for box in order:
         look = looks[box.node]
-        painter.setOpacity(1.0 if box.text or look.kind is not Kind.REJECTED else FADED)
         room = box.width - tree_geometry.NODE_PADDING - (tree_geometry.GLYPH if look.source else 0)
         text = metrics.elidedText(box.text, Qt.TextElideMode.ElideRight, room) if box.text else ""
-        draw_node(painter, QRectF(box.x, box.y, box.width, box.height), text, look, colours)
+        if look.kind is Kind.REJECTED and faded < 1:
+            painter.setOpacity(1 - faded)
+            draw_node(painter, _rect(box), text, replace(look, kind=Kind.GROWING), colours)
+        painter.setOpacity(1.0 if box.text or look.kind is not Kind.REJECTED else FADED)
+        draw_node(painter, _rect(box), text, look, colours)
     painter.setOpacity(1.0)
     for head in arranged.heads:
         kind = looks[head.node].kind
@@ -66,6 +73,10 @@ def look_of(event: TreeGrown | IterationDone, node: int) -> Look:
         return Look(kind)
     probability = math.exp(min(0.0, event.tree.log_probs[node]))
     return Look(kind, probability, next(iter(sources(event.tree.sources[node])), None))
+
+
+def _rect(box: Box) -> QRectF:
+    return QRectF(box.x, box.y, box.width, box.height)
 
 
 def _edge(parent: Box, child: Box) -> QPainterPath:

@@ -67,6 +67,7 @@ class TreeView(QWidget):
         self._stale = True
         self._view = Viewport()
         self._dragged: QPointF | None = None
+        self._faded = 1.0
         self.setAccessibleName(self.tr("Token tree"))
         self.setFont(theme.smaller(self.font()))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -87,7 +88,13 @@ class TreeView(QWidget):
         """Show a tree (None: none). It is arranged when it is painted."""
         self._event = event
         self.focus = None
+        self._faded = 1.0
         self._go_stale()
+
+    def fade(self, share: float) -> None:
+        """Show what was rejected as it looks this far on the way from growing (0) to rejected (1)."""
+        self._faded = share
+        self.update()
 
     def zoom(self, factor: float) -> None:
         """About the middle."""
@@ -202,7 +209,7 @@ class TreeView(QWidget):
             self._paint_nothing(painter)
             return
         painter.translate(-self._view.offset)
-        paint_tree(painter, self._event, self._arranged)
+        paint_tree(painter, self._event, self._arranged, self._faded)
         if self.focus in self._boxes and self.hasFocus():
             self._paint_focus(painter, self._rect(self.focus))
 

@@ -75,9 +75,13 @@ _REGISTRY = {
 _MERGEABLE = {name for name, method in _REGISTRY.items() if method.mergeable}
 
 MERGED = "merged"
-# What “merged” stands for: the first of these that can run, and what the text itself tells.
-_GUESSING = ("specexec", "eagle", "medusa", "recycling")
-_LOOKING_UP = "pld"
+# What “merged” stands for: the first of these that can run.
+_MERGED = (
+    ["specexec", "pld"],
+    ["eagle", "recycling", "pld"],
+    ["medusa", "recycling", "pld"],
+    ["recycling", "pld"],
+)
 
 
 def available(has_draft: bool, heads: str | None = None) -> list[str]:
@@ -86,9 +90,9 @@ def available(has_draft: bool, heads: str | None = None) -> list[str]:
     return [name for name in (*_REGISTRY, MERGED) if not _missing(name, has_draft, heads)]
 
 
-def default_drafter(has_draft: bool, heads: str | None = None) -> str:
-    """What `auto` stands for."""
-    return available(has_draft, heads)[0]
+def default_drafter(has_draft: bool) -> str:
+    """What `auto` stands for. A draft model foresees nearly all that the text tells, heads do not."""
+    return "specexec" if has_draft else MERGED
 
 
 def check_drafter(name: str, has_draft: bool, heads: str | None = None) -> None:
@@ -116,7 +120,7 @@ def make_drafter(name: str, parts: Parts) -> Drafter:
     check_drafter(name, *has)
     names = name.split("+")
     if name == MERGED:
-        names = [next(each for each in _GUESSING if not _missing(each, *has)), _LOOKING_UP]
+        names = next(names for names in _MERGED if not _missing(names[0], *has))
     drafters = [_REGISTRY[each].make(parts) for each in names]
     return drafters[0] if len(drafters) == 1 else MergedDrafter(name, drafters)
 

@@ -18,14 +18,15 @@ class BestFirst:
     """Nodes seen so far, append-only: an id never changes its meaning. A node that can no longer enter the
     best `budget` is never added.
 
-    Attributes: `budget`, `depth` (deepest node allowed), `tokens`, `parents`, `depths` (lists, one entry per
-    node id).
+    Attributes: `budget`, `depth` (deepest node allowed), `worth` (the chance that the nodes expanded together
+    must have), `tokens`, `parents`, `depths` (lists, one entry per node id).
     """
 
-    def __init__(self, budget: int, depth: int, decay: float, source: int) -> None:
+    def __init__(self, budget: int, depth: int, decay: float, source: int, worth: float = 0.0) -> None:
         assert 0 < decay < 1, "a child must score below its parent, or the kept set may fall apart"
         self.budget = budget
         self.depth = depth
+        self.worth = worth
         self.tokens: list[int] = []
         self.parents: list[int] = []
         self.depths: list[int] = []  # 1 for children of the root
@@ -39,7 +40,7 @@ class BestFirst:
 
     def frontier(self, beams: int) -> list[int]:
         """The best unexpanded nodes (or ROOT) whose children might still enter the best `budget`, at most
-        `beams`, best first."""
+        `beams`, best first; none where all of them are not worth a round."""
         if not self._root_expanded:
             return [ROOT] if self.depth > 0 and self.budget > 0 else []
         kept = self._kept
@@ -48,8 +49,11 @@ class BestFirst:
         if len(kept) >= self.budget:
             # The best child there can be (q = 1) must beat the worst node kept.
             open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > self._scores[kept].min()]
-        best: list[int] = self._best(open_nodes, beams).tolist()
-        return best
+        best = self._best(open_nodes, beams)
+        if float(np.exp(self._scores[best]).sum()) < self.worth:
+            return []
+        nodes: list[int] = best.tolist()
+        return nodes
 
     def expand(
         self,

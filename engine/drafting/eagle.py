@@ -57,7 +57,7 @@ class EagleDrafter(Drafter):
 
     def plant(self, limits: Limits) -> None:
         self._beams = limits.beams
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS)
+        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS, limits.worth)
 
     def grow(self, rounds: int, watch: Watch) -> bool:
         for _ in range(rounds):
@@ -68,7 +68,7 @@ class EagleDrafter(Drafter):
             states = self._run_root() if nodes == [ROOT] else self._run(nodes)
             tokens, log_probs = self._head.best(states, BRANCH)
             self._grower.expand(nodes, tokens.cpu().numpy(), log_probs.cpu().numpy())
-        return bool(self._grower.frontier(min(1, self._most_beams())))
+        return bool(self._grower.frontier(self._most_beams()))
 
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)

@@ -26,11 +26,14 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one tree. `budget`: most nodes; `beams`: nodes expanded per round; `depth`: deepest node."""
+    """Of one tree. `budget`: most nodes; `beams`: nodes expanded per round; `depth`: deepest node; `worth`:
+    what a round costs, where a token of the answer costs 1: the nodes it expands must be reached with that
+    chance, together. Drafters whose rounds run no model ignore it."""
 
     budget: int
     beams: int
     depth: int
+    worth: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

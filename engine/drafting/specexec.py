@@ -69,7 +69,7 @@ class SpecExecDrafter(Drafter):
 
     def plant(self, limits: Limits) -> None:
         self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, self._decay, SOURCE_DRAFT)
+        self._grower = BestFirst(limits.budget, limits.depth, self._decay, SOURCE_DRAFT, limits.worth)
         self._rows.plant()
 
     def grow(self, rounds: int, watch: Watch) -> bool:
@@ -81,7 +81,7 @@ class SpecExecDrafter(Drafter):
             columns = self._children(logits.float(), nodes)
             tokens, log_probs, log_chances = (column.cpu().numpy() for column in columns)
             self._grower.expand(nodes, tokens, log_probs, log_chances)
-        return bool(self._grower.frontier(min(1, self._most_beams())))
+        return bool(self._grower.frontier(self._most_beams()))
 
     def _children(self, logits: Tensor, nodes: list[int]) -> tuple[Tensor, Tensor, Tensor]:
         """The likeliest children of each node, all [nodes, branch]: token ids, log q, and the log of the

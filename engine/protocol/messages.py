@@ -117,6 +117,8 @@ class LoadProgress(Struct, tag=True, kw_only=True):
     stage: LoadStage
     done: int  # bytes of weights made ready in this stage; 0 of 0 where a stage has no bytes
     total: int
+    layer: int = 0  # layers that are whole, of those that are loaded now
+    layers: int = 0
 
 
 class ModelInfo(Struct, kw_only=True):

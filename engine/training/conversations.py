@@ -2,6 +2,7 @@
 answers (as Magpie, arXiv 2406.08464, has it do). No data set is needed.
 """
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,11 +17,17 @@ from engine.training.batched import StaticCache, check_trainable, run_layers
 
 QUESTION_TOKENS = 96  # a question that has not ended by then is taken as it is
 QUESTION_TEMPERATURE = 1.0
+# Of a question's first tokens, which decide what it is about: a small model left alone asks the same few
+# things.
+OPENING, OPENING_TEMPERATURE = 3, 1.5
 # Of answers, in turns. Greedy ones are what most people ask for, and what acceptance is measured on.
 TEMPERATURES = (0.0, 0.7, 0.0, 1.0)
 MIN_P = 0.02  # tokens less likely than this share of the best one are not drawn
 KV_NBYTES = 2 << 30  # of all texts that are made up at once
 MOST_TEXTS = 128  # where products are large enough to be fast on a CPU
+# Texts made up together whose answers begin with the same so many tokens: a small model likes to refuse,
+# always in the same words, and the tenth refusal teaches nothing.
+ALIKE, SAME = 2, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +136,17 @@ class Writer:
         text.tokens.append(text.forced.pop(0) if text.forced else token)
         return True
 
+    def _temperature(self, text: _Growing) -> float:
+        if text.answer:
+            return text.temperature
+        asked = len(text.tokens) - len(self._frame.before)
+        return OPENING_TEMPERATURE if asked < OPENING else QUESTION_TEMPERATURE
+
     def _choose(self, states: Tensor, growing: list[_Growing], generator: torch.Generator) -> list[int]:
         """The next token of each text. states: [batch, width] of the last layer."""
         module: Any = self._model.module
         logits = module.lm_head(module.model.norm(states))[:, : self._model.vocabulary].float()
-        temperatures = torch.tensor(
-            [each.temperature if each.answer else QUESTION_TEMPERATURE for each in growing],
-            device=logits.device,
-        )
+        temperatures = torch.tensor([self._temperature(each) for each in growing], device=logits.device)
         probs = (logits / temperatures.clamp(min=1e-3)[:, None]).softmax(-1)
         probs *= probs >= MIN_P * probs.amax(-1, keepdim=True)
         reached = probs.cumsum(-1)
@@ -144,6 +154,18 @@ class Writer:
         drawn = torch.searchsorted(reached, point, right=True)[:, 0].clamp(max=probs.shape[-1] - 1)
         chosen: list[int] = drawn.where(temperatures > 0, logits.argmax(-1)).tolist()
         return chosen
+
+
+def unlike(texts: list[Text]) -> list[Text]:
+    """Of answers that begin alike only the first ALIKE."""
+    begun: Counter[tuple[int, ...]] = Counter()
+    kept = []
+    for text in texts:
+        opening = tuple(text.tokens[text.answer : text.answer + SAME].tolist())
+        begun[opening] += 1
+        if len(opening) < SAME or begun[opening] <= ALIKE:
+            kept.append(text)
+    return kept
 
 
 def _finished(text: _Growing, length: int, states: Tensor) -> Text:

@@ -78,10 +78,11 @@ class Corpus:
             ) from error
         self._shards.append(_Shard(file))
 
-    def counts(self, vocabulary: int) -> Tensor:
-        """How often each token stands in the answers that are learned from, int64 [vocabulary]."""
+    def counts(self, vocabulary: int, shards: int) -> Tensor:
+        """How often each token stands in the answers of the first shards, without those of the held-out one;
+        int64 [vocabulary]."""
         found = torch.zeros(vocabulary, dtype=torch.int64)
-        for shard in self._shards[1:]:
+        for shard in self._shards[1:shards]:
             for text in range(len(shard)):
                 answer = shard.tokens[shard.answer(text) : shard.stop(text)]
                 found += torch.bincount(answer, minlength=vocabulary)

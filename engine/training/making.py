@@ -7,6 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import torch
+from msgspec.structs import replace
 from torch import Tensor
 
 from engine import catalog
@@ -17,7 +18,7 @@ from engine.model import Model, no_watch
 from engine.tokenizer import Tokenizer, load_tokenizer
 from engine.training.acceptance import BUDGETS, QUESTIONS, TOKENS, load_draft, measure
 from engine.training.card import card
-from engine.training.conversations import Frame, Writer, frame_of
+from engine.training.conversations import Frame, Writer, frame_of, unlike
 from engine.training.corpus import Corpus, check_room
 from engine.training.eagle import EagleStudent
 from engine.training.layers import LayersStudent
@@ -117,7 +118,7 @@ class _Making:
                         f"{left / 60:.0f} min left"
                     )
 
-            corpus.add(writer.write(order.length, order.seed + corpus.shards, watch))
+            corpus.add(unlike(writer.write(order.length, order.seed + corpus.shards, watch)))
             self._record.sampling_s += time.perf_counter() - started
             self._record.sampled = corpus.tokens
             self._keep_record()
@@ -160,7 +161,10 @@ class _Making:
     def _ids(self) -> Tensor:
         """The tokens that stand most often in answers, and those that end them; of equals the lower, which
         a tokenizer has learned earlier."""
-        counts = self._corpus.counts(self._target.vocabulary)
+        if not self._record.counted:
+            self._record.counted = self._corpus.shards
+            self._keep_record()
+        counts = self._corpus.counts(self._target.vocabulary, self._record.counted)
         counts[list(self._frame.ends)] += counts.sum()
         return counts.sort(descending=True, stable=True).indices[: self._order.vocabulary].sort().values
 
@@ -213,10 +217,12 @@ def _points_until(record: Record, step: int) -> int:
 def _open_record(order: Order, folder: Path, resume: bool) -> Record:
     if resume:
         record = read_record(folder / WORK / "record.json")
-        if record.order != order:
+        if replace(record.order, tokens=order.tokens) != order:
             raise BadOption(
-                f"{folder} was ordered otherwise: {record.order}.", "Give the same options with --resume."
+                f"{folder} was ordered otherwise: {record.order}.",
+                "Give the same options with --resume; only --tokens may grow.",
             )
+        record.order = order
         return record
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{folder} is there already.", "Name a new folder, or go on with --resume.")

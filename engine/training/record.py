@@ -34,12 +34,14 @@ class Point(msgspec.Struct, frozen=True):
 
 
 class Record(msgspec.Struct):
-    """Attributes: `order`; `commands` (each start of it); `sampling_s`; `sampled` (tokens); `curve`."""
+    """Attributes: `order`; `commands` (each start of it); `sampling_s`; `sampled` (tokens); `counted` (shards
+    that said which tokens are told apart; 0: not yet known); `curve`."""
 
     order: Order
     commands: list[str] = []
     sampling_s: float = 0.0
     sampled: int = 0
+    counted: int = 0
     curve: list[Point] = []
 
     def save(self, file: Path) -> None:

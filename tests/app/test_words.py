@@ -43,5 +43,10 @@ def test_a_stage_without_bytes_has_no_count() -> None:
     assert words.load_stage(progress) == "Starting the libraries…"
 
 
+def test_loading_counts_layers() -> None:
+    progress = LoadProgress(request=1, stage="target", done=1 << 30, total=4 << 30, layer=7, layers=28)
+    assert words.load_stage(progress) == "Loading the target: layer 7 of 28, 1.0 GB of 4.0 GB"
+
+
 def test_a_missing_draft_is_said() -> None:
     assert "no draft model" in words.model_details(loaded(1))

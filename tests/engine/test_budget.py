@@ -82,6 +82,47 @@ def test_it_comes_near_the_best_within_a_few_iterations(name):
     assert late < 1.15 * best, f"best is {budget}, used {[each.budget for each in limits[20:]]}"
 
 
+class Chain:
+    """A draft whose guesses are right with one chance, each a round of its own; a pass takes `pass_s`
+    whatever it checks."""
+
+    def __init__(self, chance, round_s, pass_s):
+        self.chance, self.round_s, self.pass_s = chance, round_s, pass_s
+        self._random = np.random.default_rng(0)
+
+    def iterate(self, rule):
+        limits = rule.choose()
+        depth = 1
+        while depth < min(limits.depth, limits.budget) and self.chance**depth >= limits.worth:
+            depth += 1
+        accepted = min(depth, int(self._random.geometric(1 - self.chance)) - 1)
+        nodes = np.arange(depth)
+        scores = ((nodes + 1) * np.log(self.chance)).astype(np.float32)
+        tree = TokenTree(nodes, nodes - 1, nodes + 1, scores, scores, np.ones(depth, np.uint8))
+        tokens = [0] * (accepted + 1)
+        rule.observe(
+            Iterated(
+                limits, tree, list(range(accepted)), tokens, depth * self.round_s, self.pass_s, 0.0, depth, []
+            )
+        )
+        return depth
+
+    def cost(self, depth):
+        """Seconds per token."""
+        return (depth * self.round_s + self.pass_s) / sum(self.chance**level for level in range(depth + 1))
+
+
+@pytest.mark.parametrize(
+    ("chance", "round_s", "pass_s"),
+    [(0.6, 0.01, 0.03), (0.8, 0.01, 0.03), (0.6, 0.01, 1.0), (0.9, 0.001, 1.0)],
+)
+def test_a_tree_grows_no_deeper_than_pays(chance, round_s, pass_s):
+    chain, rule = Chain(chance, round_s, pass_s), AutoLimits(START)
+    late = [chain.cost(chain.iterate(rule)) for _ in range(120)][60:]
+    best = min(map(chain.cost, range(1, 33)))
+    assert np.mean(late) < 1.05 * best
+
+
 def test_it_follows_a_change():
     rule = AutoLimits(START)
     for name in ("bound by the link", "bound by computing", "bound by the link"):

@@ -86,6 +86,15 @@ def test_half_split_undoes_the_interleaving():
     assert torch.equal(half_split(interleaved, heads), weight)
 
 
+def test_layers_are_counted_as_they_become_whole(folder):
+    told = []
+    model = load(folder, layer_watch=lambda *progress: told.append(progress))
+    assert {layers for _, layers in told} == {model.layers}
+    done = [layer for layer, _ in told]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, model.layers)
+
+
 def test_loading_can_be_ended_between_tensors(folder):
     class Ended(Exception):
         pass

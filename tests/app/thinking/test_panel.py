@@ -8,7 +8,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import theme
+from app import motion, theme
 from app.thinking.export import Run
 from app.thinking.panel import Panel
 from app.thinking.rates import seconds_of
@@ -40,6 +40,23 @@ def test_a_verdict_stays_a_moment_then_the_newest_growing_tree_follows(panel: Pa
 def test_the_tree_is_described_in_words(panel: Panel) -> None:
     panel.show_tree(verdict(1, 41))
     assert panel.tree.accessibleDescription() == "Iteration 41: 2 of 6 accepted"
+
+
+@pytest.mark.parametrize(
+    ("processors", "reduced", "fades"), [(1000, False, True), (1000, True, False), (0.01, False, False)]
+)
+def test_a_verdict_fades_where_there_is_time_for_frames(
+    panel: Panel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, processors: float, reduced: bool, fades: bool
+) -> None:
+    shares: list[float] = []
+    monkeypatch.setattr(panel.tree, "fade", shares.append)
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(motion, "is_reduced", lambda: reduced)
+    panel.tree.cost_s = 0.005
+    panel.show_tree(verdict(1, 1))
+    qtbot.waitUntil(lambda: not panel._pause_timer.isActive())
+    assert bool(shares) == fades
+    assert not fades or (shares[0] < 0.5 and shares[-1] == 1.0 and len(shares) > 3)
 
 
 def test_nothing_waits_after_the_answer(panel: Panel, qtbot: QtBot) -> None:

@@ -53,6 +53,18 @@ def test_verdict_is_told_by_colour_and_by_shape(view: TreeView) -> None:
         )  # hollow
 
 
+def test_what_was_rejected_fades_from_how_it_grew(view: TreeView) -> None:
+    view.show_tree(verdict(1))
+    rejected = ground(view, 1, view.grab().toImage())
+    seen = []
+    for share in (0.0, 0.5, 1.0):
+        view.fade(share)
+        seen.append(ground(view, 1, view.grab().toImage()))
+    assert seen[0] == QColor(theme.LIGHT.raised)
+    assert seen[2] == rejected
+    assert seen[0].lightness() < seen[1].lightness() < seen[2].lightness()
+
+
 def test_the_accepted_edge_is_thick_and_lit(view: TreeView) -> None:
     view.show_tree(verdict(1))
     image = view.grab().toImage()

@@ -23,8 +23,8 @@ def language(seed: int):
     return log_probs
 
 
-def grown(seed: int, budget: int, beams: int, depth: int, decay: float) -> BestFirst:
-    log_probs, grower = language(seed), BestFirst(budget, depth, decay, SOURCE_DRAFT)
+def grown(seed: int, budget: int, beams: int, depth: int, decay: float, worth: float = 0.0) -> BestFirst:
+    log_probs, grower = language(seed), BestFirst(budget, depth, decay, SOURCE_DRAFT, worth)
     paths: dict[int, tuple[int, ...]] = {ROOT: ()}
     tokens = np.arange(VOCABULARY)
     while nodes := grower.frontier(beams):
@@ -78,6 +78,23 @@ def test_every_smaller_snapshot_is_the_best_of_its_size_and_connected(seed, budg
             depth == (1 if parent == ROOT else tree.depths[parent] + 1)
             for depth, parent in zip(tree.depths, tree.parents, strict=True)
         )
+
+
+@settings(max_examples=80, deadline=None)
+@parameters
+def test_no_round_is_run_that_is_not_worth_it(seed, budget, beams, depth, decay):
+    worth = 0.2
+    thrifty = grown(seed, budget, beams, depth, decay, worth)
+    free = grown(seed, budget, beams, depth, decay)
+    assert not thrifty.frontier(beams)
+    # What is missing hangs on nodes that are rarely reached; what is there is as it would be anyway.
+    paths = set(paths_of(thrifty.snapshot(budget)))
+    scores = brute_force(seed, 10_000, depth, decay)
+    lost = {path[:-1] for path in set(paths_of(free.snapshot(budget))) - paths} & {*paths, ()}
+    assert () not in lost
+    best = sorted((math.exp(scores[path]) for path in lost), reverse=True)[:beams]
+    assert sum(best) < worth
+    assert all(paths >= {path[:-1]} for path in paths if len(path) > 1)
 
 
 def test_missing_children_are_never_added():

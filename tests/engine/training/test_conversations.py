@@ -9,7 +9,7 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import UnsupportedModel
 from engine.rows import Rows
 from engine.tokenizer import load_tokenizer
-from engine.training.conversations import QUESTION_TOKENS, Frame, Writer, frame_of
+from engine.training.conversations import ALIKE, QUESTION_TOKENS, SAME, Frame, Text, Writer, frame_of, unlike
 from tests.engine.models import ours, reference
 from tests.engine.training import tiny
 
@@ -76,6 +76,16 @@ def test_the_same_seed_makes_up_the_same_texts(target, texts):
     other = Writer(target, FRAME, LEVELS, 20).write(70, seed=4)
     assert [text.tokens.tolist() for text in again] == [text.tokens.tolist() for text in texts]
     assert [text.tokens.tolist() for text in other] != [text.tokens.tolist() for text in texts]
+
+
+def test_answers_that_begin_alike_are_left_out():
+    def text(*answer):
+        return Text(torch.tensor([7, 8, *answer]), torch.zeros(2 + len(answer), 1, 1), 2)
+
+    refusal = list(range(SAME))
+    alike = [text(*refusal, i) for i in range(ALIKE + 3)]
+    other, short = text(*refusal[1:], 9, 9), [text(1, 2) for _ in range(ALIKE + 3)]
+    assert unlike([*alike, other, *short]) == [*alike[:ALIKE], other, *short]
 
 
 @pytest.mark.parametrize("kind", ["gemma2", "mixtral", "mistral"])

@@ -52,7 +52,8 @@ def test_only_where_an_answer_comes_next_something_is_learned(corpus):
     batch = next(corpus.held_out(100))
     assert batch.learned.int().tolist() == [[0, 0, 0, 1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1, 0, 0, 0]]
     assert batch.states[1, 5].tolist() == [[25.0] * 3] * 2
-    counts = corpus.counts(600)
+    assert corpus.counts(600, 2).sum() == 3 + 23
+    counts = corpus.counts(600, 3)
     assert counts.sum() == 3 + 23 + 3 + 12
     assert counts[[105, 207, 402, 509]].tolist() == [1] * 4
 

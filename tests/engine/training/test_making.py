@@ -5,6 +5,7 @@ import json
 
 import pytest
 import torch
+from msgspec import structs
 
 from engine import cli
 from engine.drafting import make_drafter
@@ -106,6 +107,18 @@ def test_the_command_prints_one_object_and_goes_on_for_more_steps(capsys, target
     assert "step 5: held-out loss" in output.err
     curve = read_record(tmp_path / "draft" / "training" / "record.json").curve
     assert [point.step for point in curve] == [0, 2, 5]
+
+
+def test_more_texts_may_be_made_up_later(target_folder, tmp_path):
+    """What the student tells apart stays as it is."""
+    small = tiny.order(target_folder, "medusa")
+    begun = tiny.make(small, tiny.schedule(2), tmp_path / "draft")
+    before = (begun.record.sampled, begun.record.counted)
+    more = structs.replace(small, tokens=2 * begun.record.sampled)
+    gone_on = tiny.make(more, tiny.schedule(4), tmp_path / "draft", resume=True)
+    assert gone_on.record.sampled >= more.tokens > before[0]
+    assert gone_on.record.counted == before[1] > 1
+    assert [point.step for point in gone_on.record.curve] == [0, 2, 4]
 
 
 def test_other_options_than_it_was_begun_with_are_refused(target_folder, tmp_path):
