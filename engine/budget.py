@@ -1,5 +1,6 @@
 """The limits of each token tree: as the user wishes, or as this machine and this text make best."""
 
+import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -89,15 +90,19 @@ class Curve:
         least = min(self._measured)
         if size < least and self._changed:
             return self.at(least) * float((size / least) ** HOPE)
-        measured = [(s, number, seconds) for s, pairs in self._measured.items() for number, seconds in pairs]
-        sizes, numbers, seconds = np.asarray(measured).T
-        weights = FADE_SECONDS ** (self._count - numbers) * NEAR ** np.abs(np.log2(sizes / size))
-        size_0, seconds_0 = np.average(sizes, weights=weights), np.average(seconds, weights=weights)
-        spread = np.average((sizes - size_0) ** 2, weights=weights)
-        common = np.average((sizes - size_0) * (seconds - seconds_0), weights=weights)
+        near = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
+        points = [  # plain numbers: there are few, and numpy would take longer to begin
+            (other, seconds, near[other] * FADE_SECONDS ** (self._count - number))
+            for other, pairs in self._measured.items()
+            for number, seconds in pairs
+        ]
+        total = sum(weight for _, _, weight in points)
+        size_0 = sum(weight * other for other, _, weight in points) / total
+        seconds_0 = sum(weight * seconds for _, seconds, weight in points) / total
+        spread = sum(weight * (other - size_0) ** 2 for other, _, weight in points)
+        common = sum(weight * (other - size_0) * (seconds - seconds_0) for other, seconds, weight in points)
         slope = max(0.0, common / spread) if spread > 0 else 0.0
-        line: float = seconds_0 + slope * (size - size_0)
-        return max(line, float(seconds.min()) / 2)
+        return max(seconds_0 + slope * (size - size_0), min(seconds for _, seconds, _ in points) / 2)
 
 
 class AutoLimits:
