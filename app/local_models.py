@@ -45,7 +45,18 @@ def models_here() -> list[LocalModel]:
 def pairs_here() -> list[LocalPair]:
     """Every model as a target, with the draft that "auto" stands for; the largest first."""
     here = {model.name: model for model in models_here()}
-    return [LocalPair(model, here.get(catalog.draft_for(name) or "")) for name, model in here.items()]
+    return [
+        LocalPair(model, here.get(catalog.draft_for(name) or "") or _heads(name))
+        for name, model in here.items()
+    ]
+
+
+def _heads(target: str) -> LocalModel | None:
+    """Those that come with the program."""
+    folder = catalog.heads_for(target)
+    if folder is None:
+        return None
+    return LocalModel(str(folder), folder.name, sum(file.stat().st_size for file in folder.iterdir()))
 
 
 def _text(id: str) -> str:

@@ -146,7 +146,7 @@ class Engine:
         from engine.watching import link_of
 
         target_name = request.target or catalog.default_target()
-        draft_name = catalog.draft_for(target_name) if request.draft == "auto" else request.draft
+        draft_name = _draft_of(target_name) if request.draft == "auto" else request.draft
         draft_name = None if draft_name == "none" else draft_name
         loading.report("reading")
         target_file = open_checkpoint(catalog.resolve(target_name))
@@ -232,6 +232,12 @@ class Engine:
             memory=self.session.pair.memory,
             link=link_of(target, target_file.path if target_file.path.is_dir() else target_file.path.parent),
         )
+
+
+def _draft_of(target: str) -> str | None:
+    """The draft the catalogue names, where it is here; else heads that come with the program."""
+    heads = catalog.heads_for(target)
+    return catalog.draft_for(target) or (str(heads) if heads else None)
 
 
 def weight_limits(plan: "Plan") -> "Limits | None":

@@ -101,9 +101,8 @@ def draft_for(target: str) -> str | None:
 
     Its id, or its path where it lies only beside the target; None where it is nowhere, or there is none.
     """
-    named = _named(target)
-    beside = None if named else Path(target).expanduser().parent
-    named = named or [variant for variant in entries().values() if variant.file == Path(target).name]
+    beside = None if _named(target) else Path(target).expanduser().parent
+    named = _meant(target)
     if not named:
         return None
     pairs = catalog().drafts_for(named[0].model)
@@ -117,12 +116,26 @@ def draft_for(target: str) -> str | None:
     return next((str(file) for file in files if file.is_file()), None)
 
 
+def heads_for(target: str) -> Path | None:
+    """The folder of the heads that come with the program for `target`, an id or a path as in `draft_for`;
+    None: there are none."""
+    for variant in _meant(target):
+        for config in sorted((RESOURCES / "drafts").glob(f"{variant.model}-*/config.json")):
+            return config.parent
+    return None
+
+
 def _named(id: str) -> list[Variant]:
     """The variant of that id, or all of the model of that id."""
     if id in entries():
         return [entries()[id]]
     model = catalog().models.get(id)
     return list(model.variants) if model else []
+
+
+def _meant(target: str) -> list[Variant]:
+    """As `_named`, or the one whose file has the name of that path."""
+    return _named(target) or [each for each in entries().values() if each.file == Path(target).name]
 
 
 def _like(asked: str) -> list[str]:

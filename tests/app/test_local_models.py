@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from app import local_models
-from app.local_models import models_here, pairs_here, plan
+from app.local_models import LocalModel, models_here, pairs_here, plan
 from engine import catalog, planner
 from engine.catalog import MODELS_VARIABLE
 from engine.planner.machines import processor
@@ -56,6 +56,20 @@ def test_a_target_stands_with_its_draft(folder: Path) -> None:
     pair = pairs_here()[0]
     assert pair.draft is not None
     assert (pair.draft.name, pair.nbytes) == ("coder-draft", 50)
+
+
+def test_heads_that_come_with_the_program_stand_beside_their_target(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    heads = tmp_path / "elsewhere" / "some-eagle"
+    heads.mkdir(parents=True)
+    put(heads, "model.safetensors", 7)
+    monkeypatch.setattr(catalog, "heads_for", lambda target: heads if target == "smollm2" else None)
+    put(folder, catalog.entries()["smollm2"].file, 30)
+    put(folder, catalog.entries()["coder"].file, 20)
+    small, coder = pairs_here()
+    assert small.draft == LocalModel(str(heads), "some-eagle", 7)
+    assert coder.draft is None
 
 
 def test_a_file_that_cannot_be_read_has_no_plan(folder: Path) -> None:

@@ -48,7 +48,7 @@ def test_limits_are_the_plans():
 
 def test_a_loaded_model_is_as_planned_and_an_answer_teaches():
     engine = Engine()
-    loaded = load(engine)
+    loaded = load(engine, draft="none")
     plan = engine.fitted.plan
     assert (plan.fit, plan.device, plan.context) == ("in RAM", "cpu", loaded.context)
     assert loaded.target.packed == (not plan.target_unpacked)
@@ -65,6 +65,9 @@ def test_a_loaded_model_is_as_planned_and_an_answer_teaches():
     )  # fmt: skip
     seconds = sum(getattr(answer.seconds, name) for name in protocol.Seconds.__struct_fields__)
     assert again.predicted_tokens_per_second == pytest.approx((answer.tokens - 1) / seconds, rel=0.01)
+    load(engine)
+    assert ask(engine).drafter == "merged"
+    assert planner.history() == (seen,), "of heads the planner knows nothing"
     engine.unload()
     assert engine.fitted is None
 

@@ -209,9 +209,9 @@ def test_trees_are_shown_thirty_times_a_second_at_most(smollm2):
 
 
 def test_memory_counts_weights_and_cache(smollm2):
-    memory = smollm2.session.pair.memory
-    target = smollm2.session.pair.target
-    assert (memory.vram, memory.ram) == (0, target.model.nbytes + target.cache.nbytes)
+    pair = smollm2.session.pair
+    memory, target = pair.memory, pair.target
+    assert (memory.vram, memory.ram) == (0, target.model.nbytes + target.cache.nbytes + pair.heads.nbytes)
     assert memory.ram < memory.peak  # of this process, with all tests before: test_cli has the upper bound
 
 

@@ -99,4 +99,4 @@ def test_telling_takes_a_hundredth_of_the_time_and_is_done_thirty_times_a_second
 def test_parts_of_memory_add_up(smollm2):
     memory = smollm2.session.pair.memory
     assert sum(part.nbytes for part in memory.parts if part.tier == "ram") == memory.ram
-    assert {part.what for part in memory.parts} == {"target", "target_cache"}
+    assert {part.what for part in memory.parts} == {"target", "target_cache", "heads"}

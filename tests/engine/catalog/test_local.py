@@ -137,3 +137,15 @@ def test_without_a_setting_models_lie_in_the_users_cache(monkeypatch: pytest.Mon
     assert folder.name == "models"
     assert "specexec-desktop" in folder.parts
     assert folder.is_relative_to(Path.home())
+
+
+def test_heads_that_come_with_the_program_are_found_by_id_and_by_path(models: Path) -> None:
+    assert catalog.heads_for("smollm2") is None
+    heads = models.parent / "resources" / "drafts" / "smollm2-135m-eagle"
+    heads.mkdir(parents=True)
+    assert catalog.heads_for("smollm2") is None, "a folder without heads"
+    (heads / "config.json").write_text("{}")
+    for target in ("smollm2", "smollm2-135m", "/elsewhere/SmolLM2-135M-Instruct.Q4_1.gguf"):
+        assert catalog.heads_for(target) == heads
+    assert catalog.heads_for("smollm2-360m") is None
+    assert catalog.heads_for("/elsewhere/other.gguf") is None
