@@ -90,7 +90,7 @@ class Curve:
         least = min(self._measured)
         if size < least and self._changed:
             return self.at(least) * float((size / least) ** HOPE)
-        near = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
+        near: dict[int, float] = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
         points = [  # plain numbers: there are few, and numpy would take longer to begin
             (other, seconds, near[other] * FADE_SECONDS ** (self._count - number))
             for other, pairs in self._measured.items()

@@ -49,11 +49,18 @@ class _Method:
     needs_draft: bool = False
     heads: str | None = None  # of this method it needs
     mergeable: bool = True
+    offered: bool = True  # else it is there to be measured, for who knows its name
 
 
 _REGISTRY = {
     "specexec": _Method(
         lambda parts: SpecExecDrafter(given(parts.draft), parts.vocabulary), needs_draft=True
+    ),
+    "specexec-uncoupled": _Method(  # the paper's growth
+        lambda parts: SpecExecDrafter(given(parts.draft), parts.vocabulary, coupled=False),
+        needs_draft=True,
+        mergeable=False,
+        offered=False,
     ),
     "specinfer": _Method(
         lambda parts: SpecInferDrafter(given(parts.draft), parts.vocabulary),
@@ -87,7 +94,8 @@ _MERGED = (
 def available(has_draft: bool, heads: str | None = None) -> list[str]:
     """Names of the drafters that can run with or without a draft model, or with heads of that method.
     Those that can be merged may also be named together: “specexec+pld”."""
-    return [name for name in (*_REGISTRY, MERGED) if not _missing(name, has_draft, heads)]
+    offered = [name for name, method in _REGISTRY.items() if method.offered]
+    return [name for name in (*offered, MERGED) if not _missing(name, has_draft, heads)]
 
 
 def default_drafter(has_draft: bool) -> str:

@@ -58,6 +58,8 @@ class SpecExecDrafter(Drafter):
         self._decay = decay
         self._sharpening = sharpening
         self._coupled = coupled
+        if not coupled:
+            self.name = "specexec-uncoupled"
         self._sampler = Sampler()
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, decay, SOURCE_DRAFT)

@@ -67,7 +67,7 @@ def session(method=None):
 
 
 HEADS = ["eagle", "medusa"]
-DRAFTERS = [*available(True), *HEADS, "specexec+lookahead"]
+DRAFTERS = [*available(True), *HEADS, "specexec+lookahead", "specexec-uncoupled"]
 
 
 @pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])
