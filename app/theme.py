@@ -149,7 +149,12 @@ def choose(app: QApplication, theme: str) -> None:
 
 def dress(app: QApplication, scheme: Qt.ColorScheme) -> None:
     colours = DARK if scheme == Qt.ColorScheme.Dark else LIGHT
-    app.setPalette(palette(colours))
+    made = palette(colours)
+    app.setPalette(made)
+    # Fusion's frame of these is their window's colour, darker: too dark to be seen on a dark ground.
+    made.setColor(QPalette.ColorRole.Window, QColor(colours.outline).lighter(140))
+    for framed in ("QAbstractSpinBox", "QComboBox", "QSlider", "QCheckBox"):
+        app.setPalette(made, framed)
     app.setStyleSheet(style_sheet(colours))
 
 

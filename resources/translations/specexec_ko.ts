@@ -3421,6 +3421,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>{} + {}</translation>
         </message>
         <message>
+            <source>{}: layer {} of {}, {} of {}</source>
+            <translation>{}: 레이어 {} / {}, {} / {}</translation>
+        </message>
+        <message>
             <source>{}: {} of {}</source>
             <translation>{}: {} / {}</translation>
         </message>

@@ -3421,6 +3421,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>{} + {}</translation>
         </message>
         <message>
+            <source>{}: layer {} of {}, {} of {}</source>
+            <translation>{}：第 {} 层，共 {} 层，{} / {}</translation>
+        </message>
+        <message>
             <source>{}: {} of {}</source>
             <translation>{}：{} / {}</translation>
         </message>
