@@ -98,7 +98,9 @@ def test_answers_are_regenerated_and_their_versions_gone_through(report: Any) ->
     seeds = answers["seeds"]
     assert seeds[0] != seeds[1] == seeds[2]
     recorded, replayed = answers["budgets"]
-    assert replayed == recorded[: len(replayed)], "the drafter has learned: it needs fewer, but no others"
+    # The drafter has learned meanwhile: it may need fewer or more, but takes no others while there are any.
+    assert all(one == other for one, other in zip(replayed, recorded, strict=False))
+    assert replayed
     assert answers["version"] == "2/3"
     assert answers["shown"] == ["What is the capital of France?", second]
 
