@@ -9,7 +9,7 @@ The output is exact either way; only where the tree grows differs.
 How good such chances are is told by the log-likelihood of what the target then chose. Qwen2.5-Coder 0.5B for
 1.5B, 667 positions of six answers, three seeds, T 0.8: q -1.15 nats, coupled -0.97 (with an error of half a
 nat assumed -1.17, of 1.4 -1.09); the choice is the best child 73 and 76 times of 100, among the best two 83
-and 87.
+and 87. Tokens per pass at T 0.6, 0.8 and 1, budget 64: 0.96, 1.24 and 1.14 times those of the paper's growth.
 """
 
 import math
