@@ -154,7 +154,7 @@ def dress(app: QApplication, scheme: Qt.ColorScheme) -> None:
     # Fusion's frame of these is their window's colour, darker: too dark to be seen on a dark ground.
     made.setColor(QPalette.ColorRole.Window, QColor(colours.outline).lighter(140))
     for framed in ("QAbstractSpinBox", "QComboBox", "QSlider", "QCheckBox"):
-        app.setPalette(made, framed)
+        app.setPalette(made, framed)  # type: ignore[arg-type]  # takes str, whatever the stub says
     app.setStyleSheet(style_sheet(colours))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.decoding import Iterated, Rule
 from engine.drafting import Limits
@@ -21,6 +22,8 @@ CHANGE = 2.0  # a time so much longer or shorter than those before comes of anot
 HOPE = 0.4  # what a smaller size may save: seconds ~ size ** HOPE
 BELIEF = 3.0  # trees: how much what one doubling of the budget gained counts for the next
 GAIN = 1.03  # a change must promise this much
+KNOWN = 4  # iterations until a drafter's chances can be judged
+MODESTY = 0.25, 2.0  # of a drafter: the least and the most that is believed
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +108,17 @@ class Curve:
         return max(seconds_0 + slope * (size - size_0), min(seconds for _, seconds, _ in points) / 2)
 
 
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """An iteration. ranks: of accepted nodes in the order of scores; expanded: nodes; chances: float [depth
+    of the tree], to get to each depth of it, as the drafter sees it."""
+
+    budget: int
+    ranks: list[int]
+    expanded: int
+    chances: NDArray[np.float64]
+
+
 class AutoLimits:
     """Minimises seconds per token: (drafting + verifying a tree of some budget) / (tokens it gives), both
     learned from the iterations so far (DESIGN section 4).
@@ -119,8 +133,7 @@ class AutoLimits:
         self._budgets = [budget for budget in BUDGETS if budget <= most]
         self._iteration_s = Curve()  # by budget
         self._round_s = Curve()  # by beams
-        # Of each past iteration: its budget, the ranks of accepted nodes, nodes expanded, depth of the tree.
-        self._past: deque[tuple[int, list[int], int, int]] = deque(maxlen=MEMORY)
+        self._past: deque[_Past] = deque(maxlen=MEMORY)
 
     def choose(self) -> Limits:
         return self._limits
@@ -134,8 +147,8 @@ class AutoLimits:
         tree = iteration.tree
         ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")
         accepted: list[int] = ranks[iteration.accepted].tolist()
-        depth = int(tree.depths.max()) if len(tree) else 0
-        self._past.append((limits.budget, accepted, iteration.rounds * limits.beams, depth))
+        chances = np.bincount(tree.depths, np.exp(tree.scores))[1:].clip(max=1.0)
+        self._past.append(_Past(limits.budget, accepted, iteration.rounds * limits.beams, chances))
         budget = self._best_budget()
         beams = self._best_beams(budget)
         self._limits = Limits(budget, beams, self._best_depth(), self._worth(budget, beams))
@@ -153,9 +166,9 @@ class AutoLimits:
         """Expected accepted nodes of ranks first..last: of the trees that large, and as much as `weight` of
         them, `belief` (what the doubling before gained)."""
         total, weights = belief * weight, weight
-        for age, (budget, ranks, _, _) in enumerate(reversed(self._past)):
-            if budget >= last:
-                total += FADE**age * sum(first <= rank < last for rank in ranks)
+        for age, past in enumerate(reversed(self._past)):
+            if past.budget >= last:
+                total += FADE**age * sum(first <= rank < last for rank in past.ranks)
                 weights += FADE**age
         return total / weights if weights else belief
 
@@ -168,17 +181,32 @@ class AutoLimits:
 
     def _best_beams(self, budget: int) -> int:
         """The more nodes a round expands, the fewer rounds; but a tree needs as many as it is deep."""
-        if not any(expanded for _, _, expanded, _ in self._past):
+        if not any(past.expanded for past in self._past):
             return self._limits.beams
-        expanded = float(np.mean([budget * min(1, expanded / past) for past, _, expanded, _ in self._past]))
-        depth = float(np.mean([depth for _, _, _, depth in self._past]))
+        expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in self._past]))
+        depth = float(np.mean([len(past.chances) for past in self._past]))
         return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
 
     def _worth(self, budget: int, beams: int) -> float:
-        """Tokens that could be had in the time of a round: it must promise more than that."""
-        return self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget)
+        """Tokens that could be had in the time of a round: it must promise more than that, by the drafter's
+        own, uncorrected chances."""
+        if len(self._past) < KNOWN:
+            return 0.0
+        cost = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget)
+        return cost ** (1 / self._modesty()) if cost < 1 else cost
+
+    def _modesty(self) -> float:
+        """The power of the drafter's chances that is true: below 1 where more is accepted than it thinks, as
+        of a greedy target, whose choice it cannot be as sure of as the target is."""
+        chances = np.concatenate([past.chances for past in self._past])
+        accepted = sum(len(past.ranks) for past in self._past)
+        low, high = MODESTY
+        while high / low > 1.05:
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if (chances**middle).sum() > accepted else (low, middle)
+        return low
 
     def _best_depth(self) -> int:
         """Twice as deep as an accepted path was lately; a tree that grows deeper than that grows in vain."""
-        deepest = max(len(ranks) for _, ranks, _, _ in self._past)
+        deepest = max(len(past.ranks) for past in self._past)
         return max(8, 2 * deepest)
