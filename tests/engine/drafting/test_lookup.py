@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.drafting.lookahead import LookaheadDrafter
 from engine.drafting.lookup import Found, Odds
+from engine.drafting.none import NoDrafter
+from engine.drafting.pld import PromptLookupDrafter
+from engine.sampling import Sampler
+from engine.sequence import Sequence
+from tests.engine.test_decoding import CAPACITY, PROMPT, assert_same, pair, run
 
 
 def found(*rows: tuple[int, int, float]) -> Found:
@@ -58,3 +64,22 @@ def test_a_text_that_ceases_to_quote_is_noticed_soon():
     for _ in range(100):
         odds.learn(place, 6)
     assert odds.chances(place) < 0.5
+
+
+@pytest.mark.parametrize("drafter_of", [LookaheadDrafter, PromptLookupDrafter])
+@pytest.mark.parametrize("settings_of", [dict(), dict(temperature=0.8, top_p=0.9, repetition_penalty=1.1)])
+@pytest.mark.parametrize("kind", ["llama", "qwen2_window"])
+def test_output_equals_plain_decoding_over_several_turns(kind, settings_of, drafter_of):
+    _, model, _ = pair(kind)
+    drafter, target, prompt = drafter_of(), Sequence(model, CAPACITY), PROMPT
+    saved = 0
+    for turn in range(3):
+        sampler = Sampler(seed=turn, **settings_of)
+        plain = run(model, NoDrafter(), prompt, sampler, max_new_tokens=24)
+        found = run(model, drafter, prompt, sampler, budget=16, max_new_tokens=24, target=target)
+        assert_same(found.tokens, plain.tokens, model, sampler, prompt)
+        saved += plain.passes - found.passes
+        prompt = [*prompt, *plain.tokens, 7, 8, turn + 3]
+        if turn == 1:  # an edit in the middle
+            prompt[15] = 44
+    assert saved > 0

@@ -6,13 +6,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from engine.drafting import Limits
-from engine.drafting.none import NoDrafter
 from engine.drafting.pld import LONGEST, MOST_MATCHES, PromptLookupDrafter, matches_of
 from engine.model import no_watch
 from engine.sampling import Sampler
-from engine.sequence import Sequence
 from engine.tree import SOURCE_NGRAM
-from tests.engine.test_decoding import CAPACITY, PROMPT, assert_same, pair, run
 
 PLENTY = 10_000  # nodes: more than any tree of these short texts has
 NOTHING_SAID = None
@@ -155,24 +152,6 @@ def test_an_iteration_over_a_long_context_takes_milliseconds(repeating):
         assert len(tree_of(drafter, 32, 8, 16)) == (16 if repeating else 32)
         drafter.advance([int(text[0])], NOTHING_SAID)
     assert (time.process_time() - started) / 5 < 0.1
-
-
-@pytest.mark.parametrize("settings", [dict(), dict(temperature=0.8, top_p=0.9, repetition_penalty=1.1)])
-@pytest.mark.parametrize("kind", ["llama", "qwen2_window"])
-def test_output_equals_plain_decoding_over_several_turns(kind, settings):
-    _, model, _ = pair(kind)
-    drafter, target, prompt = PromptLookupDrafter(), Sequence(model, CAPACITY), PROMPT
-    saved = 0
-    for turn in range(3):
-        sampler = Sampler(seed=turn, **settings)
-        plain = run(model, NoDrafter(), prompt, sampler, max_new_tokens=24)
-        found = run(model, drafter, prompt, sampler, budget=16, max_new_tokens=24, target=target)
-        assert_same(found.tokens, plain.tokens, model, sampler, prompt)
-        saved += plain.passes - found.passes
-        prompt = [*prompt, *plain.tokens, 7, 8, turn + 3]
-        if turn == 1:  # an edit in the middle
-            prompt[15] = 44
-    assert saved > 0
 
 
 def test_a_root_that_stands_nowhere_else_gives_an_empty_tree():
