@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from app.wizard.offers import Offer
-from engine import hub
+from engine import catalog, hub
 from engine.catalog import Variant
 from engine.hub import Hub, Item, Repository
 
@@ -32,7 +32,8 @@ class Choice:
 
 def of_offer(offer: Offer) -> Choice:
     name = f"{offer.target.name} + {offer.draft.name}" if offer.draft else offer.target.name
-    draft = offer.draft.id if offer.draft else "none"
+    alone = "auto" if catalog.heads_for(offer.target.id) else "none"
+    draft = offer.draft.id if offer.draft else alone
     return Choice(
         name, offer.missing, offer.missing_nbytes, offer.target.id, draft, offer.licenses, offer.gated
     )

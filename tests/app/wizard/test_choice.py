@@ -1,11 +1,13 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.wizard.choice import Choice, item_of, loaded_by, of_repository
+from app.wizard.choice import Choice, item_of, loaded_by, of_offer, of_repository
+from app.wizard.offers import offers_for
 from engine import catalog, hub
 from engine.hub import Hub, TokenNeeded, choose, item
-from tests.app.wizard.conftest import put
+from tests.app.wizard.conftest import examined, put
 from tests.engine.hub.conftest import content
 from tests.engine.hub.lying_hub import LyingHub, Offered
 
@@ -19,6 +21,13 @@ def test_a_pair_becomes_one_item(server: LyingHub) -> None:
     found = item_of(Hub(server.endpoint), Choice("both", parts, 0, *PAIR))
     assert [repository.id for repository in found.repositories] == [part.repository for part in parts]
     assert loaded_by(found) == tuple(f"{part.repository}/{part.file}" for part in parts)
+
+
+def test_a_target_alone_is_loaded_with_the_heads_the_program_has_for_it() -> None:
+    pair = offers_for(examined().usable(), catalog.catalog()).recommended
+    for target, draft in (("smollm2", "auto"), (PAIR[0], "none")):
+        alone = replace(pair, target=catalog.entries()[target], draft=None)
+        assert (of_offer(alone).target, of_offer(alone).draft) == (target, draft)
 
 
 def test_a_gated_part_is_refused_before_anything_is_fetched(server: LyingHub) -> None:
