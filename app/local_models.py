@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 from engine import catalog, hub, machine, planner
 from engine.errors import SpecExecError
@@ -11,7 +12,8 @@ from engine.protocol.messages import Memory
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """name: the catalogue's id, or the path, as `Load` takes it. text: for a person."""
+    """name: the catalogue's id, or the path as `Load` takes it; in the models folder, from there on, for
+    that may be moved. text: for a person."""
 
     name: str
     text: str
@@ -37,7 +39,7 @@ def models_here() -> list[LocalModel]:
     for stored in (each for folder in folders for each in hub.stored(folder)):
         id = next(iter(stored.ids), "")
         text = _text(id) if id else stored.name
-        model = LocalModel(id or str(stored.path), text, stored.nbytes)
+        model = LocalModel(id or _path(stored.path), text, stored.nbytes)
         found.setdefault(model.name, model)
     return sorted(found.values(), key=lambda model: -model.nbytes)
 
@@ -57,6 +59,11 @@ def _heads(target: str) -> LocalModel | None:
     if folder is None:
         return None
     return LocalModel(str(folder), folder.name, sum(file.stat().st_size for file in folder.iterdir()))
+
+
+def _path(path: Path) -> str:
+    own = catalog.models_folder()
+    return path.relative_to(own).as_posix() if path.is_relative_to(own) else str(path)
 
 
 def _text(id: str) -> str:

@@ -35,9 +35,9 @@ def test_models_are_listed_by_size_with_the_catalogues_names(folder: Path) -> No
     coder, draft = catalog.entries()["coder"], catalog.entries()["coder-draft"]
     put(folder, draft.file, 20)
     put(folder, coder.file, 30)
-    own = put(folder, "my-own.gguf", 40)
+    put(folder, "my-own.gguf", 40)
     assert [(model.name, model.nbytes) for model in models_here()] == [
-        (str(own), 40),
+        ("my-own.gguf", 40),
         ("coder", 30),
         ("coder-draft", 20),
     ]
@@ -70,6 +70,17 @@ def test_heads_that_come_with_the_program_stand_beside_their_target(
     small, coder = pairs_here()
     assert small.draft == LocalModel(str(heads), "some-eagle", 7)
     assert coder.draft is None
+
+
+def test_a_model_is_found_by_its_name_after_its_folder_was_moved(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(folder, "my-own.gguf", 40)
+    (model,) = models_here()
+    moved = folder.rename(folder.with_name(f"{folder.name}-moved"))
+    monkeypatch.setenv(MODELS_VARIABLE, str(moved))
+    assert catalog.resolve(model.name) == moved / "my-own.gguf"
+    assert models_here() == [model]
 
 
 def test_a_file_that_cannot_be_read_has_no_plan(folder: Path) -> None:
