@@ -8,13 +8,14 @@ hashes                the hashes of PyTorch's own builds into backends.toml (nee
 """
 
 import argparse
-import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 from installers import archive, lists
 from installers.common import DIST, Failed, Order, say, version
+from torch_build import wheel_folders
 
 
 def parse() -> argparse.Namespace:
@@ -28,7 +29,7 @@ def parse() -> argparse.Namespace:
         "--only", action="append", choices=["deb", "appimage", "run"], help="of linux; repeatable"
     )
     parser.add_argument(
-        "--wheels", type=Path, help="a folder with wheels of torch (default: $PIP_FIND_LINKS)"
+        "--wheels", type=Path, help="a folder with wheels of torch (default: where pip is told to look)"
     )
     parser.add_argument("--system", choices=["linux", "windows"], default="linux", help="of a runtime file")
     parser.add_argument("--python-zip", type=Path, help="python.org's embeddable zip for windows")
@@ -59,8 +60,10 @@ def main() -> int:
 
 
 def ordered(parsed: argparse.Namespace) -> Order:
-    folder = parsed.wheels or os.environ.get("PIP_FIND_LINKS", "").removeprefix("file://")
-    wheels = Path(folder) if folder and Path(folder).is_dir() else None
+    listing = [sys.executable, "-m", "pip", "config", "list"]
+    pip = subprocess.run(listing, capture_output=True, text=True, check=False).stdout
+    folders = [parsed.wheels] if parsed.wheels else wheel_folders(pip)
+    wheels = next((folder for folder in folders if folder.is_dir()), None)
     parsed.into.mkdir(parents=True, exist_ok=True)
     return Order(parsed.version, wheels, parsed.fast, parsed.into.absolute())
 
