@@ -37,12 +37,14 @@ def need(*programs: str) -> None:
 
 
 def build(dist: Path, *arguments: str) -> None:
-    """packaging/build.py, with the Python that runs the tests."""
+    """packaging/build.py, with the Python that runs the tests, and the settings of whoever runs them: pip's say
+    where wheels are."""
     done = subprocess.run(
         [sys.executable, ROOT / "packaging" / "build.py", *arguments, "--into", dist],
         capture_output=True,
         text=True,
         check=False,
+        env={name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
     )
     assert done.returncode == 0, done.stderr
 
