@@ -37,8 +37,8 @@ def need(*programs: str) -> None:
 
 
 def build(dist: Path, *arguments: str) -> None:
-    """packaging/build.py, with the Python that runs the tests, and the settings of whoever runs them: pip's say
-    where wheels are."""
+    """packaging/build.py, with the Python that runs the tests and the settings of whoever runs them: pip's
+    say where wheels are."""
     done = subprocess.run(
         [sys.executable, ROOT / "packaging" / "build.py", *arguments, "--into", dist],
         capture_output=True,
