@@ -39,9 +39,8 @@ class Fitted:
         return said
 
     def learn(self, answer: protocol.Answer) -> None:
-        """Keep what the answer's figures say of the prediction."""
-        expected = "specexec" if self.pair.draft else "merged"
-        if answer.drafter != expected or answer.tokens_per_pass is None:
+        """Keep what the figures of an answer by the drafter that `auto` stands for say of the prediction."""
+        if answer.tokens_per_pass is None:
             return
         seconds = answer.seconds
         answered = planner.Answered(

@@ -81,7 +81,8 @@ class Engine:
                 raise NotLoaded("No model is loaded.", "Load one first.")
             try:
                 answer = self.session.answer(request.messages, options, speech, cancelled, request.id)
-                if self.session.pair.heads is None:  # of which the planner knows nothing
+                expected = answer.drafter == self.session.drafter("auto").name
+                if expected and self.session.pair.heads is None:  # of which the planner knows nothing
                     self.fitted.learn(answer)
                 return structs.replace(answer, note=note)
             except (MemoryError, RuntimeError) as error:

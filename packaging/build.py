@@ -59,10 +59,15 @@ def main() -> int:
     return 0
 
 
-def ordered(parsed: argparse.Namespace) -> Order:
+def pips_folders() -> list[Path]:
+    """Where pip is told to look for wheels."""
     listing = [sys.executable, "-m", "pip", "config", "list"]
-    pip = subprocess.run(listing, capture_output=True, text=True, check=False).stdout
-    folders = [parsed.wheels] if parsed.wheels else wheel_folders(pip)
+    said = subprocess.run(listing, capture_output=True, text=True, check=False).stdout
+    return list(wheel_folders(said))
+
+
+def ordered(parsed: argparse.Namespace) -> Order:
+    folders = [parsed.wheels] if parsed.wheels else pips_folders()
     wheels = next((folder for folder in folders if folder.is_dir()), None)
     parsed.into.mkdir(parents=True, exist_ok=True)
     return Order(parsed.version, wheels, parsed.fast, parsed.into.absolute())

@@ -128,7 +128,6 @@ class Panel(QFrame):
     def begin(self) -> None:
         """An answer begins."""
         self._pause_timer.stop()
-        self._fade_timer.stop()
         self._charts_timer.stop()
         self._waiting = self._answer = None
         self.history.clear()

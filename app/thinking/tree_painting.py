@@ -41,9 +41,9 @@ def paint_tree(
         text = metrics.elidedText(box.text, Qt.TextElideMode.ElideRight, room) if box.text else ""
         if look.kind is Kind.REJECTED and faded < 1:
             painter.setOpacity(1 - faded)
-            draw_node(painter, _rect(box), text, replace(look, kind=Kind.GROWING), colours)
+            draw_node(painter, rect_of(box), text, replace(look, kind=Kind.GROWING), colours)
         painter.setOpacity(1.0 if box.text or look.kind is not Kind.REJECTED else FADED)
-        draw_node(painter, _rect(box), text, look, colours)
+        draw_node(painter, rect_of(box), text, look, colours)
     painter.setOpacity(1.0)
     for head in arranged.heads:
         kind = looks[head.node].kind
@@ -75,7 +75,8 @@ def look_of(event: TreeGrown | IterationDone, node: int) -> Look:
     return Look(kind, probability, next(iter(sources(event.tree.sources[node])), None))
 
 
-def _rect(box: Box) -> QRectF:
+def rect_of(box: Box) -> QRectF:
+    """Where it is in the whole tree."""
     return QRectF(box.x, box.y, box.width, box.height)
 
 

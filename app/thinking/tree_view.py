@@ -22,7 +22,7 @@ from app.thinking.node_words import describe
 from app.thinking.tree_arranging import arrange_event
 from app.thinking.tree_geometry import Arranged, Box
 from app.thinking.tree_layout import BONUS, ROOT, TreeLayout
-from app.thinking.tree_painting import kind_of, paint_tree
+from app.thinking.tree_painting import kind_of, paint_tree, rect_of
 from app.thinking.tree_shapes import Kind
 from app.thinking.tree_viewport import Viewport, overhang
 from app.thinking.tree_walk import Direction, neighbour
@@ -253,8 +253,7 @@ class TreeView(QWidget):
 
     def _rect(self, node: int) -> QRectF:
         """Where a node is in the whole tree."""
-        box = self._boxes[node]
-        return QRectF(box.x, box.y, box.width, box.height)
+        return rect_of(self._boxes[node])
 
     def _pan(self, right: float, down: float) -> None:
         self._view.pan(QPointF(right, down), self._arranged, QSizeF(self.size()))
