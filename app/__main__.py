@@ -1,16 +1,16 @@
-"""`python -m app`: the window."""
+"""The entry point of the window: `python -m app`."""
 
 import sys
 from collections.abc import Sequence
 
-from app import arguments
+from app.window import arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Open the window; the exit status: 1, with a remedy, where Qt lacks something here, 2 for bad usage."""
+    """Open the window and return the exit status: 1 if Qt lacks a library, 2 for wrong usage."""
     parsed = arguments.parse(argv)
     try:
-        from app import startup
+        from app.startup import application
     except ImportError as error:
         print(
             f"The window cannot be shown: {error}\n"
@@ -20,10 +20,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 1
     if parsed.self_test is not None:
-        from app import self_test
+        from app.startup import self_test
 
         return self_test.run(parsed)
-    return startup.run(parsed)
+    return application.run(parsed)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,11 @@
-"""What the user chose for the program as a whole, in one TOML file of the platform's config folder. Knows no
-Qt.
+"""The user's preferences for the whole program, in one TOML file in the platform's config folder.
 
-A chat's own settings lie with it in the store; here is what new ones begin with.
+The settings of a chat are stored with the chat; the preferences hold the settings of new chats. Uses no Qt.
 """
 
-import os
 import tomllib
 from datetime import datetime
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -18,24 +15,25 @@ from msgspec import Meta, Struct, structs
 
 from app.store import ChatSettings, SavedOptions
 from engine.errors import SpecExecError
+from engine.files import replacing
 from engine.protocol.messages import Load
 
 RECENT = 6
 
-# The setting SpecExec was published with. The likeliest token, always, makes small models repeat themselves.
+# The settings that SpecExec was published with. Greedy sampling makes small models repeat themselves.
 NEW_CHATS = ChatSettings(options=SavedOptions(temperature=0.6, top_p=0.9))
 
 GiB = Annotated[float, Meta(gt=0)]
 
 
 class PreferencesError(SpecExecError):
-    """The settings cannot be read or written."""
+    """The preferences cannot be read or written."""
 
     kind = "preferences"
 
 
-class Loading(Struct, frozen=True, kw_only=True):
-    """How every pair is loaded; fields as in `Load`."""
+class LoadPreferences(Struct, frozen=True, kw_only=True):
+    """How models are loaded; the fields mean the same as in `Load`."""
 
     vram_limit: GiB | None = None
     ram_limit: GiB | None = None
@@ -45,14 +43,20 @@ class Loading(Struct, frozen=True, kw_only=True):
 
 
 class RecentPair(Struct, frozen=True, omit_defaults=True):
-    """target, draft: as in `Load`."""
+    """A pair that was loaded before; the fields mean the same as in `Load`."""
 
     target: str | None = None
     draft: str = "auto"
 
 
 class WindowState(Struct, frozen=True, kw_only=True):
-    """geometry: as Qt saves it. splitters: sizes in pixels by name. folded: groups of the sidebar, by key."""
+    """The layout of the window.
+
+    Attributes:
+        geometry: the window's geometry, as saved by Qt.
+        splitters: the sizes of a splitter's parts in pixels, by the splitter's name.
+        folded: the keys of the sidebar's collapsed groups.
+    """
 
     geometry: bytes = b""
     splitters: dict[str, list[int]] = {}
@@ -62,35 +66,37 @@ class WindowState(Struct, frozen=True, kw_only=True):
 
 
 class Preferences(Struct, frozen=True, kw_only=True):
+    """All preferences; the file has the same fields."""
+
     theme: Literal["system", "light", "dark"] = "system"
     language: Literal["system", "en", "ko", "zh_CN"] = "system"
     send_key: Literal["enter", "ctrl_enter"] = "enter"
     reduced_motion: bool = False
     notifications: bool = True
-    updates: bool = False  # ask once a day whether there is a newer version
-    package_mirror: str = ""  # as in `engine.runtime.Sources`
+    updates: bool = False  # whether to check once a day for a newer version
+    package_mirror: str = ""  # this and the next two: as in `engine.runtime.Sources`
     torch_mirror: str = ""
     package_proxy: str = ""
-    loading: Loading = Loading()
+    loading: LoadPreferences = LoadPreferences()
     new_chats: ChatSettings = NEW_CHATS
-    recent_pairs: list[RecentPair] = []  # the newest first
+    recent_pairs: list[RecentPair] = []  # newest first
     window: WindowState = WindowState()
 
 
 class PreferencesFile:
-    """The preferences and where they are kept.
+    """Reads and writes the file of the preferences.
 
     Attributes:
-        path: of the file.
-        now: the preferences.
-        trouble: why the file was set aside when it was read; None: it was sound, or there was none.
+        path: the file.
+        now: the current preferences.
+        error: the reason why an unreadable file was set aside; None if it was valid or did not exist.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or preferences_path()
         self.now = Preferences()
-        self.trouble: PreferencesError | None = None
-        self._kept: dict[str, Any] = {}  # with the keys that only other versions know
+        self.error: PreferencesError | None = None
+        self._kept: dict[str, Any] = {}  # the file's content, including keys that only other versions know
         try:
             self._kept = tomllib.loads(self.path.read_text("utf-8"))
             self.now = msgspec.convert(self._kept, Preferences, str_keys=True)
@@ -98,26 +104,30 @@ class PreferencesFile:
             pass
         except (OSError, ValueError, msgspec.ValidationError) as error:
             self._kept = {}
-            self.trouble = self._set_aside(error)
+            self.error = self._set_aside(error)
 
     def change(self, **fields: Any) -> None:
-        """Change some and keep them all. Raises PreferencesError; they are in use then all the same."""
+        """Change some preferences and save all of them.
+
+        Raises PreferencesError if they cannot be saved; the changes are in use all the same.
+        """
         self.now = structs.replace(self.now, **fields)
         self._kept = _merged(self._kept, self.now)
         try:
             _write(self.path, tomli_w.dumps(self._kept))
         except OSError as error:
             raise PreferencesError(
-                f"The settings cannot be kept in {self.path.parent}: {error.strerror}.",
+                f"The settings could not be saved in {self.path.parent}: {error.strerror}.",
                 "Check the disk and the folder's permissions.",
             ) from error
 
     def remember_pair(self, pair: RecentPair) -> None:
-        """Put it in front. Raises PreferencesError."""
-        others = [each for each in self.now.recent_pairs if each != pair]
+        """Put a pair at the front of the recent pairs. Raises PreferencesError, as `change` does."""
+        others = [recent for recent in self.now.recent_pairs if recent != pair]
         self.change(recent_pairs=[pair, *others][:RECENT])
 
     def _set_aside(self, error: Exception) -> PreferencesError:
+        """Rename the unreadable file and return the error to report."""
         aside = self.path.with_name(f"{self.path.stem}-damaged-{datetime.now():%Y%m%d-%H%M%S}.toml")
         try:
             self.path.replace(aside)
@@ -125,22 +135,26 @@ class PreferencesFile:
             aside = self.path
         return PreferencesError(
             f"The settings could not be read: {error}.",
-            f"The usual ones are in use. The old file is {aside}.",
+            f"The default settings are in use. The old file was kept as {aside}.",
         )
 
 
 def preferences_path() -> Path:
+    """Return the path of the preferences file."""
     return platformdirs.user_config_path("specexec-desktop", appauthor=False) / "settings.toml"
 
 
-def load_request(target: str | None, draft: str, context: int | None, loading: Loading) -> Load:
-    """What the engine is asked to load; its id means nothing."""
+def load_request(target: str | None, draft: str, context: int | None, loading: LoadPreferences) -> Load:
+    """Return the request to load a pair. The id of the request is a placeholder."""
     return Load(id=0, target=target, draft=draft, context=context, **structs.asdict(loading))
 
 
 def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:
-    """`value` as TOML has it, which knows no None, with the keys of `kept` that it does not know."""
-    merged = {key: each for key, each in kept.items() if key not in value.__struct_fields__}
+    """Return `value` as data for TOML, plus those entries of `kept` for which `value` has no field.
+
+    Fields that are None are left out, because TOML has no None.
+    """
+    merged = {key: old for key, old in kept.items() if key not in value.__struct_fields__}
     for name, field in structs.asdict(value).items():
         if isinstance(field, Struct):
             merged[name] = _merged(kept.get(name, {}), field)
@@ -150,17 +164,8 @@ def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Replace the file as a whole, so that it is never half written. Only this user can read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=f".{path.name}-", delete=False
-    ) as growing:
-        try:
-            growing.write(text)
-            growing.flush()
-            os.fsync(growing.fileno())
-            growing.close()
-            Path(growing.name).replace(path)
-        except OSError:
-            Path(growing.name).unlink(missing_ok=True)
-            raise
+    with replacing(path) as temporary:
+        temporary.touch(0o600)
+        temporary.write_bytes(text.encode())

@@ -1,13 +1,14 @@
-"""Every error a person may meet: a kind for programs, a sentence for people, a hint with the next step.
+"""The errors shown to the user. Each has a kind for programs, a one-sentence message, and a hint.
 
-Knows nothing of torch, Qt or transport. A new kind is one class here.
+Independent of torch, Qt and the protocol. A new kind of error takes one new class.
 """
 
 
 class SpecExecError(Exception):
-    """Base of all errors shown to a person.
+    """Base class of all errors shown to the user.
 
-    Attributes: `kind` (stable, snake_case), `message` (one sentence), `hint` (what to do next).
+    Attributes: `kind`, a stable identifier for programs, in snake_case; `message`, one sentence that says
+    what happened; `hint`, what the user can do next.
     """
 
     kind = "internal"
@@ -28,19 +29,19 @@ class BadOption(SpecExecError):
 
 
 class EmptyPrompt(SpecExecError):
-    """There is nothing to answer."""
+    """A prompt without any text."""
 
     kind = "empty_prompt"
 
 
 class PromptTooLong(SpecExecError):
-    """The prompt leaves no room for an answer in the context."""
+    """A prompt that leaves no space for an answer in the context."""
 
     kind = "prompt_too_long"
 
 
 class ModelNotFound(SpecExecError):
-    """A path or id that leads to no model."""
+    """A path or id that matches no model."""
 
     kind = "model_not_found"
 
@@ -52,84 +53,84 @@ class BadCheckpoint(SpecExecError):
 
 
 class UnsupportedModel(SpecExecError):
-    """A sound file of an architecture, tokenizer or weight format that is not supported."""
+    """A valid model file with an unsupported architecture, tokenizer or weight format."""
 
     kind = "unsupported_model"
 
 
 class VocabularyMismatch(SpecExecError):
-    """Draft and target do not share one vocabulary."""
+    """A draft and a target with different vocabularies."""
 
     kind = "vocabulary_mismatch"
 
 
 class OutOfMemory(SpecExecError):
-    """The compute device or the machine has too little memory."""
+    """Too little memory on the compute device or in the machine."""
 
     kind = "out_of_memory"
 
 
 class DeviceUnavailable(SpecExecError):
-    """The compute device asked for is not there or not usable."""
+    """A requested compute device that is missing or unusable."""
 
     kind = "device_unavailable"
 
 
 class BadNumbers(SpecExecError):
-    """A forward pass gave NaN or infinite logits: damaged weights or an overflow."""
+    """NaN or infinite logits from a forward pass, caused by damaged weights or an overflow."""
 
     kind = "bad_numbers"
 
     def __init__(self) -> None:
         super().__init__(
-            "The model's output is not a number.",
-            "Its file may be damaged: verify or download it again; or try --dtype float32.",
+            "The model produced invalid numbers (NaN or infinity).",
+            "Its file may be damaged: verify it or download it again. Otherwise try --dtype float32.",
         )
 
 
 class NotLoaded(SpecExecError):
-    """A chat was asked of an engine that holds no model."""
+    """A chat request to an engine without a loaded model."""
 
     kind = "not_loaded"
 
 
 class EngineGone(SpecExecError):
-    """The engine process ended or could not be started."""
+    """An engine process that ended or could not be started."""
 
     kind = "engine_gone"
 
 
 class Interrupted(SpecExecError):
-    """The user ended it."""
+    """An operation cancelled by the user."""
 
     kind = "cancelled"
 
 
 class DiskProblem(SpecExecError):
-    """A disk that is full, or a folder that cannot be written."""
+    """A disk or folder that is full, or that cannot be read or written."""
 
     kind = "disk"
 
 
 class MissingExtra(SpecExecError):
-    """A command that needs packages which are not installed."""
+    """A command whose optional packages are not installed."""
 
     kind = "missing_extra"
 
 
 class StreamBroken(SpecExecError):
-    """A model file could not be read, or changed, while its weights were streamed."""
+    """A model file that became unreadable or changed while its weights were streamed."""
 
     kind = "stream_broken"
 
 
 class BadTrace(SpecExecError):
-    """A file that is no recorded run, or a damaged one."""
+    """A file that is not a recorded run, or a recorded run that is damaged."""
 
     kind = "bad_trace"
 
 
 class Diverged(SpecExecError):
-    """A training loss that is not a number."""
+    """A training loss that is not a finite number."""
 
     kind = "diverged"

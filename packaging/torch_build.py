@@ -1,6 +1,6 @@
-"""Which build of torch a machine gets, and from where. Pure decisions; standard library only.
+"""Choose the build of torch for a machine and where to get it. Pure functions; standard library only.
 
-Parses on Python 3.8, as dev.py must.
+Must parse on Python 3.8, like dev.py.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from pathlib import Path
 
 TORCH = "2.13.0"
 TORCH_INDEX = (
-    "https://download.pytorch.org/whl/"  # PyTorch's own public index; PyPI has one build for each system
+    "https://download.pytorch.org/whl/"  # PyTorch's own public index; PyPI has only one build per system
 )
 
-# One way to get torch: its build ("cpu" or "cuda"), pip's arguments, and the words for the person who waits.
+# One way to install torch: its build ("cpu" or "cuda"), pip's arguments, and a description for the user.
 Attempt = namedtuple("Attempt", "build args words")
 
 
 def wheel_folders(listing):
-    """Where pip looks for wheels, from what `pip config list` prints (PIP_FIND_LINKS included)."""
+    """Return the wheel folders in the output of `pip config list` (which includes PIP_FIND_LINKS)."""
     from ast import literal_eval
     from urllib.parse import urlparse
     from urllib.request import url2pathname
@@ -33,7 +33,7 @@ def wheel_folders(listing):
 
 
 def torch_wheels(folders, system, python):
-    """Versions of torch ("2.13.0+cpu") with a wheel in the folders for this system and Python ("cp311")."""
+    """Return the versions of torch ("2.13.0+cpu") with a wheel for this system and Python ("cp311")."""
     name = re.compile(
         rf"torch-({re.escape(TORCH)}(?:\+\w+)?)-{python}-\w+-\w*({'win' if system == 'win32' else system})"
     )
@@ -44,24 +44,23 @@ def torch_wheels(folders, system, python):
 
 
 def torch_attempts(system, gpu, forced, wheels):
-    """The ways to get torch on this machine, best first; each is tried when the one before could not be had.
+    """Return the ways to install torch on this machine, best first; each is tried if the previous one fails.
 
-    system: sys.platform; forced: "", "cpu" or "cuda"; wheels: versions in the configured wheel folders. `===`
-    compares the text, so that "2.13.0" never means a folder's "2.13.0+cpu", nor the other way round.
+    system: sys.platform; gpu: whether there is a graphics card; forced: the build that the user demands
+    ("cpu" or "cuda"), or ""; wheels: the versions in the configured wheel folders. pip gets the version
+    after `===`, which compares text, so that "2.13.0" never matches "2.13.0+cpu" in a folder, or the reverse.
     """
     wanted = forced or ("cuda" if gpu else "cpu")
     plain = "cuda" if system.startswith("linux") else "cpu"  # the build that PyPI has for this system
     local = {("cpu" if v.endswith("+cpu") else "cuda" if "+cu" in v else plain): v for v in wheels}
-    if local and (
-        wanted in local or not forced
-    ):  # a folder that somebody configured comes before every index
+    if local and (wanted in local or not forced):  # a configured folder has priority over every index
         build = wanted if wanted in local else next(iter(local))
-        words = f"{build.upper()} build, from the wheel folder that pip is configured with"
+        words = f"{build.upper()} build, from pip's configured wheel folder"
         if build != wanted:
-            words += f" (SPECEXEC_TORCH={wanted} takes the {wanted.upper()} build from the network)"
+            words += f" (set SPECEXEC_TORCH={wanted} to download the {wanted.upper()} build)"
         return [Attempt(build, ["--no-index", "torch===" + local[build]], words)]
 
-    def from_pytorch(build, folder):  # short timeouts: in many networks this host cannot be reached at all
+    def from_pytorch(build, folder):  # short timeouts: many networks block this host
         args = ["--index-url", TORCH_INDEX + folder, "--timeout", "10", "--retries", "1"]
         return Attempt(
             build, [*args, f"torch==={TORCH}+{folder}"], f"{build.upper()} build, from PyTorch's index"
@@ -71,7 +70,7 @@ def torch_attempts(system, gpu, forced, wheels):
     if wanted == plain or system == "darwin":
         return [from_pypi]
     if wanted == "cpu":
-        words = "PyTorch's index could not be used, so PyPI's build with CUDA, which is large (several GB)"
+        words = "PyTorch's index is unavailable; using PyPI's build with CUDA, which is large (several GB)"
         return [from_pytorch("cpu", "cpu"), from_pypi._replace(words=words)]
-    words = "PyTorch's index could not be used, so PyPI's build, which leaves the graphics card idle"
+    words = "PyTorch's index is unavailable; using PyPI's build, which does not use the graphics card"
     return [from_pytorch("cuda", "cu130"), from_pypi._replace(words=words)]

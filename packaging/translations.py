@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Keeps the window's translation files: resources/translations/specexec_LANGUAGE.ts and their .qm.
+"""Maintain the window's translation files: resources/translations/specexec_LANGUAGE.ts and their .qm.
 
-usage: python packaging/translations.py update    bring new texts of app/ into the .ts files, drop old ones
-       python packaging/translations.py release   make the .qm files of the .ts files
-       python packaging/translations.py missing   list what is not translated yet; exit status 1 if any is
+usage: python packaging/translations.py update    add new strings of app/ to the .ts files, remove old ones
+       python packaging/translations.py release   compile the .ts files to .qm files
+       python packaging/translations.py missing   list untranslated strings; exit status 1 if there are any
 
-Run it with the environment's Python. Texts are those given to `self.tr`, to a module's `_tr` and to
-`translate`; pyside6-lupdate does not know the second.
+Run it with the environment's Python. Strings are the arguments of `self.tr`, of a module's `_tr` and of
+`translate`; pyside6-lupdate does not recognize `_tr`.
 """
 
 import ast
@@ -24,11 +24,11 @@ Key = tuple[str, str]  # context, source text
 
 
 class NotLiteral(Exception):
-    """A text that is put together where it is translated, so that no file can hold it."""
+    """A string to translate is not a literal in the code, so it cannot be in a translation file."""
 
 
 class _Finder(ast.NodeVisitor):
-    """Collects texts with their contexts: the class, or what the module's `_tr` names."""
+    """Collects a file's translatable strings with their contexts: the class, or the context in `_tr`."""
 
     def __init__(self, path: Path, tree: ast.Module) -> None:
         self.found: list[Key] = []
@@ -63,7 +63,7 @@ class _Finder(ast.NodeVisitor):
 
 
 def _context(node: ast.stmt) -> str:
-    """Of a `def _tr(text): return QCoreApplication.translate("context", text)`."""
+    """Return CONTEXT if `node` is `_tr`, which returns QCoreApplication.translate(CONTEXT, text), else ""."""
     match node:
         case ast.FunctionDef(
             name="_tr", body=[*_, ast.Return(ast.Call(args=[ast.Constant(str(context)), *_]))]
@@ -73,15 +73,15 @@ def _context(node: ast.stmt) -> str:
 
 
 def texts() -> list[Key]:
-    """Everything the window says, file by file, once."""
-    found = {}
+    """Return all translatable strings of the window, file by file, each once."""
+    keys = {}
     for path in sorted((ROOT / "app").rglob("*.py")):
-        found |= dict.fromkeys(_Finder(path, ast.parse(path.read_text("utf-8"))).found)
-    return list(found)
+        keys |= dict.fromkeys(_Finder(path, ast.parse(path.read_text("utf-8"))).found)
+    return list(keys)
 
 
 def translations(language: str) -> dict[Key, str]:
-    """What the .ts file holds; "" for what is not translated."""
+    """Return the translations in the .ts file; "" for untranslated strings."""
     path = FOLDER / f"specexec_{language}.ts"
     return dict(_read(path)) if path.exists() else {}
 
@@ -94,7 +94,7 @@ def _read(path: Path) -> Iterator[tuple[Key, str]]:
 
 
 def write(language: str, translated: dict[Key, str]) -> None:
-    """In Qt's format, contexts and texts in order, so that versions can be compared."""
+    """Write the .ts file in Qt's format, sorted, so that two versions of the file can be compared."""
     root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
     for name in sorted({context for context, _ in translated}):
         context = ET.SubElement(root, "context")
@@ -117,7 +117,9 @@ def update() -> int:
     now = texts()
     for language in LANGUAGES:
         before = translations(language)
-        elsewhere = {source: text for (_, source), text in before.items()}  # a text that moved
+        elsewhere = {
+            source: text for (_, source), text in before.items()
+        }  # finds strings that moved to another context
         write(language, {key: before.get(key, elsewhere.get(key[1], "")) for key in now})
     return 0
 

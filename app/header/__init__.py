@@ -1,3 +1,3 @@
-"""The head of the window: the model, what it is doing, and how long it may take."""
+"""Header of the window: the loaded model, its activity and the expected end of an answer."""
 
 from app.header.header import Header as Header

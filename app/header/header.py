@@ -1,18 +1,18 @@
-"""The model and what it is doing, at the head of the window."""
+"""The header widget: the loaded model, the status line, and buttons."""
 
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from app import words
-from app.engine import State
-from app.header.elided import ElidedLabel
+from app import formatting
+from app.connection.engine import State
+from app.header.elided_label import ElidedLabel
 from app.header.memory import by_part, by_tier
 from app.header.picker import Picker
 from app.header.status_line import StatusLine
-from app.icons import icon
 from app.preferences import RecentPair
+from app.widgets.icons import icon
 from engine.protocol.messages import Loaded
 
 NAME_WIDTH = 300
@@ -20,16 +20,18 @@ CAN_UNLOAD = frozenset({State.READY, State.LOAD_FAILED})
 
 
 class Header(QFrame):
-    """
+    """Row of widgets at the top of the window.
+
     Attributes:
-        model: a button with the model's name; it opens `picker`.
-        status: what is going on; its methods show the engine's events.
-        sidebar_switch, new_chat, panel_switch: buttons; the window connects them.
-        settings: a button.
+        model: button that shows the model's name and opens `picker`.
+        status: status line, whose methods show the engine's events.
+        sidebar_switch, new_chat, panel_switch: buttons that the window connects.
+        settings: button that emits `settings_asked`.
 
     Signals:
-        load_asked: RecentPair
-        unload_asked, reload_asked, wizard_asked, settings_asked
+        load_asked: RecentPair that the user wants to load
+        unload_asked, reload_asked: the user wants to unload the model, or to load it again
+        wizard_asked, settings_asked: the user wants to download models, or to open the settings
     """
 
     load_asked = Signal(object)
@@ -50,7 +52,7 @@ class Header(QFrame):
         self.model.setIcon(icon("down"))
         self.model.setIconSize(QSize(14, 14))
         self.model.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the arrow behind the name
+        self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # puts the arrow after the name
         self.model.clicked.connect(self.open_picker)
         self._details = ElidedLabel(self)
         self._details.setProperty("role", "caption")
@@ -67,7 +69,7 @@ class Header(QFrame):
         self.picker.reload_asked.connect(self.reload_asked)
         self.picker.wizard_asked.connect(self.wizard_asked)
         self._build()
-        self._name(self.tr("Choose a model"))
+        self._show_name(self.tr("Choose a model"))
 
     def _build(self) -> None:
         model = QVBoxLayout()
@@ -87,25 +89,25 @@ class Header(QFrame):
             self._row.addWidget(button)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
 
-    def _button(self, drawn: str, tip: str, name: str) -> QToolButton:
+    def _button(self, icon_name: str, tip: str, name: str) -> QToolButton:
         button = QToolButton(self)
-        button.setIcon(icon(drawn))
+        button.setIcon(icon(icon_name))
         button.setIconSize(QSize(20, 20))
         button.setToolTip(tip)
         button.setAccessibleName(name)
         return button
 
-    def _switch(self, drawn: str, tip: str, name: str) -> QToolButton:
-        button = self._button(drawn, tip, name)
+    def _switch(self, icon_name: str, tip: str, name: str) -> QToolButton:
+        button = self._button(icon_name, tip, name)
         button.setCheckable(True)
         button.setChecked(True)
         return button
 
     def place(self, widget: QWidget) -> None:
-        """Put what tells of something else that goes on, such as downloads, before the buttons."""
+        """Insert a widget, such as an indicator of running downloads, before the buttons at the end."""
         self._row.insertWidget(self._row.indexOf(self.new_chat), widget)
 
-    # -- what is shown ---------------------------------------------------------------------------------------
+    # -- content ---------------------------------------------------------------------------------------------
 
     def show_state(self, state: State) -> None:
         self._state = state
@@ -113,23 +115,23 @@ class Header(QFrame):
             self._loaded = None
             self._details.setText("")
         if state in (State.UNLOADED, State.LOAD_FAILED):
-            self._name(self.tr("Choose a model"))
+            self._show_name(self.tr("Choose a model"))
         self.status.show_state(state)
 
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded
-        self._name(loaded.target.name)
-        parts = [words.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
+        self._show_name(loaded.target.name)
+        parts = [formatting.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
         self._details.setText(" · ".join(filter(None, parts)))
         tip = [*parts, by_part(loaded.memory) if loaded.memory else "", loaded.note, loaded.target.path]
         self._details.setToolTip("\n".join(filter(None, tip)))
 
     def show_recent(self, recent: Sequence[RecentPair]) -> None:
-        """The pairs loaded last."""
+        """Set the pairs loaded most recently, which the picker will list."""
         self._recent = recent
 
     def open_picker(self) -> None:
-        """Below the model's name."""
+        """Open the picker below the model's name."""
         self.picker.offer(
             self._recent,
             self._loaded.memory if self._loaded else None,
@@ -139,8 +141,8 @@ class Header(QFrame):
         self.picker.move(self.model.mapToGlobal(QPoint(0, self.model.height() + 4)))
         self.picker.show()
 
-    def _name(self, name: str) -> None:
-        fitting = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_WIDTH)
-        self.model.setText(fitting)
+    def _show_name(self, name: str) -> None:
+        elided = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_WIDTH)
+        self.model.setText(elided)
         self.model.setToolTip(self.tr("{}: choose another model").format(name))
         self.model.setAccessibleName(self.tr("Model: {}").format(name))

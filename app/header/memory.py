@@ -1,8 +1,8 @@
-"""What is taken of each tier, in words."""
+"""Memory use in words, by tier and by part."""
 
 from PySide6.QtCore import QCoreApplication
 
-from app import words
+from app import formatting
 from engine.protocol.messages import Memory, MemoryPart
 
 
@@ -11,30 +11,30 @@ def _tr(text: str) -> str:
 
 
 def by_tier(memory: Memory) -> str:
-    """One line; tiers that hold nothing are left out."""
+    """Return one line of text with the bytes in each tier in use."""
     ssd = sum(part.nbytes for part in memory.parts if part.tier == "ssd")
     parts = [
-        _tr("VRAM {}").format(words.nbytes(memory.vram)) if memory.vram else "",
-        _tr("RAM {}").format(words.nbytes(memory.ram)) if memory.ram else "",
-        _tr("{} read from the disk in each pass").format(words.nbytes(ssd)) if ssd else "",
+        _tr("VRAM {}").format(formatting.nbytes(memory.vram)) if memory.vram else "",
+        _tr("RAM {}").format(formatting.nbytes(memory.ram)) if memory.ram else "",
+        _tr("{} read from the disk in every pass").format(formatting.nbytes(ssd)) if ssd else "",
     ]
     return " · ".join(filter(None, parts))
 
 
 def by_part(memory: Memory) -> str:
-    """A line for each part."""
+    """Return one line of text per part: its name, its bytes and its tier."""
     tiers = {"vram": _tr("VRAM"), "ram": _tr("RAM"), "ssd": _tr("disk")}
     return "\n".join(
-        f"{_what(part)}: {words.nbytes(part.nbytes)} ({tiers[part.tier]})" for part in memory.parts
+        f"{_part_name(part)}: {formatting.nbytes(part.nbytes)} ({tiers[part.tier]})" for part in memory.parts
     )
 
 
-def _what(part: MemoryPart) -> str:
+def _part_name(part: MemoryPart) -> str:
     return {
         "target": _tr("target"),
-        "target_ring": _tr("slots of streamed layers"),
-        "target_cache": _tr("the target's KV cache"),
+        "target_ring": _tr("slots for streamed layers"),
+        "target_cache": _tr("target KV cache"),
         "draft": _tr("draft"),
-        "draft_cache": _tr("the draft's KV cache"),
+        "draft_cache": _tr("draft KV cache"),
         "heads": _tr("heads"),
     }[part.what]

@@ -1,4 +1,4 @@
-"""The models on this machine, to be loaded with a click."""
+"""Popup list of the models on this machine; a click loads one."""
 
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -18,10 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import local_models, words
+from app import formatting
+from app.background import Work
+from app.header import local_models
+from app.header.local_models import LocalPair
 from app.header.memory import by_tier
-from app.header.plans import Plans
-from app.local_models import LocalPair
 from app.preferences import RecentPair
 from engine.planner import Plan
 from engine.protocol.messages import Memory
@@ -32,17 +33,17 @@ ROWS_SHOWN = 7
 
 
 class Picker(QFrame):
-    """Closes when something is chosen, or when a person clicks elsewhere.
+    """Popup that closes when the user chooses an entry or clicks elsewhere.
 
     Attributes:
-        filter: what a name must contain.
-        models: the list; rows without data are headings.
-        memory: what is taken of each tier.
+        filter: text field; only the entries that contain its text are shown.
+        models: the list of entries and headings; only entries have data, a RecentPair.
+        memory: label with the memory in use.
         unload, reload, open, download: buttons.
 
     Signals:
-        chosen: RecentPair, to be loaded
-        unload_asked, reload_asked, wizard_asked: the buttons
+        chosen: RecentPair to load
+        unload_asked, reload_asked, wizard_asked: the button unload, reload or download was clicked
     """
 
     chosen = Signal(object)
@@ -69,13 +70,15 @@ class Picker(QFrame):
         self.memory = QLabel(self)
         self.memory.setProperty("role", "caption")
         self.memory.setWordWrap(True)
-        self.unload = self._button(self.tr("Unload"), self.tr("Give its memory back"), self.unload_asked)
-        self.reload = self._button(self.tr("Load again"), self.tr("As it is set now"), self.reload_asked)
+        self.unload = self._button(self.tr("Unload"), self.unload_asked)
+        self.unload.setToolTip(self.tr("Remove the model from memory"))
+        self.reload = self._button(self.tr("Reload"), self.reload_asked)
+        self.reload.setToolTip(self.tr("Load the model again with the current settings"))
         self.open = QPushButton(self.tr("Open file…"), self)
         self.open.clicked.connect(self._ask_file)
-        self.download = self._button(self.tr("Download models…"), "", self.wizard_asked)
+        self.download = self._button(self.tr("Download models…"), self.wizard_asked)
         self.download.setProperty("role", "main")
-        self._plans: Plans | None = None
+        self._work = Work(self)
         self._rows: list[tuple[LocalPair, QListWidgetItem]] = []
         self._build()
 
@@ -95,43 +98,43 @@ class Picker(QFrame):
         line = self.fontMetrics().lineSpacing()
         self.models.setFixedHeight(ROWS_SHOWN * (2 * line + 10))
 
-    def _button(self, text: str, tip: str, signal: SignalInstance) -> QPushButton:
+    def _button(self, text: str, signal: SignalInstance) -> QPushButton:
         button = QPushButton(text, self)
-        button.setToolTip(tip)
         button.clicked.connect(self.hide)
         button.clicked.connect(signal)
         return button
 
     def offer(self, recent: Sequence[RecentPair], held: Memory | None, *, can_unload: bool) -> None:
-        """List what is here now. held: the memory that is taken by what is loaded."""
+        """List the models on this machine. held: memory of the loaded models, if any."""
         pairs = local_models.pairs_here()
         named = {pair.target.name: pair for pair in pairs}
+        self._work.forget("plan")
         self.models.clear()
         self._rows = []
-        known = [each for each in recent if self._is_here(each, named)]
+        known = [last for last in recent if self._is_here(last, named)]
         if known:
-            self._head(self.tr("Recent"))
-            for each in known:
-                self._add_recent(each, named.get(each.target or ""))
-        self._head(self.tr("On this machine"))
+            self._add_heading(self.tr("Recent"))
+            for last in known:
+                self._add_recent(last, named.get(last.target or ""))
+        self._add_heading(self.tr("On this machine"))
         for pair in pairs:
             item = self._add(pair.target.text, self._details(pair), RecentPair(pair.target.name))
             self._rows.append((pair, item))
         if not pairs:
-            self._head(self.tr("None yet: download one, or open a file."))
+            self._add_heading(self.tr("No models yet. Download one or open a file."))
         self.unload.setEnabled(can_unload)
         self.memory.setText(by_tier(held) if held else "")
         self.memory.setVisible(held is not None)
         self.filter.clear()
         self._filter("")
         self.filter.setFocus()
-        self._plan(pairs, held)
+        self._plan(0, held)
 
     @staticmethod
     def _is_here(pair: RecentPair, named: Container[str]) -> bool:
         return pair.target is None or pair.target in named or Path(pair.target).exists()
 
-    def _head(self, text: str) -> None:
+    def _add_heading(self, text: str) -> None:
         item = QListWidgetItem(text, self.models)
         item.setFlags(Qt.ItemFlag.NoItemFlags)
 
@@ -140,14 +143,14 @@ class Picker(QFrame):
         item.setData(PAIR, pair)
         return item
 
-    def _add_recent(self, pair: RecentPair, here: LocalPair | None) -> None:
+    def _add_recent(self, pair: RecentPair, local: LocalPair | None) -> None:
         if pair.target is None:
-            name = self.tr("The model that comes with the program")
+            name = self.tr("The model included with the program")
         else:
-            name = here.target.text if here else Path(pair.target).name
+            name = local.target.text if local else Path(pair.target).name
         match pair.draft:
             case "auto":
-                draft = self.tr("with the best draft here")
+                draft = self.tr("with the best draft model on this machine")
             case "none":
                 draft = self.tr("no draft model")
             case _:
@@ -156,29 +159,46 @@ class Picker(QFrame):
 
     def _details(self, pair: LocalPair, plan: str = "") -> str:
         draft = self.tr("draft {}").format(pair.draft.text) if pair.draft else self.tr("no draft model")
-        return " · ".join(filter(None, [words.nbytes(pair.nbytes), plan, draft]))
+        return " · ".join(filter(None, [formatting.nbytes(pair.nbytes), plan, draft]))
 
     # -- plans -----------------------------------------------------------------------------------------------
 
-    def _plan(self, pairs: Sequence[LocalPair], held: Memory | None) -> None:
-        self._stop_planning()
-        self._plans = Plans(pairs, held, self)
-        self._plans.planned.connect(self._show_plan)
-        self._plans.start()
+    def _plan(self, row: int, held: Memory | None) -> None:
+        """Plan how the pairs from `row` on would be loaded, and show each plan.
 
-    def _show_plan(self, place: int, plan: Plan) -> None:
-        if self._plans and place < len(self._rows):
-            pair, item = self._rows[place]
-            item.setText(f"{pair.target.text}\n{self._details(pair, self._plans.said(plan))}")
-            item.setToolTip(plan.missing or "")
+        One pair is planned at a time, since each takes tenths of a second.
+        """
+        if row == len(self._rows):
+            return
+        pair, item = self._rows[row]
 
-    def _stop_planning(self) -> None:
-        if self._plans:
-            self._plans.stop()
-            self._plans.deleteLater()
-            self._plans = None
+        def show(plan: Plan | None) -> None:
+            if plan:
+                item.setText(f"{pair.target.text}\n{self._details(pair, self._plan_text(plan))}")
+                item.setToolTip(plan.missing or "")
+            self._plan(row + 1, held)
 
-    # -- what a person does ----------------------------------------------------------------------------------
+        self._work.run(
+            "plan",
+            lambda stop: local_models.plan(pair.target.name, "auto", None, held),
+            show,
+            lambda error: None,  # `plan` returns None for files that cannot be read
+        )
+
+    def _plan_text(self, plan: Plan) -> str:
+        fits = {
+            "in VRAM": self.tr("fits in VRAM"),
+            "in RAM": self.tr("fits in RAM"),
+            "VRAM + RAM": self.tr("fits in VRAM and RAM"),
+            "with SSD": self.tr("streamed from the disk"),
+            "will not run": self.tr("too large for this machine"),
+        }
+        if plan.predicted_tokens_per_second is None:
+            return fits[plan.fit]
+        speed = self.tr("about {} tokens/s").format(formatting.decimal(plan.predicted_tokens_per_second))
+        return f"{fits[plan.fit]} · {speed}"
+
+    # -- input -----------------------------------------------------------------------------------------------
 
     def _choose(self, item: QListWidgetItem | None) -> None:
         if item and item.data(PAIR) and not item.isHidden():
@@ -198,11 +218,11 @@ class Picker(QFrame):
         items = [self.models.item(row) for row in range(self.models.count())]
         for item in items:
             item.setHidden(bool(item.data(PAIR)) and text.casefold() not in item.text().casefold())
-        found = [item for item in items if item.data(PAIR) and not item.isHidden()]
-        self.models.setCurrentItem(found[0] if found else items[0])
+        matches = [item for item in items if item.data(PAIR) and not item.isHidden()]
+        self.models.setCurrentItem(matches[0] if matches else items[0])
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Up and down go through the list while the filter is typed into."""
+        """Let the arrow keys move through the list while the filter has the focus."""
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.KeyPress
@@ -213,5 +233,5 @@ class Picker(QFrame):
         return super().eventFilter(watched, event)
 
     def hideEvent(self, event: QHideEvent) -> None:
-        self._stop_planning()
+        self._work.forget("plan")
         super().hideEvent(event)

@@ -1,23 +1,63 @@
-"""What is going on, in words, and a bar where it is known how far."""
+"""Status line of the window: the current activity in words, a progress bar, the expected end of an answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
-from app import words
-from app.engine import State
-from app.header.elided import ElidedLabel
-from app.header.expected_end import ExpectedEnd, expected_end
+from app import formatting
+from app.connection.engine import State
+from app.header.elided_label import ElidedLabel
 from engine.protocol.messages import IterationDone, LoadProgress, PassProgress, PrefillProgress, TreeGrown
 
 BAR_STEPS = 1000
-SLOW_S = 1.0  # of an iteration; where it takes longer, its phases can be read
+SLOW_S = 1.0  # duration of an iteration above which the user can follow its phases
+MIN_TOKENS = 8  # with fewer tokens, the speed is not meaningful
+MIN_ANSWERS = 3  # fewer answers do not predict the length of the next one
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedEnd:
+    """Expected end of an answer.
+
+    seconds: time left. is_bound: True for the latest possible end at this speed, False for an estimate from
+        the usual length of answers.
+    """
+
+    seconds: float
+    is_bound: bool
+
+
+def expected_end(
+    tokens: int, tokens_per_second: float, most: int | None, usual: int | None
+) -> ExpectedEnd | None:
+    """Return when an answer will be complete; None if that cannot be predicted.
+
+    tokens: number of tokens so far. most: maximum number of tokens of an answer. usual: usual number of
+        tokens of an answer. None: unknown.
+    """
+    if tokens < MIN_TOKENS or tokens_per_second <= 0:
+        return None
+    if most is not None:
+        return ExpectedEnd(max(0, most - tokens) / tokens_per_second, is_bound=True)
+    if usual is not None and tokens < usual:
+        return ExpectedEnd((usual - tokens) / tokens_per_second, is_bound=False)
+    return None
+
+
+def usual_tokens(lengths: Sequence[int]) -> int | None:
+    """Return the usual number of tokens, given the lengths of earlier answers; None if there are too few."""
+    return round(median(lengths)) if len(lengths) >= MIN_ANSWERS else None
 
 
 class StatusLine(QWidget):
-    """
+    """Label and progress bar that show the engine's state and events.
+
     Attributes:
-        state: the words.
-        progress: the bar.
+        state: label with the text.
+        progress: the progress bar.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -46,65 +86,65 @@ class StatusLine(QWidget):
         layout.addStretch(1)
 
     def expect(self, most: int | None, usual: int | None) -> None:
-        """most: tokens the next answer may have; usual: tokens answers here have; None: unknown."""
+        """Set the maximum and the usual number of tokens of the next answer; None: unknown."""
         self._most, self._usual = most, usual
         self._end, self._is_slow = "", True
 
     def show_state(self, state: State) -> None:
         match state:
             case State.STARTING:
-                self._say(self.tr("Starting the engine…"), busy=True)
+                self._show(self.tr("Starting the engine…"), busy=True)
             case State.LOADING:
-                self._say(self.tr("Loading the model…"), busy=True)
+                self._show(self.tr("Loading the model…"), busy=True)
             case State.READY:
-                self._say(self.tr("● Ready"))
+                self._show(self.tr("● Ready"))
             case State.ANSWERING:
-                self._say(self.tr("Reading the prompt…"), busy=True)
+                self._show(self.tr("Reading the prompt…"), busy=True)
             case State.STOPPING:
-                self._say(self.tr("Stopping…"), busy=True)
+                self._show(self.tr("Stopping…"), busy=True)
             case State.UNLOADED | State.LOAD_FAILED:
-                self._say(self.tr("✕ No model is loaded"))
+                self._show(self.tr("✕ No model loaded"))
             case State.LOST:
-                self._say(self.tr("✕ The engine has stopped"))
+                self._show(self.tr("✕ The engine has stopped"))
 
     def show_load_progress(self, progress: LoadProgress) -> None:
-        self._say(words.load_stage(progress), busy=True)
+        self._show(formatting.load_stage(progress), busy=True)
         self._advance(progress.done, progress.total)
 
     def show_prefill(self, progress: PrefillProgress) -> None:
         text = self.tr("Reading the prompt: {} of {} tokens ({}%)")
         share = 100 * progress.done // progress.total if progress.total else 100
-        figures = words.number(progress.done), words.number(progress.total), share
-        self._say(text.format(*figures), busy=True)
+        figures = formatting.number(progress.done), formatting.number(progress.total), share
+        self._show(text.format(*figures), busy=True)
         self._advance(progress.done, progress.total)
 
     def show_answering(self) -> None:
-        self._say(self.tr("Answering…"))
+        self._show(self.tr("Answering…"))
 
     def show_iteration(self, event: TreeGrown | IterationDone) -> None:
         if isinstance(event, IterationDone):
             spent = event.seconds
             self._is_slow = spent.draft + spent.target + spent.stream_wait + spent.other > SLOW_S
             end = expected_end(event.tokens, event.tokens_per_second, self._most, self._usual)
-            self._end = self._said(end) if end else ""
-            speed = self.tr("{} tokens/s").format(words.decimal(event.tokens_per_second))
-            self._say(self._line(event.iteration, speed))
+            self._end = self._end_text(end) if end else ""
+            speed = self.tr("{} tokens/s").format(formatting.decimal(event.tokens_per_second))
+            self._show(self._line(event.iteration, speed))
         elif self._is_slow:
-            nodes = self.tr("drafting, {} nodes").format(words.number(len(event.tree.tokens)))
-            self._say(self._line(event.iteration, nodes))
+            nodes = self.tr("drafting: {} tokens so far").format(formatting.number(len(event.tree.tokens)))
+            self._show(self._line(event.iteration, nodes))
 
     def show_pass(self, progress: PassProgress) -> None:
-        """How far the target's pass over a tree has come; of a fast one nothing could be read."""
+        """Show the layer that the target pass has reached, unless iterations are too short to read it."""
         if self._is_slow:
-            layer = self.tr("verifying, layer {} of {}").format(progress.done, progress.total)
-            self._say(self._line(progress.iteration, layer), busy=True)
+            layer = self.tr("verifying: layer {} of {}").format(progress.done, progress.total)
+            self._show(self._line(progress.iteration, layer), busy=True)
             self._advance(progress.done, progress.total)
 
-    def _line(self, iteration: int, what: str) -> str:
-        parts = [self.tr("Iteration {}").format(words.number(iteration)), what, self._end]
+    def _line(self, iteration: int, activity: str) -> str:
+        parts = [self.tr("Iteration {}").format(formatting.number(iteration)), activity, self._end]
         return " · ".join(filter(None, parts))
 
-    def _said(self, end: ExpectedEnd) -> str:
+    def _end_text(self, end: ExpectedEnd) -> str:
         minutes = round(end.seconds / 60)
         if end.seconds < 60:
             time = self.tr("{} s").format(max(1, round(end.seconds)))
@@ -112,9 +152,10 @@ class StatusLine(QWidget):
             time = self.tr("{} min").format(minutes)
         else:
             time = self.tr("{} h {} min").format(minutes // 60, minutes % 60)
-        return (self.tr("at most {} more") if end.is_bound else self.tr("usually about {} more")).format(time)
+        left = self.tr("at most {} left") if end.is_bound else self.tr("probably about {} left")
+        return left.format(time)
 
-    def _say(self, text: str, *, busy: bool = False) -> None:
+    def _show(self, text: str, *, busy: bool = False) -> None:
         self.state.setText(text)
         self.progress.setVisible(busy)
         self.progress.setRange(0, BAR_STEPS)

@@ -1,1 +1,1 @@
-"""How a message looks: Markdown, code, tables and formulas in one inert, selectable document."""
+"""Rendering of messages: Markdown, code, tables and formulas in one inert, selectable document."""

@@ -1,4 +1,4 @@
-"""The tokens of one outermost block to parts. Knows no Qt."""
+"""The parts of a top-level block, made from its tokens. Imports no Qt."""
 
 import re
 from collections.abc import Iterator
@@ -7,24 +7,24 @@ from markdown_it.token import Token
 
 from app.rendering import spans as inline_spans
 from app.rendering.code_colours import Growing, Span, highlight
-from app.rendering.lines import Lines, Offsets, split
-from app.rendering.pieces import Block, Cell, Fence, Layout, Part, Piece, Style, Table
+from app.rendering.pieces import Block, Cell, Fence, Layout, Lines, Offsets, Part, Piece, Style, Table, split
 from app.rendering.spans import IsDrawable, NameImage
 
-# Larger tables would take long to lay out; the rest of them is shown as it was written.
+# Maximum number of cells of a table. The remaining rows of a larger one, which would take long to lay out,
+# are shown as source.
 MAX_CELLS = 1_000
 
 _TASK = re.compile(r"\[([ xX])\] ")
 
 
 def as_written(lines: Lines, number: int) -> Block:
-    """A line of the source as it is."""
+    """Return a line of the source as a block of plain text."""
     places = range(lines.start(number), lines.stop(number))
     return Block(Layout("text", is_tight=True), tuple(split(lines.text(number), Style(), places)))
 
 
-class Blocks:
-    """One pass over the tokens."""
+class BlockParser:
+    """Turns the tokens of a block into parts, in one pass."""
 
     def __init__(
         self,
@@ -40,9 +40,9 @@ class Blocks:
         self._is_drawable = is_drawable
         self._name_image = name_image
         self._containers = ""
-        self._begins_list = False  # the next block is the first of a list that is in no other
-        self._marker: Piece | None = None  # of a list item whose first block is still to come
-        self._marker_end = (-1, 0)  # line, column
+        self._begins_list = False  # the next block is the first of an outermost list
+        self._marker: Piece | None = None  # marker of a list item whose first block is not read yet
+        self._marker_end = (-1, 0)  # line and column after the marker read last
 
     def parts(self) -> Iterator[Part]:
         for token in self._tokens:
@@ -62,7 +62,7 @@ class Blocks:
                 yield from self._other(token)
 
     def _other(self, token: Token) -> Iterator[Part]:
-        """What a list item's marker cannot share a line with."""
+        """Read a block that cannot share its line with a list item's marker."""
         match token.type:
             case "blockquote_open":
                 self._containers += "q"
@@ -94,7 +94,7 @@ class Blocks:
         return [marker] if marker else []
 
     def _bare_marker(self) -> Iterator[Block]:
-        """The marker of an item that does not begin with a paragraph, on a line of its own."""
+        """Yield the marker of an item that does not begin with a paragraph, on its own line."""
         if self._marker:
             layout = Layout("text", self._containers, is_hanging=True, is_tight=not self._begins_list)
             yield Block(layout, tuple(self._take_marker()))
@@ -156,7 +156,7 @@ class Blocks:
         rows: list[tuple[Cell, ...]] = []
         row: list[Cell] = []
         alignments: list[str] = []
-        unread: list[int] = []  # lines
+        unread: list[int] = []  # numbers of the source lines beyond MAX_CELLS
         line = column = 0
         for token in self._tokens:
             match token.type:
@@ -184,7 +184,7 @@ def _lines_of(token: Token) -> tuple[int, int]:
 
 
 def _pieces(content: str, spans: list[Span], offsets: Offsets) -> Iterator[tuple[Piece, ...]]:
-    """The lines of code as pieces of one colour each."""
+    """Yield the pieces of each line of code; a piece has one colour."""
     coloured = iter([*spans, (len(content), len(content), "")])
     start, stop, kind = next(coloured)
     begin = 0

@@ -1,4 +1,4 @@
-"""The parts of code that are worth a colour, and the names of languages. Knows no Qt."""
+"""Syntax highlighting of code, and the names of languages. Imports no Qt."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -8,13 +8,13 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-# Lexing takes about 1 ms per KB; longer code stays plain.
+# Longer code is not coloured: lexing takes about 1 ms per KB.
 MAX_HIGHLIGHTED = 20_000
 
-# Characters at the end of growing code that may be read without what stands before them.
+# Maximum number of characters at the end of growing code that are lexed without the code before them.
 MAX_APART = 1_000
 
-MAX_NAME = 24
+MAX_NAME = 24  # maximum number of characters shown of an unknown language's name
 
 _KINDS = (
     (Keyword.Type, "name"),
@@ -31,12 +31,12 @@ _KINDS = (
     (Name.Attribute, "name"),
 )
 
-Span = tuple[int, int, str]  # start, stop, keyword | name | string | number | comment
+Span = tuple[int, int, str]  # start, stop, kind: keyword | name | string | number | comment
 
 
 @lru_cache(maxsize=64)
 def highlight(code: str, language: str) -> list[Span]:
-    """Spans in order; none for unknown languages."""
+    """Return the coloured spans in order; none for an unknown language or code above MAX_HIGHLIGHTED."""
     lexer = _lexer(language)
     if lexer is None or len(code) > MAX_HIGHLIGHTED:
         return []
@@ -51,13 +51,16 @@ def highlight(code: str, language: str) -> list[Span]:
 
 
 class Growing:
-    """Highlights code that grows without reading all of it for every piece."""
+    """Highlights code that grows, without lexing all of it each time text is added."""
 
     def __init__(self) -> None:
         self._known = _Known("", "", [])
 
     def highlight(self, code: str, language: str) -> list[Span]:
-        """As `highlight`; the last lines are read alone, unless a string or a comment goes on in them."""
+        """Return the spans as `highlight` does, but lex only the last lines.
+
+        If a string or a comment may extend into these lines, all of the code is lexed again.
+        """
         known = self._known
         rest = len(code) - len(known.code)
         fits = known.language == language and code.startswith(known.code) and rest <= MAX_APART
@@ -76,7 +79,7 @@ class _Known(NamedTuple):
 
     @property
     def is_inside(self) -> bool:
-        """A string or a comment reaches to the end and may go on."""
+        """Whether the code ends in a string or a comment that may continue."""
         if not self.spans:
             return False
         _, stop, kind = self.spans[-1]
@@ -84,7 +87,7 @@ class _Known(NamedTuple):
 
 
 def shown_name(language: str) -> str:
-    """What a language is called above its code: JavaScript for js. "" stays ""."""
+    """Return the name shown above code, such as JavaScript for js; "" for ""."""
     lexer = _lexer(language)
     return str(lexer.name) if lexer else language[:MAX_NAME]
 

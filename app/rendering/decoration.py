@@ -1,4 +1,4 @@
-"""What stands behind the text of a message: the ground of code and its head, the bars of quotes, rules."""
+"""Decoration behind a message's text: background and header of code, bars beside quotes, rules."""
 
 from bisect import bisect_right
 from typing import NamedTuple
@@ -11,11 +11,17 @@ from app.rendering.message_document import MessageDocument, Placed
 from app.rendering.pieces import Block, Fence
 
 RADIUS = 8
-BAR = 3  # pixels
+BAR = 3  # width in pixels
 
 
 class _Ground(NamedTuple):
-    """What is seen of a block of code. Attributes: its edges; those of its head, if that is seen."""
+    """The visible background of a block of code.
+
+    Attributes:
+        fence: the block of code.
+        rect: rectangle of the background.
+        header: rectangle of the block's header, or None if the header is not visible.
+    """
 
     fence: Fence
     rect: QRectF
@@ -23,7 +29,7 @@ class _Ground(NamedTuple):
 
 
 def paint(painter: QPainter, document: MessageDocument, clip: QRectF) -> None:
-    """Paint what is visible in `clip`; all in the document's coordinates."""
+    """Paint the decoration within `clip`, in the document's coordinates."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -40,7 +46,7 @@ def paint(painter: QPainter, document: MessageDocument, clip: QRectF) -> None:
 
 
 def part_rect(document: MessageDocument, placed: Placed) -> QRectF:
-    """Where a part stands, without the space around it."""
+    """Return the rectangle of a part, without its margins."""
     layout = document.documentLayout()
     if isinstance(placed.part, Block):
         return layout.blockBoundingRect(document.findBlock(placed.position))
@@ -113,7 +119,7 @@ def _grounds(document: MessageDocument, visible: list[tuple[Placed, QRectF]]) ->
         if grounds and grounds[-1].fence == layout.fence:
             grounds[-1] = grounds[-1]._replace(rect=grounds[-1].rect.united(line))
         else:
-            # Where it began above, its round corners are out of sight.
+            # If the block starts above the visible lines, keep its upper, rounded corners out of sight.
             reach = 0 if layout.is_first else 2 * RADIUS
             grounds.append(_Ground(layout.fence, line.adjusted(0, -reach, 0, 0), header))
     return grounds

@@ -1,7 +1,7 @@
-"""The Markdown that models write: CommonMark with tables, strikethrough and formulas; no HTML. Knows no Qt.
+"""The Markdown dialect of models: CommonMark with tables, strikethrough and formulas; no HTML. Imports no Qt.
 
-Built on markdown-it-py. Its tokens say in which lines a block stands, but not where in them a word does;
-the inline parser here notes that in each token's `meta["start"]`, an offset in the content of its block.
+Built on markdown-it-py. Its tokens tell the lines of a block, but not where in it an inline token starts; the
+inline parser here stores that in the token's `meta["start"]`, as an offset in the block's content.
 """
 
 import re
@@ -14,11 +14,11 @@ from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
 
-MAX_NESTING = 40  # lists, quotes and emphasis in one another; deeper ones are shown as they were written
-MAX_FORMULA = 1_000  # characters
+MAX_NESTING = 40  # depth of lists, quotes and emphasis; a deeper block is shown as source
+MAX_FORMULA = 1_000  # characters; longer formulas are left as text
 
-# What would steer a document instead of standing in it: controls, direction overrides, Qt's own markers of
-# frames and objects, halves of surrogate pairs.
+# Characters that would control the document instead of being displayed: control characters, direction
+# overrides, Qt's markers of frames and objects, lone surrogates.
 _STEERING = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufdd0\ufdd1\ufffc\ud800-\udfff]"
 )
@@ -37,17 +37,20 @@ _CLOSINGS = {"$$": "$$", "\\[": "\\]"}
 
 
 def inert(text: str) -> str:
-    """`text` without what would steer its display, character for character."""
+    """Replace each character that would control the display; the length stays the same."""
     return _STEERING.sub("\ufffd", text).translate(_LINE_ENDS)
 
 
 def parse(text: str, references: dict[str, Any]) -> list[Token]:
-    """Tokens of inert `text`. Link definitions are looked up in `references`, and new ones added."""
+    """Return the tokens of `text`, which must be inert.
+
+    Link definitions in `text` are added to `references`, in which links are looked up.
+    """
     return _markdown.parse(text, {"references": references})
 
 
 class _State(StateInline):
-    """Notes where each token starts."""
+    """State of the inline parser that also stores where each token starts."""
 
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
         super().__init__(src, md, env, tokens)
@@ -60,7 +63,7 @@ class _State(StateInline):
         if self.pending:
             self._push_pending(start, is_cut=self.src[start : start + 1] == "\n")
         token = super().push(ttype, tag, nesting)
-        if ttype == "text":  # a marker like * that may turn out to be one, or the address in <…>
+        if ttype == "text":  # a delimiter like * that may become markup, or the address in <…>
             before = self.tokens[-2] if len(self.tokens) > 1 else None
             if before is not None and before.type == "text" and before.meta["rule_at"] == start:
                 token.meta = {"start": before.meta["start"] + len(before.content), "rule_at": start}
@@ -74,7 +77,10 @@ class _State(StateInline):
         return self._push_pending(self.pos, is_cut=False)
 
     def _push_pending(self, end: int, *, is_cut: bool) -> Token:
-        """`is_cut`: the spaces before a line break were dropped."""
+        """Add the pending text, which ends at `end`, as a token.
+
+        is_cut: whether the spaces at its end, before a line break, were dropped.
+        """
         token = super().pushPending()
         end = len(self.src[:end].rstrip(" ")) if is_cut else end
         token.meta = {"start": end - len(token.content), "rule_at": -1}
@@ -82,6 +88,8 @@ class _State(StateInline):
 
 
 class _Inline(ParserInline):
+    """Inline parser that records where in the source each token starts (`token.meta["start"]`)."""
+
     def parse(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> list[Token]:
         state = _State(src, md, env, tokens)
         self.tokenize(state)
@@ -91,7 +99,10 @@ class _Inline(ParserInline):
 
 
 def _can_link(state: StateInline) -> bool:
-    """Without this, a page of brackets that lead nowhere would be searched for each of them."""
+    """Return whether the text can contain a link at all.
+
+    Without this check, a page of unmatched brackets would be scanned once per bracket.
+    """
     return "](" in state.src or bool(state.env["references"])
 
 
@@ -111,7 +122,7 @@ def _link(state: StateInline, silent: bool) -> bool:
 
 
 def _formula(state: StateInline, silent: bool) -> bool:
-    """$…$, $$…$$, \\(…\\) and \\[…\\] within a paragraph. What is a price stays one."""
+    """Parse $…$, $$…$$, \\(…\\) and \\[…\\] within a paragraph; prices such as $5 are left alone."""
     at = state.pos
     opening = state.src[at : at + 2]
     limit = min(state.posMax, at + MAX_FORMULA)
@@ -141,7 +152,7 @@ def _formula(state: StateInline, silent: bool) -> bool:
 
 
 def _formula_block(state: StateBlock, first: int, end: int, silent: bool) -> bool:
-    """A displayed formula on lines of its own; not yet closed, it is a `formula_open`."""
+    """Parse a displayed formula on its own lines; an unclosed one becomes a `formula_open` token."""
     start = state.bMarks[first] + state.tShift[first]
     opening = _BLOCK_OPENING.match(state.src, start, state.eMarks[first])
     if opening is None or state.is_code_block(first):

@@ -1,12 +1,13 @@
-"""Markdown that grows, read a piece at a time: only the block at its end is read anew. Knows no Qt."""
+"""Incremental parsing of growing Markdown: only its last block is parsed again. Imports no Qt."""
 
 import re
 
+from app.rendering.parser import MarkdownParser, MarkdownSection
 from app.rendering.pieces import Block, Fence, Part, Table
-from app.rendering.reading import Reader, Section
 
-# Characters of a block that is read anew as long as it grows; what is longer is settled bit by bit, so that
-# a piece of text never costs more than this much to show. A table cannot be parted.
+# Maximum number of characters that are parsed again when text is added. If the last block grows longer, its
+# beginning is settled, which means that it is not parsed again. A table has its own limit, since it cannot
+# be split.
 MAX_GROWING = 5_000
 MAX_GROWING_TABLE = 15_000
 
@@ -16,30 +17,37 @@ _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
 
 class GrowingText:
-    """Attributes:
-    text: the Markdown so far.
-    settled: how many of its parts will not change any more.
+    """The parsed parts of a growing text.
+
+    Attributes:
+        text: the Markdown so far.
+        settled: number of leading parts that no longer change.
     """
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: MarkdownParser) -> None:
         self.text = ""
         self.settled = 0
         self._reader = reader
         self._known_definitions = reader.definitions
-        self._read_to = 0  # characters of the settled parts
-        self._open: Fence | None = None  # code that goes on there
-        self._opening = ""  # its first line
-        self._in_list = False  # a list goes on there
+        self._read_to = 0  # index in `text` of the end of the settled parts
+        self._open: Fence | None = None  # block of code that continues after the settled parts
+        self._opening = ""  # first line of that code
+        self._in_list = False  # whether a list continues after the settled parts
+
+    @property
+    def unsettled(self) -> str:
+        """The text after the settled parts, which the next `append` parses again."""
+        return self.text[self._read_to :]
 
     @property
     def has_late_definitions(self) -> bool:
-        """Links were defined that may have been used before."""
+        """Whether link definitions have arrived that earlier text may use."""
         return self._reader.definitions > self._known_definitions
 
     def append(self, text: str) -> list[Part]:
-        """The parts that stand after the first `settled` ones, as that was before."""
+        """Add text. Return the parts of all text that was not settled before the call."""
         self.text += text
-        sections = self._read(self.text[self._read_to :])
+        sections = self._read(self.unsettled)
         parts = _parts(sections)
         kept = self._settle(sections)
         limit = MAX_GROWING_TABLE if parts and isinstance(parts[-1], Table) else MAX_GROWING
@@ -47,8 +55,8 @@ class GrowingText:
             return parts[:kept] + self._settle_by_force()
         return parts
 
-    def _read(self, source: str) -> list[Section]:
-        """Sections of `source`, which stands where the settled text ends."""
+    def _read(self, source: str) -> list[MarkdownSection]:
+        """Parse `source`, which starts where the settled text ends."""
         if self._open is None:
             sections = self._reader.read(source, self._read_to)
             return _joined(sections) if self._in_list else sections
@@ -58,10 +66,10 @@ class GrowingText:
         for part in first.parts:
             assert isinstance(part, Block)
             parts.append(Block(part.layout._replace(fence=self._open, is_first=False), part.pieces))
-        return [Section(self._read_to, True, parts), *others]
+        return [MarkdownSection(self._read_to, True, parts), *others]
 
-    def _settle(self, sections: list[Section]) -> int:
-        """A block is over when another one has surely begun. How many parts that settles."""
+    def _settle(self, sections: list[MarkdownSection]) -> int:
+        """Find the last block whose beginning is certain, and settle all before it; return how many parts."""
         for number in range(len(sections) - 1, 0, -1):
             if sections[number].is_sure:
                 self._read_to = sections[number].start
@@ -74,8 +82,11 @@ class GrowingText:
         return 0
 
     def _settle_by_force(self) -> list[Part]:
-        """Settle up to an empty line, a line at the left edge, or the end; all parts from where it began."""
-        source = self.text[self._read_to :]
+        """Settle the text up to its last blank line, else its last unindented line, else its end.
+
+        Return the parts of all text that was not settled before.
+        """
+        source = self.unsettled
         breaks = [*_LINE_START.finditer(source)][-1:] + [*_APART.finditer(source)][-1:]
         cut = breaks[-1].end() if breaks else len(source)
         parts = _parts(self._read(source[:cut]))
@@ -93,7 +104,7 @@ class GrowingText:
         return parts + _parts(self._read(source[cut:]))
 
     def _open_fence(self, source: str) -> Fence | None:
-        """The fence that `source` leaves open, outside of lists."""
+        """Return the fence that `source` leaves open outside lists, or None."""
         parts = _parts(self._read(source + "x"))
         last = parts[-1] if parts else None
         if not isinstance(last, Block) or last.layout.fence is None or "l" in last.containers:
@@ -102,12 +113,12 @@ class GrowingText:
         return fence if _FENCE.match(self.text, fence.start) else None
 
 
-def _parts(sections: list[Section]) -> list[Part]:
+def _parts(sections: list[MarkdownSection]) -> list[Part]:
     return [part for section in sections for part in section.parts]
 
 
-def _joined(sections: list[Section]) -> list[Section]:
-    """A list that was parted has no more space there than elsewhere."""
+def _joined(sections: list[MarkdownSection]) -> list[MarkdownSection]:
+    """Reduce the space before a list item that is the first part: the list began in the settled text."""
     first = sections[0].parts[0] if sections and sections[0].parts else None
     if not isinstance(first, Block) or not first.layout.is_hanging:
         return sections

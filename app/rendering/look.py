@@ -1,4 +1,4 @@
-"""Styles and layouts as Qt's formats."""
+"""Qt text formats for the styles of pieces and the layouts of blocks."""
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -15,7 +15,7 @@ from PySide6.QtGui import (
 )
 
 from app.rendering.pieces import Layout, Style
-from app.theme import Tokens
+from app.widgets.theme import Palette
 
 FORMULA = QTextFormat.ObjectTypes.UserObject + 1
 LATEX = QTextFormat.Property.UserProperty + 1
@@ -31,18 +31,20 @@ _PROPORTIONAL = QTextBlockFormat.LineHeightTypes.ProportionalHeight.value
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 
 
-class Look:
-    """Formats in the colours and the font of a widget.
+class TextStyle:
+    """Formats in the colours and the font of a widget. All lengths are in pixels.
 
     Attributes:
-        colours, font, caption, mono: what they are made of; `caption` is a smaller font.
-        em: pixels; the lengths below follow it.
-        container: pixels a quote or a list moves its content in.
-        code_header: pixels of ground above the first line of code: its head and then `code_gap`.
-        code_padding, code_bottom: pixels of ground beside code and below its last line.
+        colours, font, mono: colours, font and monospaced font of the formats.
+        caption: a smaller font.
+        em: size of the font, to which all lengths are proportional.
+        container: indent of a quote ("q") and of a list ("l").
+        code_header: height of the background above the first line of code: header and `code_gap` together.
+        code_gap: space between the header and the first line of code.
+        code_padding, code_bottom: extent of the background beside code, and below its last line.
     """
 
-    def __init__(self, colours: Tokens, font: QFont) -> None:
+    def __init__(self, colours: Palette, font: QFont) -> None:
         self.colours = colours
         self.em = QFontInfo(font).pixelSize()
         self.font = QFont(font)
@@ -59,14 +61,15 @@ class Look:
         self._styles: dict[tuple[Style, str, int], QTextCharFormat] = {}
 
     def text(self, style: Style, layout: Layout) -> QTextCharFormat:
+        """Return the character format of a style in a layout."""
         key = (style, layout.kind, layout.level)
         if key not in self._styles:
             self._styles[key] = self._text(style, layout)
         return self._styles[key]
 
     def indent(self, containers: str) -> int:
-        """Pixels from the left edge."""
-        return sum(self.container[each] for each in containers)
+        """Return the left indent of text inside `containers` (quotes and lists), in pixels."""
+        return sum(self.container[container] for container in containers)
 
     def _text(self, style: Style, layout: Layout) -> QTextCharFormat:
         made = QTextCharFormat()
@@ -97,7 +100,7 @@ class Look:
         return made
 
     def block(self, layout: Layout, is_first: bool) -> QTextBlockFormat:
-        """`is_first`: nothing stands above."""
+        """Return the block format of a layout. is_first: whether the block is the first of the document."""
         made = QTextBlockFormat()
         above, below, line = self._space(layout)
         made.setTopMargin(round((0 if is_first else above) * self.em))
@@ -124,7 +127,7 @@ class Look:
         return made
 
     def _space(self, layout: Layout) -> tuple[float, float, int]:
-        """Above and below in em, height of a line in percent."""
+        """Return the space above and below in em, and the line height in percent."""
         match layout.kind:
             case "heading":
                 return (1.5 if layout.level < 3 else 1.2), 0.45, 112
@@ -138,7 +141,7 @@ class Look:
                 return (0.3 if layout.is_tight else 0.8), 0, 132
 
     def gap(self) -> QTextBlockFormat:
-        """Of the empty block that Qt needs beside a table."""
+        """Return the format of the empty block that Qt requires beside a table."""
         made = QTextBlockFormat()
         made.setLineHeight(1, _FIXED)
         return made

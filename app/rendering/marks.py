@@ -1,19 +1,19 @@
-"""What was searched for, marked in a text for some seconds."""
+"""Search matches, highlighted in a text for a few seconds."""
 
 from PySide6.QtCore import QObject, QVariantAnimation
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit
 
-from app import motion, theme
 from app.rendering.source_map import units
-from app.store.words import ranges
+from app.store.search import ranges
+from app.widgets import motion, theme
 
 SHOWN_MS, FADE_MS = 5_000, 1_500
-MOST = 300  # places; nobody looks at more, and each is painted again and again while they fade
+MOST = 300  # maximum number of matches highlighted; each is painted again in every step of the fading
 
 
 class Marks(QObject):
-    """Of one text, as its extra selections."""
+    """Highlights the matches of a search in one text, as extra selections of the text."""
 
     def __init__(self, text: QTextEdit) -> None:
         super().__init__(text)
@@ -25,16 +25,16 @@ class Marks(QObject):
         self._fading.valueChanged.connect(self._paint)
 
     def show(self, query: str) -> QTextCursor | None:
-        """Mark what the query finds; the first of it, or None."""
+        """Highlight the matches of the query. Return the first one, or None."""
         text = self._text.toPlainText()
         self._places = [self._place(text, *found) for found in ranges(text, query)[:MOST]]
-        self._paint(1.0)  # the animation tells of changes only
+        self._paint(1.0)  # the animation reports changes only
         self._fading.stop()
         self._fading.start()
         return self._places[0] if self._places else None
 
     def _place(self, text: str, start: int, end: int) -> QTextCursor:
-        """start, end: in code points; Qt counts in UTF-16."""
+        """Return a cursor for a range in code points; Qt counts UTF-16 units."""
         place = QTextCursor(self._text.document())
         place.setPosition(units(text[:start]))
         place.setPosition(units(text[:end]), QTextCursor.MoveMode.KeepAnchor)

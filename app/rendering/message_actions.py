@@ -1,4 +1,4 @@
-"""What can be done with a message: a row of buttons below it."""
+"""The row of buttons below a message."""
 
 from collections.abc import Callable, Collection
 from enum import Enum, auto
@@ -12,6 +12,8 @@ INSET = 14  # pixels between the edge of a message and its text
 
 
 class Action(Enum):
+    """Actions on a message, in the order of their buttons."""
+
     EDIT = auto()
     REGENERATE = auto()
     AGAIN = auto()  # with the same seed
@@ -20,11 +22,16 @@ class Action(Enum):
 
 
 class MessageActions(QWidget):
-    """Copying is always there; the rest is made when the caller first allows it.
+    """Row with a copy button and a button for each allowed action, created when the action is first allowed.
+
+    Attributes:
+        copy: the button that copies the message.
+        buttons: the other buttons created so far, by action; those not allowed now are hidden.
+        versions: the version switch, or None as long as there has been only one version.
 
     Signals:
         asked: Action
-        version_asked: int, the number of another version, from 1
+        version_asked: int, number of another version, counted from 1
     """
 
     asked = Signal(Action)
@@ -32,60 +39,62 @@ class MessageActions(QWidget):
 
     def __init__(self, read: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._copy = CopyButton(self.tr("Copy message"), read, self)
-        self._buttons: dict[Action, QuietButton] = {}
-        self._versions: _Versions | None = None
+        self.copy = CopyButton(self.tr("Copy message"), read, self)
+        self.buttons: dict[Action, QuietButton] = {}
+        self.versions: VersionSwitch | None = None
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(INSET - BESIDE, 0, 0, 0)  # below the text
+        self._row.setContentsMargins(INSET - BESIDE, 0, 0, 0)  # aligned with the text
         self._row.setSpacing(2)
-        self._row.addWidget(self._copy)
+        self._row.addWidget(self.copy)
         self._row.addStretch(1)
 
     def set_actions(self, actions: Collection[Action]) -> None:
-        """Show a button for each of these."""
+        """Show a button for each of these actions and hide the others."""
         for action in Action:
-            if action in actions and action not in self._buttons:
-                self._buttons[action] = self._button(action)
-                place = 1 + sum(each.value < action.value for each in self._buttons)
-                self._row.insertWidget(place, self._buttons[action])
-            if action in self._buttons:
-                self._buttons[action].setVisible(action in actions)
+            if action in actions and action not in self.buttons:
+                self.buttons[action] = self._button(action)
+                place = 1 + sum(other.value < action.value for other in self.buttons)
+                self._row.insertWidget(place, self.buttons[action])
+            if action in self.buttons:
+                self.buttons[action].setVisible(action in actions)
 
     def set_versions(self, current: int, count: int) -> None:
-        """Show that this is version `current` of `count`, from 1; a single one needs no mention."""
-        if count > 1 and self._versions is None:
-            self._versions = _Versions(self)
-            self._versions.asked.connect(self.version_asked)
-            self._row.insertWidget(self._row.count() - 1, self._versions)
-        if self._versions is not None:
-            self._versions.show_version(current, count)
+        """Show that this is version `current` (from 1) of `count`; a single version is not mentioned."""
+        if count > 1 and self.versions is None:
+            self.versions = VersionSwitch(self)
+            self.versions.asked.connect(self.version_asked)
+            self._row.insertWidget(self._row.count() - 1, self.versions)
+        if self.versions is not None:
+            self.versions.show_version(current, count)
 
     def _button(self, action: Action) -> QuietButton:
         text, name = {
             Action.EDIT: (self.tr("Edit"), self.tr("Edit and send again")),
             Action.REGENERATE: (self.tr("Regenerate"), self.tr("Answer again, with another seed")),
-            Action.AGAIN: (self.tr("Same seed"), self.tr("Again with the same seed")),
-            Action.CONTINUE: (self.tr("Continue"), self.tr("Go on with this answer")),
-            Action.BRANCH: (self.tr("Branch"), self.tr("Begin a new chat from here")),
+            Action.AGAIN: (self.tr("Same seed"), self.tr("Answer again with the same seed")),
+            Action.CONTINUE: (self.tr("Continue"), self.tr("Continue this answer")),
+            Action.BRANCH: (self.tr("Branch"), self.tr("Start a new chat from here")),
         }[action]
         button = QuietButton(text, name, self)
         if action is Action.AGAIN:
             button.setToolTip(
                 self.tr(
-                    "Again with the same seed and settings, and with the recorded budgets. With the same "
-                    "models the text is the same: in float32 always, in other number formats because the "
-                    "budgets are replayed."
+                    "Answer again with the seed, settings and budgets of this answer. With the same "
+                    "models and the same arithmetic, the text is the same."
                 )
             )
         button.clicked.connect(lambda: self.asked.emit(action))
         return button
 
 
-class _Versions(QWidget):
-    """‹ 2/3 ›
+class VersionSwitch(QWidget):
+    """Switch between the versions of a message: ‹ 2/3 ›
+
+    Attributes:
+        before, label, after: from left to right, the button ‹, the label 2/3 and the button ›.
 
     Signals:
-        asked: int, from 1
+        asked: int, number of another version, counted from 1
     """
 
     asked = Signal(int)

@@ -1,4 +1,4 @@
-"""A message as a document that grows: no raw HTML, no image, nothing fetched."""
+"""A message as a growing text document: no raw HTML, no images, nothing is fetched."""
 
 from typing import NamedTuple
 
@@ -6,19 +6,24 @@ from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QUrl
 from PySide6.QtGui import QTextCursor, QTextDocument, QTextOption
 
 from app.rendering.dialect import inert
-from app.rendering.formula_object import FormulaObject, formula_of
-from app.rendering.formulas import Formula, Formulas
+from app.rendering.formulas import Formula, FormulaObject, FormulaRenderer, formula_of
 from app.rendering.growing_text import GrowingText
-from app.rendering.look import FORMULA, Look
+from app.rendering.look import FORMULA, TextStyle
+from app.rendering.parser import MarkdownParser
 from app.rendering.pieces import Block, Layout, Part, Style, Table
-from app.rendering.reading import Reader
-from app.rendering.source_map import Run, SourceMap, units
+from app.rendering.source_map import SourceMap, SourceRun, units
 from app.rendering.spans import OBJECT
-from app.rendering.writing import Writer, common
+from app.rendering.writer import DocumentWriter, common
 
 
 class Placed(NamedTuple):
-    """A part in the document. Attributes: where that ended before it; its first position; the part."""
+    """A part in the document.
+
+    Attributes:
+        begin: end of the document before the part was added.
+        position: first position of the part.
+        part: the part.
+    """
 
     begin: int
     position: int
@@ -26,16 +31,16 @@ class Placed(NamedTuple):
 
 
 class MessageDocument(QTextDocument):
-    """Markdown, shown while it comes: only the block that still grows is read and written again.
+    """Markdown shown while it arrives: only the block that still grows is parsed and written again.
 
     Attributes:
-        look: its formats.
-        source_map: positions in this document to places in `text`, and back.
-        parts: what it shows, in order.
-        code_heads: numbers of the parts that are first lines of code.
+        look: the formats of the text.
+        source_map: maps positions in this document to indices in `text`, and back.
+        parts: the parts shown, in order.
+        code_heads: indices in `parts` of the first line of each block of code.
     """
 
-    def __init__(self, look: Look, formulas: Formulas, parent: QObject | None = None) -> None:
+    def __init__(self, look: TextStyle, formulas: FormulaRenderer, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.look = look
         self.source_map = SourceMap()
@@ -43,9 +48,9 @@ class MessageDocument(QTextDocument):
         self.code_heads: list[int] = []
         self._formulas = formulas
         self._object = FormulaObject(formulas, self)
-        self._writer = Writer(self)
+        self._writer = DocumentWriter(self)
         self._met: set[Formula] = set()
-        self._reader = Reader(self._is_drawable, _name_image)
+        self._reader = MarkdownParser(self._is_drawable, _name_image)
         self._growing = GrowingText(self._reader)
         self.setUndoRedoEnabled(False)
         self.setDefaultFont(look.font)
@@ -54,32 +59,39 @@ class MessageDocument(QTextDocument):
         self.documentLayout().registerHandler(FORMULA, self._object)
 
     def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:
+        """Load no resource, whatever the text refers to."""
         return QByteArray()
 
     @property
     def text(self) -> str:
+        """The Markdown so far."""
         return self._growing.text
 
     @property
     def settled(self) -> int:
-        """How many of the parts will not change any more."""
+        """Number of leading parts that no longer change."""
         return self._growing.settled
 
     @property
+    def unsettled(self) -> str:
+        """The text after the settled parts, which the next `append` parses again."""
+        return self._growing.unsettled
+
+    @property
     def has_late_definitions(self) -> bool:
-        """Links were defined that may have been used before."""
+        """Whether link definitions have arrived that earlier text may use."""
         return self._growing.has_late_definitions
 
     def append(self, text: str) -> None:
-        """Show `text` after what is there."""
+        """Add `text` at the end."""
         edit = QTextCursor(self)
         edit.beginEditBlock()
         settled = self._growing.settled
         self._show(settled, self._growing.append(text))
         edit.endEditBlock()
 
-    def restart(self, look: Look) -> None:
-        """Show nothing again, and what comes in `look`. Link definitions stay known."""
+    def restart(self, look: TextStyle) -> None:
+        """Empty the document and use `look` from now on. Link definitions are kept."""
         self.look = look
         self.setDefaultFont(look.font)
         self._reader.keep_definitions()
@@ -88,19 +100,19 @@ class MessageDocument(QTextDocument):
             self._cut(0)
 
     def height(self) -> float:
-        """Pixels. Qt leaves out the space below the last line; the ground of code needs it."""
+        """Return the height in pixels, including the background below a last line of code, which Qt omits."""
         last = self._last()
         ends_in_code = isinstance(last, Block) and last.layout.kind == "code"
         return self.size().height() + (self.look.code_bottom if ends_in_code else 0)
 
     def formulas(self) -> list[str]:
-        """LaTeX of what is drawn, in order."""
+        """Return the LaTeX of the drawn formulas, in order."""
         blocks = (part for _, _, part in self.parts if isinstance(part, Block))
         styles = (piece.style for block in blocks for piece in block.pieces if piece.style.formula)
         return [s.formula for s in styles if self._formulas.is_drawable(s.formula, s.is_display)]
 
     def code(self, head: int) -> str:
-        """The code whose first line is part number `head`."""
+        """Return the code whose first line is part number `head`."""
         lines: list[str] = []
         fence = None
         for _, _, part in self.parts[head:]:
@@ -111,15 +123,15 @@ class MessageDocument(QTextDocument):
         return "\n".join(lines)
 
     def show_drawn(self, formula: Formula) -> bool:
-        """Its picture has come, or it is known that there is none: then its source is shown.
+        """Show the picture of a formula, or its source if it cannot be drawn.
 
-        False where the formula does not occur here.
+        Return False if the formula does not occur here.
         """
         if formula not in self._met:
             return False
         picture = self._formulas.picture(formula)
         if picture is None:
-            self.append("")  # what is not settled is written again
+            self.append("")  # writes the unsettled parts again
         found = self.find(OBJECT)
         while not found.isNull():
             if formula_of(found.charFormat()) == formula:
@@ -135,7 +147,7 @@ class MessageDocument(QTextDocument):
         return self._formulas.is_drawable(latex, is_display)
 
     def _show(self, settled: int, parts: list[Part]) -> None:
-        """Show `parts` after the first `settled` ones."""
+        """Show `parts` after the first `settled` parts, in place of what follows them now."""
         shown = [placed.part for placed in self.parts[settled:]]
         same = common(shown, parts)
         at = settled + same
@@ -157,7 +169,7 @@ class MessageDocument(QTextDocument):
             self._place(begin, part)
 
     def _place(self, begin: int, part: Part) -> None:
-        """Note the part that was written last."""
+        """Record the place of the part that was written last. begin: end of the document before that part."""
         number = len(self.parts)
         position = self.lastBlock().position() if isinstance(part, Block) else begin + 1
         self.parts.append(Placed(begin, position, part))
@@ -166,8 +178,8 @@ class MessageDocument(QTextDocument):
         if isinstance(part, Block) and part.layout.is_first:
             self.code_heads.append(number)
 
-    def _change(self, old: Part, new: Part) -> list[Run] | None:
-        """Change the last part where it stands; None where that cannot be."""
+    def _change(self, old: Part, new: Part) -> list[SourceRun] | None:
+        """Change the last part in place. Return its runs, or None if it cannot be changed in place."""
         if isinstance(old, Block) and isinstance(new, Block):
             return self._writer.change(old, new, self.look)
         if isinstance(old, Table) and isinstance(new, Table) and old.heading == new.heading:
@@ -175,7 +187,7 @@ class MessageDocument(QTextDocument):
         return None
 
     def _cut(self, at: int) -> None:
-        """Take away the parts from number `at` on."""
+        """Remove the parts from index `at` on."""
         begin = self.parts[at].begin
         del self.parts[at:]
         while self.code_heads and self.code_heads[-1] >= at:
@@ -187,7 +199,7 @@ class MessageDocument(QTextDocument):
         return self.parts[-1].part if self.parts else None
 
     def _write_out(self, found: QTextCursor) -> None:
-        """The source in place of a formula that is settled."""
+        """Replace a formula in the settled text, selected by `found`, with its source."""
         position = found.selectionStart()
         place = self.source_map.source(position)
         assert place is not None

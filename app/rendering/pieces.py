@@ -1,26 +1,32 @@
-"""What a message is made of once it is read: blocks of pieces that know their source. Knows no Qt."""
+"""The data of a parsed message: blocks of pieces, each with its place in the source. Imports no Qt."""
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|$)")
+
+Offsets = Sequence[int]  # for each character of a text, its index in the source, or -1 if it is unknown
 
 
 class Style(NamedTuple):
-    """How a piece looks."""
+    """The style of a piece."""
 
     bold: bool = False
     italic: bool = False
     struck: bool = False
     is_code: bool = False
-    colour: str = ""  # a name of `theme.Tokens`; "" is the text's own
+    colour: str = ""  # a field of `theme.Palette`; "" is the text colour
     link: str = ""
-    formula: str = ""  # LaTeX; the piece is one object character
+    formula: str = ""  # LaTeX; the piece is then one object character
     is_display: bool = False
 
 
 class Piece(NamedTuple):
-    """Text in one style and the characters [start, stop) of the source that say it.
+    """Text in one style and the characters [start, stop) of its source.
 
-    Where the lengths differ (an entity, a formula), all of one stands for all of the other;
-    where start equals stop, nothing in the source says it.
+    If the lengths differ (an entity, a formula), the whole text stands for the whole source. If start equals
+    stop, the text has no source.
     """
 
     text: str
@@ -30,22 +36,22 @@ class Piece(NamedTuple):
 
 
 class Fence(NamedTuple):
-    """A block of code. Attributes: its place in the source, its language."""
+    """A block of code: its index in the source and its language."""
 
     start: int
     language: str
 
 
 class Layout(NamedTuple):
-    """How a block stands.
+    """The layout of a block.
 
     Attributes:
         kind: text, heading, code, formula or rule.
-        containers: what it is in, outermost first: q for a quote, l for a list.
-        is_hanging: it begins with a list marker and a tab.
-        is_tight: no space between it and the block before.
-        level: of a heading, 1 to 6.
-        fence, is_first, is_last: of a line of code.
+        containers: containers of the block, outermost first: q for a quote, l for a list.
+        is_hanging: whether the block begins with a list marker and a tab.
+        is_tight: whether there is little space between it and the block before.
+        level: level of a heading, 1 to 6.
+        fence, is_first, is_last: for a line of code, its block, and whether it is the first or last there.
     """
 
     kind: str
@@ -59,6 +65,8 @@ class Layout(NamedTuple):
 
 
 class Block(NamedTuple):
+    """A paragraph, a heading, a line of code, a displayed formula or a rule."""
+
     layout: Layout
     pieces: tuple[Piece, ...] = ()
 
@@ -71,7 +79,13 @@ Cell = tuple[Piece, ...]
 
 
 class Table(NamedTuple):
-    """Attributes: rows of cells, the first is the heading; "", left, center or right for each column."""
+    """A table.
+
+    Attributes:
+        containers: see `Layout`.
+        alignments: "", left, center or right for each column.
+        rows: rows of cells; the first is the heading.
+    """
 
     containers: str
     alignments: tuple[str, ...]
@@ -79,8 +93,81 @@ class Table(NamedTuple):
 
     @property
     def heading(self) -> tuple[object, ...]:
-        """What a table is that only grows."""
+        """The properties that stay the same while a table grows."""
         return self.containers, self.alignments, self.rows[0]
 
 
 Part = Block | Table
+
+
+class Lines:
+    """The lines of a source, by number.
+
+    Attributes:
+        base: index of the source in the message, added to every index returned.
+    """
+
+    def __init__(self, source: str, base: int) -> None:
+        self.base = base
+        self._source = source
+        self._starts = [found.start() for found in _LINE.finditer(source)]
+        self._starts.append(len(source))
+
+    def text(self, line: int) -> str:
+        """Return a line without its line ending."""
+        return self._source[self._starts[line] : self._starts[line + 1]].rstrip("\r\n")
+
+    def start(self, line: int) -> int:
+        """Return the index of a line's first character."""
+        return self.base + self._starts[line]
+
+    def stop(self, line: int) -> int:
+        """Return the index after a line's last character, before its line ending."""
+        return self.start(line) + len(self.text(line))
+
+    def is_ended(self, line: int) -> bool:
+        """Whether the line has a line ending, so that no text can be added to it."""
+        return self.stop(line) < self.start(line + 1)
+
+    def offsets(self, content: str, first: int) -> list[int]:
+        """Return the offsets of `content`, the text of a block.
+
+        Each line of it is the end of a source line; these source lines are consecutive, from number `first`.
+        """
+        places: list[int] = []
+        for number, piece in enumerate(content.split("\n")):
+            if number:
+                places.append(self.stop(first + number - 1))
+            line = self.text(first + number)
+            at = line.rfind(piece)
+            known = range(self.start(first + number) + at, self.start(first + number) + at + len(piece))
+            places.extend(known if at >= 0 else [-1] * len(piece))
+        return places
+
+    def cell_offsets(self, content: str, line: int, begin: int) -> tuple[list[int], int]:
+        """Return the offsets of a table cell, and the column after the cell.
+
+        content: text of the cell, which is in `line` at or after column `begin`.
+        """
+        text = self.text(line)
+        at = begin
+        while at < len(text) and text[at] in "| \t":
+            at += 1
+        places: list[int] = []
+        for character in content:
+            if character == "|" and text[at : at + 2] == "\\|":
+                at += 1
+            places.append(self.start(line) + at if text[at : at + 1] == character else -1)
+            at += 1
+        return places, at if content else begin
+
+
+def split(text: str, style: Style, offsets: Offsets) -> Iterator[Piece]:
+    """Yield `text` in pieces, each of which is contiguous in the source."""
+    begin = 0
+    for i in range(1, len(text) + 1):
+        if i == len(text) or offsets[i] != offsets[i - 1] + 1 or offsets[begin] < 0:
+            start = max(0, offsets[begin])
+            stop = start + i - begin if offsets[begin] >= 0 else start
+            yield Piece(text[begin:i], style, start, stop)
+            begin = i

@@ -1,4 +1,4 @@
-"""A button that does not ask for attention, and one that copies."""
+"""An unobtrusive button, and one that copies text."""
 
 from collections.abc import Callable
 
@@ -6,16 +6,16 @@ from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app import theme
+from app.widgets import theme
 
 RADIUS = 5
 BESIDE, ABOVE = 8, 4  # pixels around the text
 
 
 class QuietButton(QAbstractButton):
-    """Text without a frame until it is pointed at; `name` says what it does.
+    """A text button without a frame; `name` describes its action for the tool tip and screen readers.
 
-    Painted here: there are many, and a style sheet for each would take long to put on.
+    It paints itself: a chat holds many, and applying a style sheet to each is slow.
     """
 
     def __init__(self, text: str, name: str, parent: QWidget | None = None) -> None:
@@ -48,7 +48,7 @@ class QuietButton(QAbstractButton):
 
 
 class CopyButton(QuietButton):
-    """Copies what `read` gives, and says so until it is left."""
+    """Copies the text that `read` returns, and shows "Copied" until the pointer or the focus leaves."""
 
     def __init__(self, name: str, read: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__("", name, parent)

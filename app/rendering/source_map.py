@@ -1,7 +1,7 @@
-"""Places in a document to places in the source it was made of, and back. Knows no Qt.
+"""The map between positions in a document and indices in its Markdown source. Imports no Qt.
 
-What it cannot map: marks (**, #, |, the address of a link) are nowhere in the document; what is between two
-blocks is nowhere in the source; a formula, an entity, and what stands for an image are mapped as a whole.
+Markup (**, #, |, the address of a link) has no position in the document, and the space between two blocks has
+no source. A formula, an entity and the text shown in place of an image are mapped as a whole.
 """
 
 import re
@@ -14,8 +14,8 @@ from app.rendering.pieces import Piece
 _ALIKE = re.compile("[^\U00010000-\U0010ffff]+|[\U00010000-\U0010ffff]")
 
 
-class Run(NamedTuple):
-    """`length` units of the document from `position` on, and the characters [start, stop) that say them."""
+class SourceRun(NamedTuple):
+    """`length` units of the document from `position` on, and the characters [start, stop) of their source."""
 
     position: int
     length: int
@@ -24,30 +24,32 @@ class Run(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Unit for character; else all of it for all of the source."""
+        """Whether each unit corresponds to one character; if not, the run is mapped as a whole."""
         return self.length == self.stop - self.start
 
 
 class SourceMap:
-    """Positions are those of `QTextCursor`: UTF-16 units. Places in the source count characters.
+    """Maps positions in a document to indices in its source, and back.
+
+    Positions count UTF-16 units, as in `QTextCursor`; indices in the source count characters.
 
     Attributes:
-        runs: in order of both.
+        runs: the runs; they have the same order in the document and in the source.
     """
 
     def __init__(self) -> None:
-        self.runs: list[Run] = []
+        self.runs: list[SourceRun] = []
 
     def truncate(self, position: int) -> None:
-        """Forget all runs that begin at or after `position`."""
+        """Remove all runs that begin at or after `position`."""
         del self.runs[bisect_right(self.runs, position - 1, key=lambda run: run.position) :]
 
-    def extend(self, runs: Iterable[Run]) -> None:
-        """Add runs, which follow those that are there."""
+    def extend(self, runs: Iterable[SourceRun]) -> None:
+        """Add runs that follow the existing ones."""
         self.runs.extend(runs)
 
     def widen(self, position: int, length: int) -> None:
-        """What stands at `position` is `length` units now, and what follows moves."""
+        """Set the length of the run at `position` and move the runs after it."""
         at = bisect_right(self.runs, position, key=lambda run: run.position) - 1
         grown = length - self.runs[at].length
         self.runs[at] = self.runs[at]._replace(length=length)
@@ -56,7 +58,7 @@ class SourceMap:
             self.runs[number] = run._replace(position=run.position + grown)
 
     def source(self, position: int) -> tuple[int, int] | None:
-        """The characters [start, stop) that say the unit after `position`; None where none do."""
+        """Return the source [start, stop) of the unit after `position`, or None if it has no source."""
         found = bisect_right(self.runs, position, key=lambda run: run.position) - 1
         if found < 0:
             return None
@@ -67,7 +69,10 @@ class SourceMap:
         return (run.start + offset, run.start + offset + 1) if run.is_exact else (run.start, run.stop)
 
     def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """(position, length) of what the characters [start, stop) say, in order; neighbours are joined."""
+        """Return the spans of the document that were made from the source [start, stop).
+
+        A span is (position, length). The spans are in order; adjacent ones are joined.
+        """
         spans: list[tuple[int, int]] = []
         for run in self.runs[bisect_right(self.runs, start, key=lambda run: run.stop) :]:
             if run.start >= stop:
@@ -85,20 +90,20 @@ class SourceMap:
 
 
 def units(text: str) -> int:
-    """UTF-16 units, as Qt counts."""
+    """Return the number of UTF-16 units, which Qt counts."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def runs(pieces: Iterable[Piece], position: int) -> Iterator[Run]:
-    """Runs of `pieces` written from `position` on."""
+def runs(pieces: Iterable[Piece], position: int) -> Iterator[SourceRun]:
+    """Yield the runs of `pieces`, which were written to the document from `position` on."""
     for text, _, start, stop in pieces:
         if len(text) != stop - start:
             length = units(text)
             if start < stop:
-                yield Run(position, length, start, stop)
+                yield SourceRun(position, length, start, stop)
             position += length
             continue
         for found in _ALIKE.finditer(text):
             length = units(found[0])
-            yield Run(position, length, start + found.start(), start + found.end())
+            yield SourceRun(position, length, start + found.start(), start + found.end())
             position += length

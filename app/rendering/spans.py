@@ -1,4 +1,4 @@
-"""The inside of a paragraph: tokens to pieces. Knows no Qt."""
+"""Conversion of inline tokens, the content of a paragraph, to pieces. Imports no Qt."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterator
 from markdown_it.token import Token
 
 from app.rendering.dialect import inert
-from app.rendering.lines import Offsets, split
-from app.rendering.pieces import Piece, Style
+from app.rendering.pieces import Offsets, Piece, Style, split
 
-OBJECT = "\ufffc"  # stands for a formula
+OBJECT = "\ufffc"  # represents a formula
 
-# Schemes a link may have; it is opened only when the person agrees.
+# Allowed schemes of a link. A link is opened only if the user agrees.
 SAFE_LINK = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`\\]*[^\s<>\"'`\\.,;:!?)\]}*_~|]", re.IGNORECASE)
 
-IsDrawable = Callable[[str, bool], bool]  # can this LaTeX be drawn? (source, displayed)
-NameImage = Callable[[str], str]  # what is said in place of the image at this address
+IsDrawable = Callable[[str, bool], bool]  # (LaTeX, whether it is displayed) -> whether it can be drawn
+NameImage = Callable[[str], str]  # address of an image -> the text shown in its place
 
 
 def read(
     inline: Token, offsets: Offsets, style: Style, is_drawable: IsDrawable, name_image: NameImage
 ) -> Iterator[Piece]:
-    """Pieces of an inline token; `offsets` are the places of its content in the source."""
+    """Yield the pieces of an inline token. offsets: index in the source of each character of its content."""
     outer: list[Style] = []
     for token in _joined(inline.children or []):
         start = token.meta["start"]
@@ -48,12 +47,12 @@ def read(
             alternative = offsets[start : start + len("![]") + len(token.content)]
             yield whole(name, style._replace(colour="muted"), alternative)
         else:  # an escaped character or an entity
-            said = " " if token.content.isspace() else inert(token.content)
-            yield whole(said, style, offsets[start : start + len(token.markup)])
+            text = " " if token.content.isspace() else inert(token.content)
+            yield whole(text, style, offsets[start : start + len(token.markup)])
 
 
 def _joined(tokens: list[Token]) -> Iterator[Token]:
-    """Neighbouring texts as one: a _ that marks nothing may stand in an address."""
+    """Join adjacent text tokens, since an address may contain a _ that is not markup."""
     held: Token | None = None
     for token in tokens:
         if held and token.type == "text" and held.meta["start"] + len(held.content) == token.meta["start"]:
@@ -69,13 +68,13 @@ def _joined(tokens: list[Token]) -> Iterator[Token]:
 
 
 def whole(text: str, style: Style, offsets: Offsets) -> Piece:
-    """All of `text` for all of its source."""
+    """Return `text` as one piece whose source is the whole range that `offsets` covers."""
     known = [place for place in offsets if place >= 0]
     return Piece(text, style, known[0], known[-1] + 1) if known else Piece(text, style, 0, 0)
 
 
 def _formula(token: Token, style: Style, offsets: Offsets, is_drawable: IsDrawable) -> Iterator[Piece]:
-    """A formula to draw, or its source where it cannot be drawn."""
+    """Yield a formula to draw, or its source if it cannot be drawn."""
     if is_drawable(token.content, token.block):
         yield whole(OBJECT, style._replace(formula=token.content, is_display=token.block), offsets)
     else:
@@ -98,7 +97,7 @@ def _marked(style: Style, mark: str) -> Style:
 
 
 def _text(text: str, style: Style, content: str, start: int, offsets: Offsets) -> Iterator[Piece]:
-    """Plain text; an address in it is a link."""
+    """Yield plain text; an address in it becomes a link."""
     stop = start + len(text)
     if content[start:stop] != text:  # an address that was decoded
         yield whole(text, style, offsets[start:stop])
@@ -116,5 +115,5 @@ def _code(token: Token, style: Style, content: str, offsets: Offsets) -> Iterato
     start = token.meta["start"] + len(token.markup)
     length = len(token.content)
     if content[start : start + length].replace("\n", " ") != token.content:
-        start += 1  # one space within the marks is not said
+        start += 1  # one space next to the backticks is dropped
     yield from split(token.content, style._replace(is_code=True), offsets[start : start + length])

@@ -1,4 +1,4 @@
-"""Text of a message: as high as what it holds, selectable, and inert."""
+"""Widget with the text of a message: as high as its content, selectable and inert."""
 
 from functools import partial
 
@@ -6,20 +6,23 @@ from PySide6.QtCore import QByteArray, QElapsedTimer, QMimeData, QPoint, QRect, 
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
-from app import theme
-from app.rendering import copying, decoration, formulas
-from app.rendering.look import Look
+from app.rendering import clipboard, decoration, formulas
+from app.rendering.look import TextStyle
 from app.rendering.marks import Marks
 from app.rendering.message_document import MessageDocument
 from app.rendering.quiet_button import CopyButton
+from app.widgets import theme
 
-PIECE = 2_000  # characters that are read at once
+PIECE = 2_000  # number of characters added and parsed at once
 
 
 class TextBody(QTextBrowser):
-    """Shows plain text, or Markdown that grows, at its full height; opens and loads nothing by itself.
+    """Shows plain text or growing Markdown at full height; opens and loads nothing by itself.
 
-    All of a message is one document, so that a selection goes through paragraphs, code and tables alike.
+    A message is one document, so that a selection can span paragraphs, code and tables.
+
+    Attributes:
+        copy_buttons: a button for each block of code, in order.
 
     Signals:
         link_clicked: QUrl
@@ -41,8 +44,8 @@ class TextBody(QTextBrowser):
         self.document().setDocumentMargin(0)
         self._message: MessageDocument | None = None
         self._marks = Marks(self)
-        self._buttons: list[CopyButton] = []
-        self._standing = 0  # buttons that stand where they will stay
+        self.copy_buttons: list[CopyButton] = []
+        self._placed = 0  # number of leading buttons whose position no longer changes
         self.anchorClicked.connect(self.link_clicked)
 
     def show_plain(self, text: str) -> None:
@@ -50,9 +53,9 @@ class TextBody(QTextBrowser):
         self._fit()
 
     def show_markdown(self, text: str, budget_ms: float = float("inf")) -> bool:
-        """Show `text`; where it only grew, what was there stays as it is, selection and all.
+        """Show `text`. If it continues the text shown before, that text and the selection stay.
 
-        False where the time did not suffice for all of it: call again.
+        Return False if `budget_ms` was too short for the whole text; then call again.
         """
         clock = QElapsedTimer()
         clock.start()
@@ -73,13 +76,13 @@ class TextBody(QTextBrowser):
         self._fit_growth(is_whole)
         return is_whole
 
-    def forget_look(self) -> None:
-        """Colours or font have changed: show nothing until `show_markdown` is called again."""
+    def reset_look(self) -> None:
+        """Empty the document after a change of colours or font; call `show_markdown` again."""
         if self._message:
-            self._message.restart(Look(theme.current(), self.font()))
+            self._message.restart(TextStyle(theme.current(), self.font()))
 
     def finish(self) -> None:
-        """The text is whole: links may have been defined after their use; screen readers get the formulas."""
+        """End the text: resolve links defined after their use, and describe formulas to screen readers."""
         message = self._message
         if message is None:
             return
@@ -91,7 +94,7 @@ class TextBody(QTextBrowser):
         self.setAccessibleDescription(self.tr("Formulas: {}").format(formulas) if formulas else "")
 
     def source_at(self, point: QPoint) -> tuple[int, int] | None:
-        """The characters [start, stop) of the Markdown that say what is at `point` of the viewport."""
+        """Return the Markdown [start, stop) of the character at `point` of the viewport, or None."""
         if self._message is None:
             return None
         position = self._message.documentLayout().hitTest(point.toPointF(), Qt.HitTestAccuracy.ExactHit)
@@ -99,27 +102,28 @@ class TextBody(QTextBrowser):
             return None
         cursor = QTextCursor(self._message)
         cursor.setPosition(position)
-        is_before = point.x() < self.cursorRect(cursor).left()  # the hit is the nearest gap between two units
+        is_before = point.x() < self.cursorRect(cursor).left()  # `position` may be the character's end
         return self._message.source_map.source(position - is_before)
 
     def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """(position, length) in the document of what the characters [start, stop) of the Markdown say."""
+        """Return (position, length) of each span of the document made from the Markdown [start, stop)."""
         return self._message.source_map.spans(start, stop) if self._message else []
 
     def mark(self, query: str) -> int | None:
-        """Mark for some seconds what a search finds in what is shown: the pixel of the first, or None."""
+        """Highlight the matches of a search for some seconds; return y of the first in pixels, or None."""
         first = self._marks.show(query)
         return None if first is None else self.cursorRect(first).top()
 
     def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:
+        """Load no resource, whatever the text refers to."""
         return QByteArray()
 
     def createMimeDataFromSelection(self) -> QMimeData:
-        """Plain text only: colours of one theme look wrong elsewhere."""
+        """Return plain text only: colours of one theme look wrong elsewhere."""
         made = QMimeData()
         cursor = self.textCursor()
         if self._message:
-            made.setText(copying.plain(self._message, cursor.selectionStart(), cursor.selectionEnd()))
+            made.setText(clipboard.plain(self._message, cursor.selectionStart(), cursor.selectionEnd()))
         else:
             made.setText(cursor.selection().toPlainText())
         return made
@@ -142,7 +146,7 @@ class TextBody(QTextBrowser):
     def _shown_message(self) -> MessageDocument:
         if self._message is None:
             shared = formulas.shared()
-            self._message = MessageDocument(Look(theme.current(), self.font()), shared, self)
+            self._message = MessageDocument(TextStyle(theme.current(), self.font()), shared, self)
             shared.drawn.connect(self._show_drawn)
             self.setDocument(self._message)
         return self._message
@@ -152,13 +156,14 @@ class TextBody(QTextBrowser):
             self._fit()
 
     def _fit(self) -> None:
-        """All may stand elsewhere now."""
-        self._standing = 0
+        """Fit the height after a change that may move everything."""
+        self._placed = 0
         self.document().setTextWidth(self.viewport().width())
         self._fit_growth()
 
     def _fit_growth(self, is_whole: bool = True) -> None:
-        """Only what is not settled may stand elsewhere now. Until all is shown again, nothing shrinks."""
+        """Fit the height after growth, which moves unsettled parts only. The height does not shrink until the
+        whole text is shown."""
         height = int(self._message.height() if self._message else self.document().size().height()) + 2
         if is_whole or height > self.height():
             self.setFixedHeight(height)
@@ -166,23 +171,23 @@ class TextBody(QTextBrowser):
             self._place_buttons(self._message)
 
     def _place_buttons(self, message: MessageDocument) -> None:
-        """A copy button in the head of each block of code."""
+        """Place a copy button in the header of each block of code."""
         heads = message.code_heads
-        while len(self._buttons) > len(heads):
-            self._buttons.pop().deleteLater()
+        while len(self.copy_buttons) > len(heads):
+            self.copy_buttons.pop().deleteLater()
         look = message.look
-        for number in range(self._standing, len(heads)):
-            if number == len(self._buttons):
+        for number in range(self._placed, len(heads)):
+            if number == len(self.copy_buttons):
                 read = partial(self._code, number)
-                self._buttons.append(CopyButton(self.tr("Copy code"), read, self.viewport()))
-                self._buttons[-1].show()
-            button = self._buttons[number]
+                self.copy_buttons.append(CopyButton(self.tr("Copy code"), read, self.viewport()))
+                self.copy_buttons[-1].show()
+            button = self.copy_buttons[number]
             size = button.sizeHint().expandedTo(button.minimumSize())
             top = decoration.part_rect(message, message.parts[heads[number]]).top() - look.code_header
             inset = (look.code_header - look.code_gap - size.height()) // 2
             left = self.viewport().width() - size.width() - inset
             button.setGeometry(QRect(QPoint(left, round(top) + inset), size))
-        self._standing = sum(head < message.settled for head in heads)
+        self._placed = sum(head < message.settled for head in heads)
 
     def _code(self, number: int) -> str:
         assert self._message is not None

@@ -1,24 +1,24 @@
-"""What the model thought, folded away until somebody wants to read it."""
+"""Widget with the thought of a model, collapsed until the user expands it."""
 
 from PySide6.QtCore import QRect, QUrl, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import theme
 from app.rendering.decoration import BAR
 from app.rendering.quiet_button import QuietButton
 from app.rendering.text_body import TextBody
+from app.widgets import theme
 
 
 class ThoughtView(QWidget):
-    """A line to click on, and the thought below it.
+    """Widget with a line that expands and collapses the thought below it.
 
     Attributes:
         switch: the line.
-        body: the thought; empty until it is unfolded, so that it costs nothing.
+        body: the thought; empty until it is first expanded, so that it costs no rendering time.
 
     Signals:
-        unfolded: the thought is to be shown
+        unfolded: the user expanded the thought
         link_clicked: QUrl
     """
 
@@ -46,12 +46,12 @@ class ThoughtView(QWidget):
         self._name()
 
     def set_open(self, is_open: bool) -> None:
-        """Say whether the model is still thinking."""
+        """Show whether the model is still thinking."""
         self._is_open = is_open
         self._name()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """A bar beside the thought, as beside a quote."""
+        """Paint a bar beside the thought, as beside a quote."""
         if self.body.isVisible():
             beside = self.body.geometry()
             colour = QColor(theme.current().border)
@@ -68,5 +68,5 @@ class ThoughtView(QWidget):
         is_shown = self.switch.isChecked()
         self.switch.setText(f"{'▾' if is_shown else '▸'} {name}")
         self.switch.setAccessibleName(name)
-        self.switch.setAccessibleDescription(self.tr("unfolded") if is_shown else self.tr("folded"))
+        self.switch.setAccessibleDescription(self.tr("expanded") if is_shown else self.tr("collapsed"))
         self.switch.setToolTip(self.tr("Hide the thought") if is_shown else self.tr("Show the thought"))

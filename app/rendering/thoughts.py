@@ -1,4 +1,4 @@
-"""What a model thinks before it answers, told apart by the marks that models use. Knows no Qt."""
+"""The thought with which an answer begins, recognised by the marks of known models. Imports no Qt."""
 
 import re
 from typing import NamedTuple
@@ -16,7 +16,7 @@ _MARKS = {
     "<|channel|>analysis<|message|>": "<|end|>",
 }
 
-# Some templates open the thought in the prompt; the answer then only closes it.
+# Some chat templates open the thought in the prompt; the answer then only closes it.
 _BARE_CLOSING = re.compile(r"^[ \t]*</think>", re.MULTILINE)
 
 _EMPTY_LINES = re.compile(r"\n*")
@@ -26,10 +26,10 @@ _ANSWER = re.compile(
 
 
 class Thought(NamedTuple):
-    """Places in a text: the thought is [start, stop), the answer begins at `answer`.
+    """Where in a text the thought is: [start, stop). The answer starts at index `answer`.
 
     Attributes:
-        is_open: it is not closed yet; all of the text is thought.
+        is_open: whether the thought is not closed yet, so that all of the text belongs to it.
     """
 
     start: int
@@ -39,7 +39,10 @@ class Thought(NamedTuple):
 
 
 def find(text: str, is_whole: bool = False) -> Thought | None:
-    """The thought that `text` begins with, or None. Where more may come, half a mark is taken for one."""
+    """Return the thought that `text` begins with, or None.
+
+    is_whole: whether `text` is complete. If not, a text that ends within an opening mark counts as a thought.
+    """
     begin = len(text) - len(text.lstrip())
     head = text[begin : begin + 40]
     for opening, closing in _MARKS.items():

@@ -1,1 +1,1 @@
-"""The pages a person sets things on, made from lists of options."""
+"""The settings dialog, whose pages are built from lists of options."""

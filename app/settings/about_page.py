@@ -1,4 +1,4 @@
-"""What this program is, whose work is in it, and where it keeps its files."""
+"""The about page: version, privacy, folders, libraries and their licences."""
 
 from importlib import metadata
 from pathlib import Path
@@ -14,23 +14,24 @@ PACKAGE = "specexec-desktop"
 
 
 class AboutPage(QWidget):
-    """
+    """The page that describes the program.
+
     Attributes:
-        open_logs, open_models, open_settings: buttons.
-        licences: whose work is in it.
+        open_logs, open_models, open_settings: the buttons that open the folders of logs, models and settings.
+        licences: the text field that lists the libraries with their licences.
     """
 
     def __init__(self, settings: Path, parent: QWidget | None = None) -> None:
-        """settings: the file of the preferences."""
+        """settings: the path of the preferences file."""
         super().__init__(parent)
         title = QLabel(f"SpecExec Desktop {metadata.version(PACKAGE)}", self)
         title.setProperty("role", "title")
         text = QLabel(
             self.tr(
-                "Chats with a model larger than your graphics card. Free software under the Apache "
-                "License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is "
-                "counted or reported. The only connections are the downloads you ask for and, where you "
-                "turned it on, the question whether there is a newer version."
+                "Chat with a model larger than your graphics card. Free software under the Apache License "
+                "2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage "
+                "data is collected. The program connects to the Internet only for searches and downloads you "
+                "start and, if you turn it on, to check for new versions."
             ),
             self,
         )
@@ -43,7 +44,7 @@ class AboutPage(QWidget):
         self.licences = QPlainTextEdit("\n".join(parts()), self)
         self.licences.setReadOnly(True)
         self.licences.setTabChangesFocus(True)
-        heading = QLabel(self.tr("Made with"), self)
+        heading = QLabel(self.tr("Libraries"), self)
         heading.setProperty("role", "section")
         heading.setBuddy(self.licences)
         layout = QVBoxLayout(self)
@@ -72,7 +73,7 @@ class AboutPage(QWidget):
 
 
 def parts() -> list[str]:
-    """The libraries this program needs, with their versions and licences as they say them."""
+    """Return the libraries this program requires, with the versions and licences they declare."""
     needed = [line for line in metadata.requires(PACKAGE) or [] if "extra ==" not in line]
     names = {line.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in needed}
     return [line for name in sorted(names, key=str.casefold) if (line := _part(name))]
@@ -80,10 +81,10 @@ def parts() -> list[str]:
 
 def _part(name: str) -> str | None:
     try:
-        told = metadata.metadata(name).json
-    except metadata.PackageNotFoundError:  # of another platform
+        declared = metadata.metadata(name).json
+    except metadata.PackageNotFoundError:  # a library for another platform only
         return None
-    classifiers = [each.split(" :: ") for each in told.get("classifier", ())]
+    classifiers = [line.split(" :: ") for line in declared.get("classifier", ())]
     classified = [parts[-1] for parts in classifiers if parts[0] == "License"]
-    licence = told.get("license_expression") or ", ".join(classified) or told.get("license", "")
-    return f"{told['name']} {told['version']} · {str(licence).splitlines()[0]}"
+    licence = declared.get("license_expression") or ", ".join(classified) or declared.get("license", "")
+    return f"{declared['name']} {declared['version']} · {str(licence).splitlines()[0]}"

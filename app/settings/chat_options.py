@@ -1,37 +1,39 @@
-"""How the answers of a chat are made: the options of `ChatSettings`, in their order on the page."""
+"""The options of `ChatSettings`, which control a chat's answers, in the order of the page."""
 
 from PySide6.QtCore import QCoreApplication
 
-from app.settings.options import Option, Section
+from app.settings.options import Option, OptionSection
 
 
 def _tr(text: str) -> str:
     return QCoreApplication.translate("chat_options", text)
 
 
-def chat_sections() -> list[Section]:
-    """Of `ChatSettings`."""
+def chat_sections() -> list[OptionSection]:
+    """Return the options of `ChatSettings` by section."""
     return [
-        Section(_tr("Prompt"), [_system()]),
-        Section(_tr("Sampling"), [*_choosing(), *_penalties(), _biases(), _seed()]),
-        Section(_tr("Answer"), _ends()),
-        Section(_tr("Drafter"), [_drafter(), *_limits_of_trees()]),
-        Section(_tr("Model"), [*_models(), _context()]),
+        OptionSection(_tr("Prompt"), [_system()]),
+        OptionSection(_tr("Sampling"), [*_choosing(), *_penalties(), _biases(), _seed()]),
+        OptionSection(_tr("Answer"), _ends()),
+        OptionSection(_tr("Drafter"), [_drafter(), *_limits_of_trees()]),
+        OptionSection(_tr("Model"), [*_models(), _context()]),
     ]
 
 
 def _system() -> Option:
-    help = _tr("Said to the model before everything else: who it is and how it answers.")
+    help = _tr("Instructions that the model receives before the chat: its role and how it should answer.")
     return Option("system", "text", _tr("System prompt"), help)
 
 
 def _choosing() -> list[Option]:
-    """Which tokens may be chosen, and how freely."""
+    """Return the options for how tokens are sampled: temperature, top-p, top-k and min-p."""
     off = _tr("off")
-    temperature = _tr("How freely tokens are chosen. 0: always the likeliest one.")
-    top_p = _tr("Only the likeliest tokens that together have this probability. 1: all.")
-    top_k = _tr("Only this many of the likeliest tokens.")
-    min_p = _tr("No token less likely than this part of the likeliest one.")
+    temperature = _tr("Higher values make answers more varied. 0 always picks the most likely token.")
+    top_p = _tr(
+        "Sample only from the most likely tokens whose probabilities add up to this value. 1: all tokens."
+    )
+    top_k = _tr("Sample only from this many of the most likely tokens.")
+    min_p = _tr("Exclude tokens whose probability is below this fraction of the most likely token's.")
     return [
         _fraction("temperature", _tr("Temperature"), temperature, (0, 2), 0.05),
         _fraction("top_p", _tr("Top-p"), top_p, (0.05, 1), 0.05),
@@ -41,9 +43,9 @@ def _choosing() -> list[Option]:
 
 
 def _penalties() -> list[Option]:
-    repetition = _tr("Above 1: tokens that were there before become less likely.")
-    presence = _tr("Taken off the logit of each token that is in the answer already, once.")
-    frequency = _tr("Taken off the logit of a token for each time it is in the answer already.")
+    repetition = _tr("Values above 1 make tokens that already occur in the text less likely.")
+    presence = _tr("Subtracted once from the logit of every token that already occurs in the answer.")
+    frequency = _tr("Subtracted from the logit of a token for each time it already occurs in the answer.")
     return [
         _fraction("repetition_penalty", _tr("Repetition penalty"), repetition, (0.5, 2), 0.05),
         _fraction("presence_penalty", _tr("Presence penalty"), presence, (-2, 2), 0.1),
@@ -52,48 +54,53 @@ def _penalties() -> list[Option]:
 
 
 def _biases() -> Option:
-    help = _tr("Added to the logits of tokens. On each line: the token's id, a colon, -1000 to 1000.")
+    help = _tr(
+        "Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000."
+    )
     return Option("options.logit_bias", "biases", _tr("Logit bias"), help)
 
 
 def _seed() -> Option:
-    help = _tr("The same seed with the same settings gives the same text in float32. Empty: a new one.")
+    help = _tr(
+        "The same seed and settings give the same text on the processor; on a graphics card, in float32. "
+        "Empty: a new seed for each answer."
+    )
     return Option("options.seed", "large", _tr("Seed"), help)
 
 
 def _ends() -> list[Option]:
-    longest = _tr("An answer ends after this many tokens at the latest.")
-    until, tokens = _tr("until the model ends"), _tr("tokens")
-    stop = _tr("An answer ends before the first of these. One on each line; \\n: a line break.")
-    log_probs = _tr("Keep how likely each token was, and this many other tokens beside it.")
+    longest = _tr("Maximum number of tokens in an answer.")
+    until, tokens = _tr("no limit"), _tr("tokens")
+    stop = _tr("The answer ends before the first of these texts. One per line; \\n stands for a line break.")
+    log_probs = _tr("Store the probability of each token, and of this many alternatives.")
     return [
-        _whole("max_new_tokens", _tr("Longest answer"), longest, until, step=64, unit=tokens),
+        _whole("max_new_tokens", _tr("Maximum answer length"), longest, until, step=64, unit=tokens),
         Option("options.stop", "lines", _tr("Stop strings"), stop),
         _whole("log_probs", _tr("Log-probabilities"), log_probs, _tr("off")),
     ]
 
 
 def _drafter() -> Option:
-    """The others are offered by the page: they depend on the pair that is loaded."""
-    help = _tr("The method that proposes tokens. It changes the speed, not what the target would say.")
+    """Return the drafter option; the page adds the drafters that the loaded pair supports."""
+    help = _tr("The method that proposes tokens. It affects the speed, not the quality of the answers.")
     return Option("options.drafter", "choice", _tr("Drafter"), help, choices=[("auto", _tr("auto"))])
 
 
 def _limits_of_trees() -> list[Option]:
     auto = _tr("auto")
-    budget = _tr("Most nodes in a token tree. auto: what is fastest here, found while it answers.")
+    budget = _tr("Maximum number of nodes in a token tree. auto: the fastest size, found while answering.")
     return [
         _whole("budget", _tr("Budget"), budget, auto),
-        _whole("beams", _tr("Beams"), _tr("Nodes the draft expands in each round."), auto),
-        _whole("depth", _tr("Depth"), _tr("How deep a token tree may grow."), auto),
+        _whole("beams", _tr("Beams"), _tr("Number of nodes that the draft expands in each round."), auto),
+        _whole("depth", _tr("Depth"), _tr("Maximum depth of a token tree."), auto),
     ]
 
 
 def _models() -> list[Option]:
-    """Those on this machine are offered by the page."""
-    shipped = (None, _tr("the one that comes with the program"))
-    best, none = ("auto", _tr("the best one here")), ("none", _tr("none"))
-    draft = _tr("The model that guesses ahead. It must number tokens as the target does.")
+    """Return the options for target and draft; the page adds the models on this machine."""
+    shipped = (None, _tr("included with the program"))
+    best, none = ("auto", _tr("best available")), ("none", _tr("none"))
+    draft = _tr("The small model that guesses ahead. It must have the same vocabulary as the target.")
     target = _tr("The model that answers.")
     return [
         Option("target", "choice", _tr("Target"), target, choices=[shipped], reloads=True),
@@ -102,7 +109,7 @@ def _models() -> list[Option]:
 
 
 def _context() -> Option:
-    help = _tr("Most tokens of the prompt and the answer together. More takes more memory.")
+    help = _tr("Maximum number of tokens in prompt and answer together. A larger context needs more memory.")
     auto, tokens = _tr("auto"), _tr("tokens")
     name = _tr("Context")
     return Option("context", "whole", name, help, lowest=auto, step=1024, unit=tokens, reloads=True)

@@ -1,4 +1,4 @@
-"""Everything a person may set, on pages."""
+"""The settings dialog and its pages."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,40 +6,42 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
-from app.local_models import models_here
+from app.header.local_models import models_here
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile
+from app.runtime_setup.setup_job import EngineSetup
 from app.settings.about_page import AboutPage
 from app.settings.chat_options import chat_sections
 from app.settings.engine_page import EnginePage
-from app.settings.fields import get
 from app.settings.form import Form
 from app.settings.models_page import ModelsPage
-from app.settings.options import Choice, Section
+from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
 from app.store import ChatSettings
 from app.store.presets import Presets
-from app.wizard import EngineSetup
 from engine import runtime
 
 SIZE = (760, 600)
 
 
 class SettingsDialog(QDialog):
-    """What is changed counts at once; there is nothing to confirm. Blocks its window, so that the chat it
-    shows stays the same.
+    """The settings dialog. Changes apply at once, without a confirmation.
+
+    It blocks its window while it is open, so that the chat whose settings it shows stays the same.
 
     Attributes:
-        tabs: the pages: this chat, presets, defaults, appearance, memory, models, engine, about.
-        chat_page, defaults_page, appearance_page, memory_page: forms; `presets_page`, `models_page`.
-        reload: a button, shown where something counts only once the model is loaded again.
-        said: what could not be kept.
+        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models, engine
+            (only in a packaged program), about.
+        chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
+        presets_page, models_page: the pages for presets and for models.
+        reload: the button that reloads the model; shown after a change that takes effect only then.
+        error: the label that says why a change could not be saved.
 
     Signals:
-        chat_changed: ChatSettings of the chat that is shown
-        preferences_changed: Preferences, after they were kept
-        reload_asked: load the model again, as it is set now
-        models_moved: models lie in another folder now
+        chat_changed: the new ChatSettings of the chat that is shown
+        preferences_changed: the new Preferences, which apply even if they could not be saved
+        reload_asked: the user wants the model loaded again with the current settings
+        models_moved: the models folder has changed
     """
 
     chat_changed = Signal(object)
@@ -55,7 +57,7 @@ class SettingsDialog(QDialog):
         drafters: Sequence[str] = (),
         parent: QWidget | None = None,
     ) -> None:
-        """drafters: those that the loaded pair can run; `Loaded.drafters`."""
+        """drafters: the drafters that the loaded pair supports, as in `Loaded.drafters`."""
         super().__init__(parent)
         self.setObjectName("settings")
         self.setWindowTitle(self.tr("Settings"))
@@ -70,11 +72,11 @@ class SettingsDialog(QDialog):
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
         self.models_page = ModelsPage()
-        self.said = QLabel(self)
-        self.said.setProperty("role", "danger")
-        self.said.setWordWrap(True)
-        self.said.hide()
-        self.reload = QPushButton(self.tr("Load the model again now"), self)
+        self.error = QLabel(self)
+        self.error.setProperty("role", "danger")
+        self.error.setWordWrap(True)
+        self.error.hide()
+        self.reload = QPushButton(self.tr("Reload the model"), self)
         self.reload.setAutoDefault(False)
         self.reload.hide()
         self._offer(drafters)
@@ -84,13 +86,13 @@ class SettingsDialog(QDialog):
     def _build(self) -> None:
         pages: list[tuple[QWidget, str]] = [
             (
-                _with_reset(self.chat_page, self.tr("Set all back to those of new chats")),
+                _with_reset(self.chat_page, self.tr("Reset all to the settings for new chats")),
                 self.tr("This chat"),
             ),
             (self.presets_page, self.tr("Presets")),
-            (_with_reset(self.defaults_page, self.tr("Set all back")), self.tr("New chats")),
+            (_with_reset(self.defaults_page, self.tr("Reset all")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
-            (_with_reset(self.memory_page, self.tr("Set all back")), self.tr("Memory")),
+            (_with_reset(self.memory_page, self.tr("Reset all")), self.tr("Memory")),
             (self.models_page, self.tr("Models")),
             *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
             (AboutPage(self._file.path), self.tr("About")),
@@ -104,7 +106,7 @@ class SettingsDialog(QDialog):
         close = QPushButton(self.tr("Close"), self)
         close.clicked.connect(self.accept)
         lower = QHBoxLayout()
-        lower.addWidget(self.said, 1)
+        lower.addWidget(self.error, 1)
         lower.addStretch(1)
         lower.addWidget(self.reload)
         lower.addWidget(close)
@@ -125,13 +127,13 @@ class SettingsDialog(QDialog):
         self.reload.clicked.connect(self.reload.hide)
 
     def _offer(self, drafters: Sequence[str]) -> None:
-        here = [(model.name, model.text) for model in models_here()]
+        installed = [(model.name, model.text) for model in models_here()]
         for page in (self.chat_page, self.defaults_page):
             _add_choices(page, "options.drafter", [(name, name) for name in drafters])
-            _add_choices(page, "target", here)
-            _add_choices(page, "draft", here)
+            _add_choices(page, "target", installed)
+            _add_choices(page, "draft", installed)
 
-    # -- what is changed -------------------------------------------------------------------------------------
+    # -- changes ---------------------------------------------------------------------------------------------
 
     def _change_chat(self, settings: ChatSettings) -> None:
         before, self.presets_page.chat = self.presets_page.chat, settings
@@ -146,8 +148,11 @@ class SettingsDialog(QDialog):
         self.defaults_page.show_record(settings, NEW_CHATS)
         self._keep(new_chats=settings)
 
-    def _keep_page(self, sections: Sequence[Section]) -> Callable[[Preferences], None]:
-        """Each page keeps only its own fields: another one may have changed the others."""
+    def _keep_page(self, sections: Sequence[OptionSection]) -> Callable[[Preferences], None]:
+        """Return a function that saves only those preferences that the options in `sections` edit.
+
+        Other pages may have changed the other preferences in the meantime.
+        """
         fields = {option.path.partition(".")[0] for section in sections for option in section.options}
 
         def keep(preferences: Preferences) -> None:
@@ -158,28 +163,32 @@ class SettingsDialog(QDialog):
         return keep
 
     def _keep(self, **fields: Any) -> None:
-        self.said.hide()
+        self.error.hide()
         try:
             self._file.change(**fields)
         except PreferencesError as error:
-            self.said.setText(f"{error.message} {error.hint}")
-            self.said.show()
+            self.error.setText(f"{error.message} {error.hint}")
+            self.error.show()
         self.chat_page.show_record(self.chat_page.value, self._file.now.new_chats)
         self.preferences_changed.emit(self._file.now)
 
-    def _ask_reload(self, sections: Sequence[Section], before: Any, now: Any) -> None:
+    def _ask_reload(self, sections: Sequence[OptionSection], before: Any, now: Any) -> None:
         paths = [option.path for section in sections for option in section.options if option.reloads]
         if any(get(before, path) != get(now, path) for path in paths):
             self.reload.show()
 
 
 def _setups() -> Sequence[EngineSetup]:
-    """The program's one, which outlives windows. A checkout's engine runs in its own environment."""
+    """Return a sequence with the program's one set-up, which outlives windows.
+
+    In a checkout the sequence is empty, because the engine runs in the checkout's environment.
+    """
     app = QCoreApplication.instance()
     return app.findChildren(EngineSetup) if app and runtime.is_packaged() else []
 
 
 def _with_reset(form: Form[Any], text: str) -> QWidget:
+    """Return a page with the form above a button that resets all options."""
     button = QPushButton(text)
     button.setAutoDefault(False)
     button.clicked.connect(form.reset_all)
@@ -195,6 +204,6 @@ def _with_reset(form: Form[Any], text: str) -> QWidget:
 
 
 def _add_choices(page: Form[ChatSettings], path: str, choices: Sequence[Choice]) -> None:
-    """Behind those that are always there."""
+    """Let an option offer `choices` after those that it always offers."""
     own = page.rows[path].option.choices
-    page.offer(path, [*own, *(each for each in choices if each[0] not in {value for value, _ in own})])
+    page.offer(path, [*own, *(choice for choice in choices if choice[0] not in {value for value, _ in own})])

@@ -1,4 +1,4 @@
-"""One widget for each kind of option. Each has `show_value` and a signal `edited` with the new value."""
+"""The editors of option values: one widget class for each kind of option."""
 
 import math
 from collections.abc import Sequence
@@ -16,8 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.settings.fields import Range
-from app.settings.options import Choice, Option
+from app.settings.options import Choice, Option, Range
 
 MAX_SPIN = 2**31 - 1
 DECIMALS = 2
@@ -25,23 +24,24 @@ LINES_SHOWN = 4
 
 
 class Editor(QWidget):
-    """
+    """The base class of all editors.
+
     Attributes:
-        focus: the widget that is typed into.
+        focus: the widget that takes the keyboard focus.
 
     Signals:
-        edited: the new value, by a person; not always a valid one
+        edited: the new value, which may be invalid, after the user changed it
     """
 
     edited = Signal(object)
     focus: QWidget
 
     def show_value(self, value: object) -> None:
-        """Shows it and says nothing of it."""
+        """Show a value without emitting `edited`."""
         raise NotImplementedError
 
     def _take(self, *widgets: QWidget) -> None:
-        """Lay them out, the last one takes the room there is."""
+        """Lay out the widgets in a row; the last one takes the remaining width."""
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         for widget in widgets:
@@ -51,6 +51,8 @@ class Editor(QWidget):
 
 
 class ChoiceEditor(Editor):
+    """A combo box of choices."""
+
     def __init__(self, choices: Sequence[Choice], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = QComboBox(self)
@@ -61,6 +63,7 @@ class ChoiceEditor(Editor):
         self._take(self.box)
 
     def offer(self, choices: Sequence[Choice]) -> None:
+        """Replace the choices and keep the value shown."""
         shown = self.box.currentData()
         self.box.clear()
         for value, text in choices:
@@ -69,13 +72,15 @@ class ChoiceEditor(Editor):
             self.show_value(shown)
 
     def show_value(self, value: object) -> None:
-        """One that is not offered is shown by its own name."""
+        """Show a value; one that is not offered is added under its own name."""
         if self.box.findData(value) < 0:
-            self.box.addItem(self.tr("{} (not here)").format(value), value)
+            self.box.addItem(self.tr("{} (not available)").format(value), value)
         self.box.setCurrentIndex(self.box.findData(value))
 
 
 class SwitchEditor(Editor):
+    """A check box."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.box = QCheckBox(self)
@@ -87,7 +92,7 @@ class SwitchEditor(Editor):
 
 
 class Snapping(QSpinBox):
-    """Steps from one multiple of its step to the next."""
+    """A spin box that steps from one multiple of its step to the next."""
 
     def stepBy(self, steps: int) -> None:
         whole, rest = divmod(self.value(), self.singleStep())
@@ -95,7 +100,7 @@ class Snapping(QSpinBox):
 
 
 class WholeEditor(Editor):
-    """A whole number; no value is one below the lowest."""
+    """A spin box for a whole number. In an optional field, the lowest number minus 1 stands for None."""
 
     def __init__(self, option: Option, span: Range, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -119,7 +124,10 @@ class WholeEditor(Editor):
 
 
 class FractionEditor(Editor):
-    """A number with a slider over its usual span; no value is at the end that is excluded."""
+    """A spin box for a number, with a slider if the option has a usual range.
+
+    In an optional field, the lower end of the range, which is not a valid value, stands for None.
+    """
 
     def __init__(self, option: Option, span: Range, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,7 +167,7 @@ class FractionEditor(Editor):
 
 
 class LargeEditor(Editor):
-    """A whole number of any size as text; empty: no value."""
+    """An input field for a whole number of any size; an empty field stands for None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -176,7 +184,7 @@ class LargeEditor(Editor):
 
 
 class TextEditor(Editor):
-    """Text of several lines, as it is."""
+    """An input field for text of several lines."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -194,14 +202,16 @@ class TextEditor(Editor):
         return QSize(360, self.text.height())
 
     def value_of(self, text: str) -> object:
+        """Return the value that the text stands for."""
         return text
 
     def text_of(self, value: object) -> str:
+        """Return the text that shows a value."""
         return str(value)
 
 
 class LinesEditor(TextEditor):
-    """A list of texts, one on each line; a backslash and n stand for a line's end within one."""
+    """An input field for a list of texts, one per line; "\\n" stands for a line break within a text."""
 
     def value_of(self, text: str) -> object:
         return [line.replace("\\n", "\n") for line in text.split("\n") if line]
@@ -212,10 +222,10 @@ class LinesEditor(TextEditor):
 
 
 class BiasesEditor(TextEditor):
-    """Numbers by token id, "id: number" on each line."""
+    """An input field for numbers by token id, each on a line of the form "id: number"."""
 
     def value_of(self, text: str) -> object:
-        """The text itself where a line is no such thing."""
+        """Return the numbers by token id, or the text itself if a line is invalid."""
         pairs = [line.partition(":") for line in text.splitlines() if line.strip()]
         try:
             return {int(id): float(number) for id, _, number in pairs}
@@ -228,7 +238,7 @@ class BiasesEditor(TextEditor):
 
 
 def editor_for(option: Option, span: Range | None, parent: QWidget) -> Editor:
-    """span: of a number."""
+    """Return a new editor for an option. `span`: its range if it is a number, else None."""
     match option.kind:
         case "choice":
             return ChoiceEditor(option.choices, parent)

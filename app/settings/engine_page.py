@@ -1,4 +1,4 @@
-"""What the engine runs with: the runtime in use, to be repaired or changed."""
+"""The engine page: the runtime in use, which can be repaired or replaced."""
 
 from dataclasses import dataclass
 
@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app import words
-from app.wizard import EngineSetup, engine_words
-from app.wizard.parts import Facts, Scrolling, button, label
-from app.wizard.setup_view import SetupView
-from app.work import Work
+from app import formatting
+from app.background import Work
+from app.runtime_setup import wording
+from app.runtime_setup.setup_job import EngineSetup
+from app.runtime_setup.setup_view import SetupView
+from app.widgets.form_parts import Facts, Scrolling, button, label
 from engine import machine, runtime
 from engine.machine import TorchBuild
 from engine.runtime import Runtime
@@ -18,7 +19,7 @@ from engine.runtime import Runtime
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """`nbytes`: of all runtimes that are kept."""
+    """The runtime in use. `torch`: None if it is missing; `nbytes`: the size of all runtimes on the disk."""
 
     runtime: Runtime
     torch: TorchBuild | None
@@ -26,10 +27,11 @@ class Used:
 
 
 class EnginePage(QWidget):
-    """
+    """The page that shows the runtime in use, repairs it or sets up another one.
+
     Attributes:
-        view: what else could be set up, and how far that is.
-        main: the button that begins it.
+        view: shows the choice of a backend and the progress of the set-up.
+        main: the button that starts the set-up.
     """
 
     def __init__(self, setup: EngineSetup, parent: QWidget | None = None) -> None:
@@ -40,10 +42,10 @@ class EnginePage(QWidget):
         self._facts = Facts(self)
         self._facts.hide()
         self.view = SetupView(setup, self._work, self)
-        self._told = label(
+        self._note = label(
             self.tr(
-                "The model in use is unloaded meanwhile. The engine that you have stays in use until the new "
-                "one has answered."
+                "The model is unloaded during the set-up. The current engine stays in use until the new one "
+                "has passed its test."
             ),
             "muted",
             self,
@@ -61,7 +63,7 @@ class EnginePage(QWidget):
         column = QVBoxLayout(inside)
         column.setContentsMargins(4, 0, 12, 12)
         column.setSpacing(12)
-        for part in (self._facts, self.view, self._told):
+        for part in (self._facts, self.view, self._note):
             column.addWidget(part)
         column.addWidget(self.main, alignment=Qt.AlignmentFlag.AlignLeft)
         column.addStretch(1)
@@ -79,34 +81,34 @@ class EnginePage(QWidget):
     def _look(self) -> None:
         self._work.run("runtime", lambda stop: used(), self._show_used, self.view.problem.show_error)
 
-    def _show_used(self, found: Used | None) -> None:
-        self._used = found
-        self._facts.setVisible(found is not None)
-        if found is not None:
-            self._facts.show_rows(self._rows(found))
+    def _show_used(self, now: Used | None) -> None:
+        self._used = now
+        self._facts.setVisible(now is not None)
+        if now is not None:
+            self._facts.show_rows(self._rows(now))
         self._show_state()
 
-    def _rows(self, found: Used) -> list[engine_words.Fact]:
-        renew = "" if runtime.is_up_to_date(found.runtime) else self.tr("of an earlier version: repair it")
-        torch = found.torch.version if found.torch else self.tr("missing: repair it")
+    def _rows(self, now: Used) -> list[wording.Fact]:
+        advice = "" if runtime.is_up_to_date(now.runtime) else self.tr("from an earlier version; repair it")
+        torch = now.torch.version if now.torch else self.tr("missing; repair it")
         return [
-            (self.tr("In use"), engine_words.name(found.runtime.backend), renew),
+            (self.tr("In use"), wording.name(now.runtime.backend), advice),
             (self.tr("PyTorch"), torch, ""),
-            (self.tr("Size"), words.nbytes(found.nbytes), str(found.runtime.folder)),
+            (self.tr("Size"), formatting.nbytes(now.nbytes), str(now.runtime.folder)),
         ]
 
     def _show_state(self) -> None:
         chosen = self.view.chosen
         current = self._used.runtime.backend if self._used else ""
         repairs = chosen is not None and chosen.name == current
-        self.main.setText(self.tr("Repair") if repairs else self.tr("Change the backend"))
+        self.main.setText(self.tr("Repair") if repairs else self.tr("Switch to this engine"))
         self.main.setAccessibleName(self.main.text())
         self.main.setEnabled(chosen is not None and not self._setup.is_running)
 
 
 def used() -> Used | None:
-    """Takes its time: it counts what is on the disk."""
-    found = runtime.current()
-    if found is None:
+    """Return the runtime in use, or None if there is none. Slow, because it adds up file sizes."""
+    current = runtime.current()
+    if current is None:
         return None
-    return Used(found, machine.installed_torch(found.packages), runtime.nbytes())
+    return Used(current, machine.installed_torch(current.packages), runtime.nbytes())

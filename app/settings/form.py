@@ -1,4 +1,4 @@
-"""A page made from a list of options."""
+"""A form built from a list of options."""
 
 from collections.abc import Sequence
 from typing import Generic
@@ -19,22 +19,20 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.icons import icon
 from app.settings.editors import ChoiceEditor, Editor, editor_for
-from app.settings.fields import Record, get, is_valid, range_at, replaced
-from app.settings.options import Choice, Option, Section
+from app.settings.options import Choice, Option, OptionSection, Record, get, is_valid, range_at, replaced
+from app.widgets.icons import icon
 
 TYPING_PAUSE_MS = 400
-FEW = 8  # options; they are seen at once, and nobody needs to search
+FEW = 8  # a form with up to this many options has no search field
 LABEL_WIDTH = 170
-TURNED = (QComboBox, QAbstractSpinBox, QSlider)  # by the wheel
 
 
-class Row(QWidget):
-    """One option: its name, its editor, what it does, and a button that sets it back.
+class OptionRow(QWidget):
+    """The row of one option: name, editor, help text, and a reset button.
 
     Signals:
-        edited: the new value, by a person
+        edited: the new value after the user changed it
     """
 
     edited = Signal(object)
@@ -47,7 +45,7 @@ class Row(QWidget):
         self._name = QLabel(option.text, self)
         self._name.setWordWrap(True)
         self._name.setFixedWidth(LABEL_WIDTH)
-        self._name.setContentsMargins(0, 4, 0, 0)  # beside the text of its editor
+        self._name.setContentsMargins(0, 4, 0, 0)  # aligns the name with the text in the editor
         span = range_at(record, option.path) if option.kind in ("whole", "fraction") else None
         self.editor: Editor = editor_for(option, span, self)
         self.editor.focus.setAccessibleName(option.text)
@@ -57,8 +55,8 @@ class Row(QWidget):
         self._help.setWordWrap(True)
         self.reset = QToolButton(self)
         self.reset.setIcon(icon("reset"))
-        self.reset.setToolTip(self.tr("Set back"))
-        self.reset.setAccessibleName(self.tr("Set back: {}").format(option.text))
+        self.reset.setToolTip(self.tr("Reset"))
+        self.reset.setAccessibleName(self.tr("Reset: {}").format(option.text))
         keep = self.reset.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.reset.setSizePolicy(keep)
@@ -78,11 +76,13 @@ class Row(QWidget):
         layout.setColumnStretch(1, 1)
 
     def show_value(self, value: object, default: object) -> None:
+        """Show a value. `default`: the value that the reset button restores."""
         self._default = default
         self.editor.show_value(value)
         self._mark(value)
 
     def matches(self, words: Sequence[str]) -> bool:
+        """Return whether each of the case-folded `words` occurs in the option's name, help text or path."""
         text = f"{self.option.text} {self.option.help} {self.option.path}".casefold()
         return all(word in text for word in words)
 
@@ -94,7 +94,7 @@ class Row(QWidget):
             self.edited.emit(value)
 
     def _mark(self, value: object) -> None:
-        """Say what it does, whether it differs, and whether it cannot be."""
+        """Make the name bold if the value is not the default, and the help text red if it is invalid."""
         differs = value != self._default
         valid = is_valid(self._record, self.option.path, value)
         self._name.setProperty("role", "name" if differs else "body")
@@ -102,40 +102,40 @@ class Row(QWidget):
         self.reset.setVisible(differs)
         help = self.option.help
         if self.option.reloads:
-            help = self.tr("{} Counts when the model is loaded again.").format(help)
-        self._help.setText(help if valid else self.tr("Not in use: {}").format(help))
+            help = self.tr("{} Takes effect when the model is reloaded.").format(help)
+        self._help.setText(help if valid else self.tr("Invalid value, not used. {}").format(help))
         self._help.setProperty("role", "caption" if valid else "danger")
         self._help.style().polish(self._help)
 
 
 class Form(QWidget, Generic[Record]):
-    """Edits one record. What is chosen counts at once; what is typed, after a short pause.
+    """A form for one record. Choices apply at once, typed input after a short pause.
 
     Attributes:
-        search: finds options by name and by what they do.
-        rows: by the option's path.
-        value: the record as it is now.
+        search: the input field that hides all options except those that match its words.
+        rows: the row of each option, by the option's path.
+        value: the record with all changes, including those for which `changed` is still to be emitted.
 
     Signals:
-        changed: the record, after a person changed it
+        changed: the record after the user changed it
     """
 
     changed = Signal(object)
 
     def __init__(
-        self, sections: Sequence[Section], value: Record, default: Record, parent: QWidget | None = None
+        self, sections: Sequence[OptionSection], value: Record, default: Record, parent: QWidget | None = None
     ) -> None:
         super().__init__(parent)
         self.value = value
         self._default = default
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText(self.tr("Find an option"))
-        self.search.setAccessibleName(self.tr("Find an option"))
+        self.search.setPlaceholderText(self.tr("Search settings"))
+        self.search.setAccessibleName(self.tr("Search settings"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
-        self.rows: dict[str, Row] = {}
-        self._titles: list[tuple[QLabel, list[Row]]] = []
-        self._nothing = QLabel(self.tr("No option is called so."), self)
+        self.rows: dict[str, OptionRow] = {}
+        self._titles: list[tuple[QLabel, list[OptionRow]]] = []
+        self._nothing = QLabel(self.tr("No setting matches."), self)
         self._nothing.setProperty("role", "muted")
         self._nothing.hide()
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
@@ -144,7 +144,7 @@ class Form(QWidget, Generic[Record]):
         self.search.setVisible(len(self.rows) > FEW)
         self.show_record(value, default)
 
-    def _build(self, sections: Sequence[Section]) -> None:
+    def _build(self, sections: Sequence[OptionSection]) -> None:
         page = QWidget(self)
         page.setObjectName("column")
         column = QVBoxLayout(page)
@@ -170,8 +170,8 @@ class Form(QWidget, Generic[Record]):
         layout.addWidget(self.search)
         layout.addWidget(area, 1)
 
-    def _row(self, option: Option, parent: QWidget) -> Row:
-        row = self.rows[option.path] = Row(option, type(self.value), parent)
+    def _row(self, option: Option, parent: QWidget) -> OptionRow:
+        row = self.rows[option.path] = OptionRow(option, type(self.value), parent)
         row.edited.connect(lambda value: self._take(option, value))
         for widget in (
             row.findChildren(QComboBox) + row.findChildren(QAbstractSpinBox) + row.findChildren(QSlider)
@@ -181,24 +181,25 @@ class Form(QWidget, Generic[Record]):
         return row
 
     def show_record(self, value: Record, default: Record) -> None:
-        """default: what options are set back to."""
+        """Show a record. `default`: the record that the reset buttons restore."""
         self.value, self._default = value, default
         for path, row in self.rows.items():
             row.show_value(get(value, path), get(default, path))
 
     def offer(self, path: str, choices: Sequence[Choice]) -> None:
-        """The choices of an option that depend on the machine or on the model."""
+        """Replace the choices of an option; needed if they depend on the machine or the loaded model."""
         editor = self.rows[path].editor
         assert isinstance(editor, ChoiceEditor)
         editor.offer(choices)
         editor.show_value(get(self.value, path))
 
     def reset_all(self) -> None:
+        """Restore the default record."""
         self.show_record(self._default, self._default)
         self.changed.emit(self.value)
 
     def flush(self) -> None:
-        """Tell at once what was typed last."""
+        """Emit a pending change at once."""
         if self._pause.isActive():
             self._pause.stop()
             self.changed.emit(self.value)
@@ -211,15 +212,15 @@ class Form(QWidget, Generic[Record]):
 
     def _filter(self, text: str) -> None:
         words = text.casefold().split()
-        found = {path: row.matches(words) for path, row in self.rows.items()}
+        matches = {path: row.matches(words) for path, row in self.rows.items()}
         for path, row in self.rows.items():
-            row.setVisible(found[path])
+            row.setVisible(matches[path])
         for title, rows in self._titles:
-            title.setVisible(any(found[row.option.path] for row in rows))
-        self._nothing.setVisible(not any(found.values()))
+            title.setVisible(any(matches[row.option.path] for row in rows))
+        self._nothing.setVisible(not any(matches.values()))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The wheel scrolls the page; it turns only the number that is being edited."""
+        """Let the mouse wheel scroll the page, except over the editor that has the focus."""
         if event.type() == QEvent.Type.Wheel and isinstance(watched, QWidget) and not watched.hasFocus():
             event.ignore()
             return True

@@ -1,4 +1,4 @@
-"""Where models lie, which are there, and how to take them elsewhere or delete them."""
+"""The models page: the models folder and the models in it, which can be moved or deleted."""
 
 import os
 from pathlib import Path
@@ -14,27 +14,29 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import words
-from app.wizard.parts import Card, Problem, ask_for_folder, button, label
-from app.wizard.progress_view import ProgressView
-from app.wizard.stages import Shown
-from app.work import Work
+from app import formatting
+from app.background import Work
+from app.widgets.form_parts import Card, ask_for_folder, button, label
+from app.widgets.notice import Problem
+from app.widgets.progress_view import ProgressState, ProgressView
 from engine import catalog, hub
 from engine.errors import SpecExecError
-from engine.hub import Stop, Stored
+from engine.hub import Stop, StoredModel
 
 STORED = Qt.ItemDataRole.UserRole
 
 
 class ModelsPage(QWidget):
-    """
+    """The page that moves the models folder and deletes models.
+
     Attributes:
-        open, change, delete: buttons.
-        models: what lies there, the largest first.
-        problem: what went wrong last.
+        open, change: the buttons that open the models folder and move it.
+        delete: the button that deletes the chosen model.
+        models: the list of models, the largest first.
+        problem: shows the last error.
 
     Signals:
-        moved: models lie in another folder now
+        moved: the models folder has changed
     """
 
     moved = Signal()
@@ -47,8 +49,8 @@ class ModelsPage(QWidget):
         self._place = Card(self)
         self._path = label(role="name", parent=self._place)
         self._sizes = label(role="muted", parent=self._place)
-        self.open = button(self.tr("Open"), self.tr("Open the folder of your models"), self._place)
-        self.change = button(self.tr("Move…"), self.tr("Move your models to another folder"), self._place)
+        self.open = button(self.tr("Open"), self.tr("Open the models folder"), self._place)
+        self.change = button(self.tr("Move…"), self.tr("Move the models to another folder"), self._place)
         self._moving = ProgressView(self)
         self._moving.hide()
         self.problem = Problem(self)
@@ -57,13 +59,13 @@ class ModelsPage(QWidget):
         self.models.setAccessibleName(self.tr("Models on this machine"))
         self.delete = button(self.tr("Delete…"), self.tr("Delete the model"), self)
         self.delete.setEnabled(False)
-        empty = self.tr("None yet: a click on the model's name (Ctrl+M) leads to the downloads.")
+        empty = self.tr("No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.")
         self._empty = label(empty, "muted", self)
         for hidden in (self._empty, self.models, self.delete):
             hidden.hide()
         self._build()
         self.open.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self._folder)))
-        self.change.clicked.connect(self._ask_where)
+        self.change.clicked.connect(self._ask_for_folder)
         self.delete.clicked.connect(self._ask_delete)
         self.models.currentRowChanged.connect(lambda row: self.delete.setEnabled(row >= 0))
         self._moving.cancelled.connect(self._stop)
@@ -71,7 +73,7 @@ class ModelsPage(QWidget):
 
     def _build(self) -> None:
         head = QHBoxLayout()
-        head.addWidget(label(self.tr("Folder of your models"), "caption", self._place), 1)
+        head.addWidget(label(self.tr("Models folder"), "caption", self._place), 1)
         head.addWidget(self.open)
         head.addWidget(self.change)
         self._place.column.addLayout(head)
@@ -90,29 +92,31 @@ class ModelsPage(QWidget):
         layout.addLayout(lower)
         if os.environ.get(catalog.MODELS_VARIABLE):
             self.change.setEnabled(False)
-            self.change.setToolTip(self.tr("{} says where models lie.").format(catalog.MODELS_VARIABLE))
+            self.change.setToolTip(
+                self.tr("The environment variable {} sets this folder.").format(catalog.MODELS_VARIABLE)
+            )
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self.refresh()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """A move that is ended here is gone on with by moving to the same folder again."""
+        """Stop a move of the models. Another move to the same folder continues it."""
         self._stop()
         super().hideEvent(event)
 
     def refresh(self) -> None:
-        """Look at the folder."""
+        """List the models in the folder."""
         self._folder = catalog.models_folder()
         self._path.setText(str(self._folder))
         self._work.run("stored", lambda stop: hub.stored(self._folder), self._show, self.problem.show_error)
 
-    def _show(self, stored: list[Stored]) -> None:
-        total = words.nbytes(sum(model.nbytes for model in stored))
-        self._sizes.setText(self.tr("{} models, {}").format(words.number(len(stored)), total))
+    def _show(self, stored: list[StoredModel]) -> None:
+        total = formatting.nbytes(sum(model.nbytes for model in stored))
+        self._sizes.setText(self.tr("{} models, {}").format(formatting.number(len(stored)), total))
         self.models.clear()
         for model in sorted(stored, key=lambda model: -model.nbytes):
-            details = " · ".join(filter(None, [words.nbytes(model.nbytes), model.license]))
+            details = " · ".join(filter(None, [formatting.nbytes(model.nbytes), model.license]))
             item = QListWidgetItem(f"{model.name}\n{details}", self.models)
             item.setData(STORED, model)
         self.delete.setEnabled(False)
@@ -120,30 +124,30 @@ class ModelsPage(QWidget):
             widget.setVisible(bool(stored))
         self._empty.setVisible(not stored)
 
-    # -- to another folder -----------------------------------------------------------------------------------
+    # -- moving ----------------------------------------------------------------------------------------------
 
-    def _ask_where(self) -> None:
-        ask_for_folder(self, self.tr("Folder for models"), self._folder, self.move_to)
+    def _ask_for_folder(self) -> None:
+        ask_for_folder(self, self.tr("Models folder"), self._folder, self.move_to)
 
     def move_to(self, target: Path) -> None:
-        """Take everything there; what is loaded stays loaded."""
+        """Move all models to another folder, in the background. The loaded model stays loaded."""
         folder = self._folder
         self.problem.clear()
         self.change.setEnabled(False)
 
         def go(stop: Stop) -> None:
-            folder.mkdir(parents=True, exist_ok=True)  # where nothing was downloaded yet
+            folder.mkdir(parents=True, exist_ok=True)  # the folder does not exist before the first download
             hub.move(folder, target, stop, self._progressed.emit, catalog.keep_models_folder)
 
-        self._work.run("move", go, lambda _: self._arrive(), self._fail)
+        self._work.run("move", go, lambda _: self._finish_moving(), self._fail)
 
     def _show_moving(self, done: int, total: int) -> None:
         if self._work.is_running("move"):
-            shown = Shown(self.tr("Moving your models"), "running", done, total, can_pause=False)
+            shown = ProgressState(self.tr("Moving your models"), "running", done, total, can_pause=False)
             self._moving.show_progress(shown)
             self._moving.show()
 
-    def _arrive(self) -> None:
+    def _finish_moving(self) -> None:
         self._stop()
         self.refresh()
         self.moved.emit()
@@ -157,14 +161,14 @@ class ModelsPage(QWidget):
         self._moving.hide()
         self.change.setEnabled(not os.environ.get(catalog.MODELS_VARIABLE))
 
-    # -- away ------------------------------------------------------------------------------------------------
+    # -- deletion --------------------------------------------------------------------------------------------
 
     def _ask_delete(self) -> None:
         model = self.models.currentItem().data(STORED)
         box = QMessageBox(self)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.setText(self.tr("Delete {}?").format(model.name))
-        box.setInformativeText(self.tr("This frees {}.").format(words.nbytes(model.nbytes)))
+        box.setInformativeText(self.tr("This frees {}.").format(formatting.nbytes(model.nbytes)))
         keep = box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole)
         delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
         box.setDefaultButton(keep)
@@ -172,7 +176,7 @@ class ModelsPage(QWidget):
         delete.clicked.connect(lambda: self._delete(model))
         box.open()
 
-    def _delete(self, model: Stored) -> None:
+    def _delete(self, model: StoredModel) -> None:
         self.problem.clear()
         folder = self._folder
         self._work.run(

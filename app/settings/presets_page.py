@@ -1,4 +1,4 @@
-"""Settings under a name: used, saved, deleted, imported, exported."""
+"""The presets page: named settings, to apply, save, delete, import and export."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +17,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import words
+from app import formatting
 from app.settings import chat_options
-from app.settings.fields import get
+from app.settings.options import get
 from app.store import BadImport, ChatSettings, Preset, StoreError
 from app.store.presets import Presets, from_file, to_file
 
@@ -27,15 +27,16 @@ SUFFIX = ".preset.json"
 
 
 class PresetsPage(QWidget):
-    """
+    """The page that lists presets, applies them and manages them.
+
     Attributes:
-        chat: the settings that are saved under a name.
-        names: the list.
-        said: what went wrong last, or what the preset chosen holds.
+        chat: the settings that `save` stores as a preset.
+        names: the list of the presets' names.
+        summary: the label that shows the settings of the chosen preset, or the result of the last action.
 
     Signals:
-        used: ChatSettings, for the chat that is shown
-        used_for_new: ChatSettings, for new chats
+        used: ChatSettings, to apply to the chat that is shown
+        used_for_new: ChatSettings, to apply to new chats
     """
 
     used = Signal(object)
@@ -49,15 +50,15 @@ class PresetsPage(QWidget):
         self.names = QListWidget(self)
         self.names.setAccessibleName(self.tr("Presets"))
         self.names.currentRowChanged.connect(self._choose)
-        self.said = QLabel(self)
-        self.said.setTextFormat(Qt.TextFormat.PlainText)
-        self.said.setWordWrap(True)
+        self.summary = QLabel(self)
+        self.summary.setTextFormat(Qt.TextFormat.PlainText)
+        self.summary.setWordWrap(True)
         self.use = self._button(self.tr("Use in this chat"), lambda: self.used.emit(self._chosen.settings))
         self.use.setProperty("role", "main")
         self.use_for_new = self._button(
             self.tr("Use for new chats"), lambda: self.used_for_new.emit(self._chosen.settings)
         )
-        self.save = self._button(self.tr("Save this chat's…"), self._ask_name)
+        self.save = self._button(self.tr("Save this chat's settings…"), self._ask_name)
         self.delete = self._button(self.tr("Delete"), self._ask_delete)
         self.import_ = self._button(self.tr("Import…"), self._ask_import)
         self.export = self._button(self.tr("Export…"), self._ask_export)
@@ -73,7 +74,7 @@ class PresetsPage(QWidget):
         lower.addWidget(self.import_)
         lower.addStretch(1)
         right = QVBoxLayout()
-        right.addWidget(self.said, 1, Qt.AlignmentFlag.AlignTop)
+        right.addWidget(self.summary, 1, Qt.AlignmentFlag.AlignTop)
         right.addLayout(buttons)
         columns = QHBoxLayout()
         columns.addWidget(self.names, 2)
@@ -95,11 +96,11 @@ class PresetsPage(QWidget):
         return self._kept[self.names.currentRow()]
 
     def refresh(self, chosen: str = "") -> None:
-        """chosen: the name to stand on; else the first."""
+        """Read the presets again. `chosen`: the name of the preset to select, or "" for the first."""
         try:
             self._kept = self._presets.all()
         except StoreError as error:
-            self._complain(error)
+            self._show_error(error)
             return
         known = [preset.name for preset in self._kept]
         with QSignalBlocker(self.names):
@@ -111,65 +112,67 @@ class PresetsPage(QWidget):
     def _choose(self, row: int) -> None:
         for button in (self.use, self.use_for_new, self.delete, self.export):
             button.setEnabled(row >= 0)
-        empty = self.tr("A preset keeps a chat's settings under a name, to use them again elsewhere.")
-        self._say(described(self._kept[row].settings) if row >= 0 else empty, "muted")
+        empty = self.tr(
+            "A preset stores a chat's settings under a name, so that you can use them in other chats."
+        )
+        self._show_summary(described(self._kept[row].settings) if row >= 0 else empty, "muted")
 
-    # -- what the buttons do ---------------------------------------------------------------------------------
+    # -- actions ---------------------------------------------------------------------------------------------
 
     def save_as(self, name: str) -> None:
-        """Keep this chat's settings under a name."""
+        """Save this chat's settings as a preset."""
         self._do(lambda: self._presets.save(Preset(name, self.chat)), name)
 
     def delete_chosen(self) -> None:
         self._do(lambda: self._presets.delete(self._chosen.name))
 
     def import_from(self, path: Path) -> None:
-        """Add a preset; one that is called so already stays, and the new one gets a number."""
+        """Import a preset. If its name is taken, a number is added to the name."""
         try:
             preset = from_file(path)
         except BadImport as error:
-            self._complain(error)
+            self._show_error(error)
             return
-        name = _free(preset.name, {each.name for each in self._kept})
+        name = _free(preset.name, {kept.name for kept in self._kept})
         self._do(lambda: self._presets.save(Preset(name, preset.settings)), name)
 
     def export_to(self, path: Path) -> None:
         try:
             path.write_bytes(to_file(self._chosen))
         except OSError as error:
-            self._say(self.tr("{} cannot be written: {}").format(path, error.strerror), "danger")
+            self._show_summary(self.tr("{} could not be written: {}").format(path, error.strerror), "danger")
         else:
-            self._say(self.tr("Exported to {}").format(path), "muted")
+            self._show_summary(self.tr("Exported to {}").format(path), "muted")
 
     def _do(self, work: Callable[[], None], chosen: str = "") -> None:
         try:
             work()
         except StoreError as error:
-            self._complain(error)
+            self._show_error(error)
         else:
             self.refresh(chosen)
 
-    def _complain(self, error: StoreError) -> None:
-        self._say(f"{error.message} {error.hint}", "danger")
+    def _show_error(self, error: StoreError) -> None:
+        self._show_summary(f"{error.message} {error.hint}", "danger")
 
-    def _say(self, text: str, role: str) -> None:
-        self.said.setText(text)
-        self.said.setProperty("role", role)
-        self.said.style().polish(self.said)
+    def _show_summary(self, text: str, role: str) -> None:
+        self.summary.setText(text)
+        self.summary.setProperty("role", role)
+        self.summary.style().polish(self.summary)
 
     # -- questions -------------------------------------------------------------------------------------------
 
     def _ask_name(self) -> None:
-        name, sure = QInputDialog.getText(self, self.tr("Save preset"), self.tr("Name of the preset"))
+        name, accepted = QInputDialog.getText(self, self.tr("Save preset"), self.tr("Name"))
         name = name.strip()
-        if not sure or not name:
+        if not accepted or not name:
             return
-        is_new = name not in {each.name for each in self._kept}
-        if is_new or self._is_sure(self.tr("There is a preset called {}. Replace it?").format(name)):
+        is_new = name not in {kept.name for kept in self._kept}
+        if is_new or self._confirm(self.tr("A preset named {} already exists. Replace it?").format(name)):
             self.save_as(name)
 
     def _ask_delete(self) -> None:
-        if self._is_sure(self.tr("Delete the preset {}?").format(self._chosen.name)):
+        if self._confirm(self.tr("Delete the preset {}?").format(self._chosen.name)):
             self.delete_chosen()
 
     def _ask_import(self) -> None:
@@ -183,12 +186,12 @@ class PresetsPage(QWidget):
         if path:
             self.export_to(Path(path))
 
-    def _is_sure(self, question: str) -> bool:
+    def _confirm(self, question: str) -> bool:
         return QMessageBox.question(self, self.tr("Presets"), question) == QMessageBox.StandardButton.Yes
 
 
 def described(settings: ChatSettings) -> str:
-    """What it sets otherwise than the engine's own way, a line for each option."""
+    """Return the settings that differ from the engine's defaults, one line per option."""
     usual = ChatSettings()
     options = [option for section in chat_options.chat_sections() for option in section.options]
     lines = [
@@ -202,9 +205,9 @@ def described(settings: ChatSettings) -> str:
 def _shown(value: object) -> str:
     match value:
         case float():
-            return words.decimal(value)
+            return formatting.decimal(value)
         case int():
-            return words.number(value)
+            return formatting.number(value)
         case list() | dict():
             return ", ".join(map(repr, value))
     return str(value)

@@ -1,8 +1,8 @@
-"""How the program looks and loads models: options of `Preferences`, in their order on the pages."""
+"""The options of `Preferences`: appearance and the loading of models, in the order of the pages."""
 
 from PySide6.QtCore import QCoreApplication
 
-from app.settings.options import Option, Section
+from app.settings.options import Option, OptionSection
 from engine import runtime
 
 
@@ -10,17 +10,20 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("program_options", text)
 
 
-def loading_sections() -> list[Section]:
-    """Of `Preferences`."""
+def loading_sections() -> list[OptionSection]:
+    """Return the options for loading models by section."""
     return [
-        Section(
+        OptionSection(
             _tr("Memory limits"),
             [
                 Option(
                     "loading.vram_limit",
                     "fraction",
                     _tr("VRAM for the target"),
-                    _tr("The target's weights take no more of it; the rest is streamed from RAM."),
+                    _tr(
+                        "Maximum VRAM for the target's weights, streaming buffers included. The rest is "
+                        "streamed from RAM."
+                    ),
                     lowest=_tr("no limit"),
                     step=0.5,
                     unit=_tr("GiB"),
@@ -30,7 +33,7 @@ def loading_sections() -> list[Section]:
                     "loading.ram_limit",
                     "fraction",
                     _tr("RAM for the target"),
-                    _tr("The target's weights take no more RAM; the rest is streamed from the disk."),
+                    _tr("Maximum RAM for the target's weights. The rest is streamed from the disk."),
                     lowest=_tr("no limit"),
                     step=0.5,
                     unit=_tr("GiB"),
@@ -40,7 +43,7 @@ def loading_sections() -> list[Section]:
                     "loading.weights",
                     "choice",
                     _tr("Weights in memory"),
-                    _tr("Unpacked weights are faster and take more memory."),
+                    _tr("Unpacked weights are faster but need more memory."),
                     choices=[
                         ("auto", _tr("auto")),
                         ("packed", _tr("as stored")),
@@ -50,14 +53,14 @@ def loading_sections() -> list[Section]:
                 ),
             ],
         ),
-        Section(
-            _tr("Computing"),
+        OptionSection(
+            _tr("Computation"),
             [
                 Option(
                     "loading.device",
                     "choice",
                     _tr("Compute device"),
-                    _tr("Where matrix products run."),
+                    _tr("The device that computes the answers."),
                     choices=[
                         ("auto", _tr("auto")),
                         ("cuda", _tr("graphics card")),
@@ -69,7 +72,10 @@ def loading_sections() -> list[Section]:
                     "loading.dtype",
                     "choice",
                     _tr("Number format"),
-                    _tr("float32 is the most exact and the slowest."),
+                    _tr(
+                        "auto: on the processor, weights as stored times activations in 8 bits, the fastest. "
+                        "float32 is the most precise and the slowest."
+                    ),
                     choices=[
                         ("auto", _tr("auto")),
                         ("bfloat16", "bfloat16"),
@@ -83,19 +89,19 @@ def loading_sections() -> list[Section]:
     ]
 
 
-def appearance_sections() -> list[Section]:
-    """Of `Preferences`."""
+def appearance_sections() -> list[OptionSection]:
+    """Return the options for appearance and behaviour by section."""
     return [
-        Section(
+        OptionSection(
             _tr("Appearance and language"),
             [
                 Option(
                     "theme",
                     "choice",
                     _tr("Theme"),
-                    _tr("Light or dark."),
+                    _tr("The colours of the window."),
                     choices=[
-                        ("system", _tr("as the desktop is")),
+                        ("system", _tr("same as desktop")),
                         ("light", _tr("light")),
                         ("dark", _tr("dark")),
                     ],
@@ -104,9 +110,9 @@ def appearance_sections() -> list[Section]:
                     "language",
                     "choice",
                     _tr("Language"),
-                    _tr("Of the window. Models answer in the language you write in."),
+                    _tr("The language of the window. Models answer in the language you write in."),
                     choices=[
-                        ("system", _tr("as the desktop is")),
+                        ("system", _tr("same as desktop")),
                         ("en", "English"),
                         ("ko", "한국어"),
                         ("zh_CN", "简体中文"),
@@ -115,26 +121,26 @@ def appearance_sections() -> list[Section]:
                 Option(
                     "reduced_motion",
                     "switch",
-                    _tr("Less motion"),
-                    _tr("Nothing glides or fades; the token tree shows each iteration's end only."),
+                    _tr("Reduce motion"),
+                    _tr("Turn animations off. The token tree shows only the end of each iteration."),
                 ),
             ],
         ),
-        Section(
-            _tr("Habits"),
+        OptionSection(
+            _tr("Behaviour"),
             [
                 Option(
                     "send_key",
                     "choice",
                     _tr("Send with"),
-                    _tr("The other one begins a new line."),
+                    _tr("The other key starts a new line."),
                     choices=[("enter", _tr("Enter")), ("ctrl_enter", _tr("Ctrl+Enter"))],
                 ),
                 Option(
                     "notifications",
                     "switch",
                     _tr("Notifications"),
-                    _tr("Say when a long answer is complete and the window is not in front."),
+                    _tr("Show a notification when a long answer is complete and the window is not in front."),
                 ),
                 *_updates(),
             ],
@@ -143,14 +149,14 @@ def appearance_sections() -> list[Section]:
 
 
 def _updates() -> list[Option]:
-    """Only of a release is it known where newer ones appear."""
+    """Return the option for update checks, which only released builds can make."""
     if runtime.repository() is None:
         return []
     return [
         Option(
             "updates",
             "switch",
-            _tr("New versions"),
-            _tr("Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded."),
+            _tr("Check for updates"),
+            _tr("Check GitHub once a day and report newer versions. Nothing is downloaded."),
         )
     ]

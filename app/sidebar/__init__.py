@@ -1,1 +1,1 @@
-"""The chats that were had: listed by date, in folders, found by what was said, exported and imported."""
+"""The sidebar: all chats by date and in folders, full-text search, export and import."""

@@ -1,4 +1,4 @@
-"""The chats as a Qt model. Reads the store, page by page; changes nothing."""
+"""The chats as a Qt model that reads the store page by page and changes nothing in it."""
 
 from collections.abc import Sequence
 from html import escape
@@ -6,9 +6,9 @@ from typing import Any
 
 from PySide6.QtCore import QMimeData, QModelIndex, QObject, Qt, Signal
 
-from app.sidebar import headings, outline
-from app.sidebar.grouped import GroupedModel, Index
-from app.sidebar.outline import Group
+from app.sidebar import outline
+from app.sidebar.group_model import GroupedModel, Index
+from app.sidebar.outline import ChatGroup
 from app.store import ChatLine, Store, StoreError
 
 FIRST_PAGE = 100
@@ -23,16 +23,18 @@ _OF_CHAT = _OF_FOLDER | _Flag.ItemIsDragEnabled | _Flag.ItemNeverHasChildren
 
 
 class ChatList(GroupedModel):
-    """Attributes:
-        folded: keys of the groups whose chats are not shown.
-        answering: the chat with an answer under way, or None.
+    """Tree model of the groups of chats, read from the store.
+
+    Attributes:
+        folded: keys of the groups whose chats are hidden.
+        answering: id of the chat whose answer is being generated, or None.
 
     Signals:
-        about_to_change, changed: around every change of the rows
-        chat_named: chat, str: a title was written in place
-        folder_named: folder, str
-        chat_dropped: chat, Group it was dragged to
-        trouble: StoreError
+        about_to_change, changed: emitted before and after every change of the rows
+        chat_named: id of a chat, title that the user entered for it
+        folder_named: id of a folder, name that the user entered for it
+        chat_dropped: id of a chat, ChatGroup that it was dragged to
+        failed: StoreError
     """
 
     about_to_change = Signal()
@@ -40,26 +42,26 @@ class ChatList(GroupedModel):
     chat_named = Signal(int, str)
     folder_named = Signal(int, str)
     chat_dropped = Signal(int, object)
-    trouble = Signal(object)
+    failed = Signal(object)
 
     def __init__(self, store: Store, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.folded: set[str] = set()
         self.answering: int | None = None
         self._store = store
-        self._groups: list[Group] = []
+        self._groups: list[ChatGroup] = []
         self._recent: list[ChatLine] = []
         self._is_whole = False
         self._is_changing = False
 
     def refresh(self) -> None:
-        """Read again as much as was read before. Selection, current row and folds stay."""
+        """Read the list again, as far as it had been read. Selection, current row and folds stay."""
         limit = max(FIRST_PAGE, len(self._recent))
         try:
             recent = self._store.chats.recent(limit)
             groups = outline.read(self._store, self.folded, recent)
         except StoreError as error:
-            self.trouble.emit(error)
+            self.failed.emit(error)
             return
         self._recent = recent
         self._is_whole = len(recent) < limit
@@ -74,7 +76,7 @@ class ChatList(GroupedModel):
             if index.isValid():
                 self.dataChanged.emit(index, index)
 
-    def _show(self, groups: list[Group]) -> None:
+    def _show(self, groups: list[ChatGroup]) -> None:
         self._is_changing = True
         self.about_to_change.emit()
         self._groups = groups
@@ -82,15 +84,18 @@ class ChatList(GroupedModel):
         self.changed.emit()
         self._is_changing = False
 
-    # -- as Qt asks for it -----------------------------------------------------------------------------------
+    # -- Qt's interface --------------------------------------------------------------------------------------
 
     def hasChildren(self, parent: Index = QModelIndex()) -> bool:  # noqa: B008
-        """A folded folder was not read: it may have some."""
+        """Return True for every folder: the chats of a folded one have not been read, so it may have some."""
         group = self.group(parent)
         return bool(group and group.folder) or self.rowCount(parent) > 0
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Not while the rows change: a view whose groups are not unfolded yet has room for all of them."""
+        """Return whether there may be more chats to read; False while the rows change.
+
+        During such a change, a view whose groups are not unfolded yet would fetch all pages.
+        """
         is_ready = bool(self._recent) and not self._is_changing
         return is_ready and not self._is_whole and not parent.isValid()
 
@@ -100,8 +105,8 @@ class ChatList(GroupedModel):
         try:
             page = self._store.chats.recent(PAGE, self._recent[-1])
         except StoreError as error:
-            self._is_whole = True  # until the next refresh, or this would be asked for again at once
-            self.trouble.emit(error)
+            self._is_whole = True  # until the next refresh; otherwise the view would try again at once
+            self.failed.emit(error)
             return
         self._is_whole = len(page) < PAGE
         self._recent += page
@@ -124,29 +129,29 @@ class ChatList(GroupedModel):
         return None
 
     def _of_chat(self, chat: ChatLine, role: int) -> str | None:
-        title = headings.title(chat.title)
+        title = outline.chat_title(chat.title)
         match role:
             case _Role.DisplayRole:
                 return title
             case _Role.EditRole:
                 return chat.title
             case _Role.ToolTipRole:
-                when = self.tr("Last used {}").format(headings.moment(chat.updated_at))
+                when = self.tr("Last used {}").format(outline.moment(chat.updated_at))
                 return f"<p>{escape(title)}<br>{escape(when)}</p>"
             case _Role.AccessibleTextRole if chat.id == self.answering:
                 return self.tr("{}, answering").format(title)
             case _Role.AccessibleDescriptionRole:
-                return self.tr("Last used {}").format(headings.moment(chat.updated_at))
+                return self.tr("Last used {}").format(outline.moment(chat.updated_at))
         return None
 
     def setData(self, index: Index, value: Any, role: int = _Role.EditRole) -> bool:
-        """What was written goes out as a signal; it is seen here after the next `refresh`."""
-        written = str(value)
-        if (chat := self.chat(index)) and written != chat.title:
-            self.chat_named.emit(chat.id, written)
+        """Emit the entered text as a signal; the model itself changes with the next `refresh`."""
+        text = str(value)
+        if (chat := self.chat(index)) and text != chat.title:
+            self.chat_named.emit(chat.id, text)
         group = self.group(index)
-        if group and group.folder and written.strip() not in ("", group.folder.name):
-            self.folder_named.emit(group.folder.id, written.strip())
+        if group and group.folder and text.strip() not in ("", group.folder.name):
+            self.folder_named.emit(group.folder.id, text.strip())
         return True
 
     # -- dragging --------------------------------------------------------------------------------------------
@@ -175,14 +180,14 @@ class ChatList(GroupedModel):
         return True
 
 
-def _of_group(group: Group, role: int) -> str | None:
+def _of_group(group: ChatGroup, role: int) -> str | None:
     match role:
-        case _Role.DisplayRole | _Role.EditRole if group.folder:
-            return group.folder.name
         case _Role.DisplayRole:
-            return headings.heading(group.heading) if group.heading else headings.pinned()
+            return outline.group_title(group)
+        case _Role.EditRole if group.folder:
+            return group.folder.name
         case _Role.AccessibleTextRole if group.folder:
-            return headings.folder(group.folder.name)
+            return outline.folder_label(group.folder.name)
         case _Role.ToolTipRole if group.folder:
             return f"<p>{escape(group.folder.name)}</p>"
     return None

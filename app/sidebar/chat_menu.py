@@ -1,4 +1,4 @@
-"""What can be done with a chat or a folder: by key while the list has the focus, and from a menu."""
+"""Menu of a chat or a folder. Its shortcuts work while the list has the focus."""
 
 from collections.abc import Callable
 
@@ -6,27 +6,27 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app import shortcuts
 from app.sidebar import outline
 from app.sidebar.changes import Changes
 from app.sidebar.chat_view import ChatView
-from app.sidebar.outline import Group
+from app.sidebar.outline import ChatGroup
 from app.store import ChatLine, Folder
+from app.widgets import shortcuts
 
 
 class ChatMenu(QMenu):
-    """Of the current row. Its keys work in the list alone, so that none is taken from the text field.
+    """Menu of the current row. Its shortcuts are limited to the list, so that text fields keep theirs.
 
     Attributes:
-        rename, pin, duplicate, export, save_pdf, print_out, delete: actions; duplicate, export, save_pdf and
-            print_out are for the owner to connect.
-        folders: the menu to move a chat into one.
+        rename, pin, duplicate, export, save_pdf, print_out, delete: actions. The owner connects duplicate,
+            export, save_pdf and print_out.
+        folders: submenu that moves a chat to a folder.
     """
 
     def __init__(self, view: ChatView, changes: Changes, folders: Callable[[], list[Folder]]) -> None:
         super().__init__(view)
         self._view, self._changes, self._all_folders = view, changes, folders
-        self.setAccessibleName(self.tr("What to do with the chat"))
+        self.setAccessibleName(self.tr("Chat actions"))
         self.rename = self._action(self.tr("Rename"), "rename", self._rename)
         self.pin = self._action(self.tr("Pin"), "pin", self._pin)
         self.folders = self.addMenu(self.tr("Move to folder"))
@@ -38,18 +38,18 @@ class ChatMenu(QMenu):
         self.print_out = self._action(self.tr("Print…"), "print")
         self.addSeparator()
         self.delete = self._action(self.tr("Delete"), "delete", self._delete)
-        self.aboutToShow.connect(self._fit)
+        self.aboutToShow.connect(self._show_applicable)
 
     @property
     def chat(self) -> ChatLine | None:
         return self._view.chats.chat(self._view.currentIndex())
 
     @property
-    def group(self) -> Group | None:
+    def group(self) -> ChatGroup | None:
         return self._view.chats.group(self._view.currentIndex())
 
     def _action(self, text: str, shortcut: str = "", do: Callable[[], None] | None = None) -> QAction:
-        """shortcut: its id."""
+        """Add an action to the menu and to the list. shortcut: id of its shortcut in `shortcuts`."""
         action = QAction(text, self)
         if shortcut:
             action.setShortcuts(shortcuts.keys(shortcut))
@@ -61,13 +61,13 @@ class ChatMenu(QMenu):
         self._view.addAction(action)
         return action
 
-    def _fit(self) -> None:
-        """To what the current row is."""
+    def _show_applicable(self) -> None:
+        """Show the actions that apply to the current row."""
         chat = self.chat
         for action in (self.pin, self.folders.menuAction(), self.duplicate, self.save_pdf, self.print_out):
             action.setVisible(chat is not None)
         self.pin.setText(self.tr("Unpin") if chat and chat.pinned else self.tr("Pin"))
-        self.delete.setText(self.tr("Delete") if chat else self.tr("Delete the folder, keep its chats"))
+        self.delete.setText(self.tr("Delete") if chat else self.tr("Delete folder, keep chats"))
 
     def _list_folders(self) -> None:
         self.folders.clear()
@@ -75,22 +75,22 @@ class ChatMenu(QMenu):
         if chat is None:
             return
         for folder in self._all_folders():
-            self._add_place(chat, folder.name, folder.id)
+            self._add_folder(chat, folder.name, folder.id)
         if not self.folders.isEmpty():
             self.folders.addSeparator()
         if chat.folder is not None:
-            self._add_place(chat, self.tr("No folder"), None)
+            self._add_folder(chat, self.tr("No folder"), None)
         new = self.folders.addAction(self.tr("New folder…"))
         new.triggered.connect(lambda: self.begin_folder(chat))
 
-    def _add_place(self, chat: ChatLine, name: str, folder: int | None) -> None:
+    def _add_folder(self, chat: ChatLine, name: str, folder: int | None) -> None:
         place = self.folders.addAction(name.replace("&", "&&"))
         place.setCheckable(True)
         place.setChecked(folder is not None and folder == chat.folder)
         place.triggered.connect(lambda: self._changes.move(chat.id, folder))
 
     def begin_folder(self, chat: ChatLine | None = None) -> None:
-        """Make a folder, with this chat in it, and let the person name it."""
+        """Create a folder, move `chat` (if given) into it, and let the user edit the folder's name."""
         folder = self._changes.new_folder()
         if folder is None:
             return

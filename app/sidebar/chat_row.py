@@ -1,28 +1,28 @@
-"""How a row of the sidebar looks: a heading with its fold, or a chat with its marks."""
+"""Painting of the sidebar's rows: headings with an arrow for folding, chats with their marks."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app import icons, theme
-from app.sidebar import headings
+from app.sidebar import outline
 from app.sidebar.chat_list import ChatList
-from app.sidebar.outline import Group
+from app.sidebar.outline import ChatGroup
 from app.store import ChatLine
+from app.widgets import icons, theme
 
 Index = QModelIndex | QPersistentModelIndex
 _State = QStyle.StateFlag
 
-MARGIN = 6  # pixels between a row's ground and the sidebar's edge
-PADDING = 10  # between the ground's edge and the text
+MARGIN = 6  # pixels between a row's background and the sidebar's edge
+PADDING = 10  # pixels between the background's edge and the text
 RADIUS = 6
 
 
 class ChatRow(QStyledItemDelegate):
-    """Paints rows of one height, so that ten thousand of them need no measuring.
+    """Paints rows, all of the same height, so that ten thousand rows need not be measured.
 
     Attributes:
-        shown: the chat that the window shows, or None.
+        shown: id of the chat that the window shows, or None.
     """
 
     def __init__(self, chats: ChatList, parent: QWidget) -> None:
@@ -34,7 +34,7 @@ class ChatRow(QStyledItemDelegate):
         return QSize(0, option.fontMetrics.height() + 14)
 
     def menu_box(self, row: QRect, direction: Qt.LayoutDirection) -> QRect:
-        """Where in a row the dots are that open its menu."""
+        """Return the rectangle of the dots that open a row's menu."""
         side = row.height() - 6
         box = QRect(row.right() - MARGIN - 3 - side, row.top() + 3, side, side)
         return QStyle.visualRect(direction, row, box)
@@ -42,10 +42,10 @@ class ChatRow(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # titles are in any language
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)  # titles may be in any language
         group, chat = self._chats.group(index), self._chats.chat(index)
         is_shown = chat is not None and chat.id == self.shown
-        self._paint_ground(painter, option, is_shown)
+        self._paint_background(painter, option, is_shown)
         text = option.rect.adjusted(MARGIN + PADDING, 0, -MARGIN - PADDING, 0)
         is_pointed_at = option.state & (_State.State_MouseOver | _State.State_HasFocus)
         if is_pointed_at and (chat or (group and group.folder)):
@@ -68,29 +68,29 @@ class ChatRow(QStyledItemDelegate):
         option.font.setWeight(QFont.Weight.DemiBold if is_shown else QFont.Weight.Normal)
         colours = theme.current()
         colour = colours.text if chat.title or is_shown else colours.muted
-        _write(painter, option, text, headings.title(chat.title), colour)
+        _write(painter, option, text, outline.chat_title(chat.title), colour)
 
-    def _paint_ground(self, painter: QPainter, option: QStyleOptionViewItem, is_shown: bool) -> None:
+    def _paint_background(self, painter: QPainter, option: QStyleOptionViewItem, is_shown: bool) -> None:
         colours = theme.current()
-        ground = QRectF(option.rect).adjusted(MARGIN, 1, -MARGIN, -1)
+        background = QRectF(option.rect).adjusted(MARGIN, 1, -MARGIN, -1)
         painter.setPen(Qt.PenStyle.NoPen)
         if is_shown or option.state & _State.State_MouseOver:
             painter.setBrush(QColor(colours.raised))
-            painter.drawRoundedRect(ground, RADIUS, RADIUS)
+            painter.drawRoundedRect(background, RADIUS, RADIUS)
         if is_shown:
-            bar = QRectF(ground.left(), ground.top() + 6, 3, ground.height() - 12)
+            bar = QRectF(background.left(), background.top() + 6, 3, background.height() - 12)
             bar = QRectF(QStyle.visualRect(option.direction, option.rect, bar.toRect()))
             painter.setBrush(QColor(colours.accent))
             painter.drawRoundedRect(bar, 1.5, 1.5)
         if option.state & _State.State_HasFocus:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(colours.accent), 1.5))
-            painter.drawRoundedRect(ground.adjusted(0.75, 0.75, -0.75, -0.75), RADIUS, RADIUS)
+            painter.drawRoundedRect(background.adjusted(0.75, 0.75, -0.75, -0.75), RADIUS, RADIUS)
 
     def _paint_group(
-        self, painter: QPainter, option: QStyleOptionViewItem, text: QRect, group: Group, title: str
+        self, painter: QPainter, option: QStyleOptionViewItem, text: QRect, group: ChatGroup, title: str
     ) -> None:
-        """A folder's picture, the words, and after them the fold."""
+        """Paint a heading: a folder's icon, the title, and the arrow that shows whether it is folded."""
         colours = theme.current()
         is_rtl = option.direction == Qt.LayoutDirection.RightToLeft
         side = option.fontMetrics.height()
@@ -107,7 +107,7 @@ class ChatRow(QStyledItemDelegate):
         _paint_icon(painter, option, text, text.left() + width + 2, fold)
 
     def _paint_mark(self, painter: QPainter, option: QStyleOptionViewItem, text: QRect) -> int:
-        """A dot at the end: an answer is being written there. Returns the room it takes."""
+        """Paint a dot at the end of the row, for an answer in progress; return the width taken, in pixels."""
         size = 8
         box = QRect(text.right() - size, text.center().y() - size // 2 + 1, size, size)
         painter.setPen(Qt.PenStyle.NoPen)
@@ -120,9 +120,9 @@ class ChatRow(QStyledItemDelegate):
         editor.setObjectName("rename")
         editor.setMaxLength(200)
         if self._chats.group(index):
-            editor.setAccessibleName(self.tr("Name of the folder"))
+            editor.setAccessibleName(self.tr("Folder name"))
         else:
-            editor.setAccessibleName(self.tr("Title of the chat"))
+            editor.setAccessibleName(self.tr("Chat title"))
             editor.setPlaceholderText(self.tr("Automatic title"))
         return editor
 
@@ -131,15 +131,15 @@ class ChatRow(QStyledItemDelegate):
 
 
 def _paint_icon(painter: QPainter, option: QStyleOptionViewItem, line: QRect, left: int, name: str) -> None:
-    """left: pixels, where text runs from the left."""
+    """Paint an icon on a line. left: its x coordinate, which a right-to-left layout mirrors."""
     side = option.fontMetrics.height()
     box = QRect(left, line.center().y() - side // 2 + 1, side, side)
     box = QStyle.visualRect(option.direction, line, box)
     icons.paint(painter, name, QRectF(box), theme.current().muted)
 
 
-def _without_end(option: QStyleOptionViewItem, line: QRect, room: int) -> QRect:
-    return QStyle.visualRect(option.direction, line, line.adjusted(0, 0, -room, 0))
+def _without_end(option: QStyleOptionViewItem, line: QRect, width: int) -> QRect:
+    return QStyle.visualRect(option.direction, line, line.adjusted(0, 0, -width, 0))
 
 
 def _indented(option: QStyleOptionViewItem, line: QRect, by: int) -> QRect:
@@ -147,7 +147,7 @@ def _indented(option: QStyleOptionViewItem, line: QRect, by: int) -> QRect:
 
 
 def _write(painter: QPainter, option: QStyleOptionViewItem, box: QRect, text: str, colour: str) -> int:
-    """One line, shortened where it does not fit. Returns how wide it is."""
+    """Write one line, elided if it does not fit; return its width in pixels."""
     painter.setFont(option.font)
     painter.setPen(QColor(colour))
     shown = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, box.width())

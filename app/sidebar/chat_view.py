@@ -1,4 +1,4 @@
-"""The list of chats on the screen: folds, opens, renames in place; by mouse and by keyboard alike."""
+"""View of the list of chats: folding, opening and renaming in place, by mouse and by keyboard."""
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
@@ -9,9 +9,11 @@ from app.sidebar.chat_row import ChatRow
 
 
 class ChatView(QTreeView):
-    """Signals:
-    chosen: chat, to be shown
-    menu_asked: QPoint on the screen; for the current row
+    """Tree view of a `ChatList`.
+
+    Signals:
+        chosen: id of the chat to show
+        menu_asked: QPoint on the screen where the menu of the current row opens
     """
 
     chosen = Signal(int)
@@ -21,7 +23,7 @@ class ChatView(QTreeView):
         super().__init__(parent)
         self.chats = chats
         self._row = ChatRow(chats, self)
-        self._top: tuple[QPersistentModelIndex, int] | None = None  # what stands at the top, and where
+        self._top: tuple[QPersistentModelIndex, int] | None = None  # row at the top, and its y coordinate
         self.setObjectName("chats")
         self.setAccessibleName(self.tr("Chats"))
         self.setItemDelegate(self._row)
@@ -45,7 +47,7 @@ class ChatView(QTreeView):
         chats.changed.connect(self._settle)
 
     def show_chat(self, chat: int | None) -> None:
-        """Mark the chat that the window shows, and make it the current row where it is to be seen."""
+        """Mark the chat that the window shows, and make it the current row if it is listed."""
         self._row.shown = chat
         index = self.chats.index_of(chat)
         if index.isValid() and index != self.currentIndex():
@@ -61,7 +63,7 @@ class ChatView(QTreeView):
                 return
 
     def ask_for_menu(self) -> None:
-        """For the current row, beside it."""
+        """Emit `menu_asked` at the centre of the current row."""
         box = self.visualRect(self.currentIndex())
         self.menu_asked.emit(self.viewport().mapToGlobal(box.center()))
 
@@ -71,7 +73,7 @@ class ChatView(QTreeView):
         elif self.chats.group(index):
             self.setExpanded(index, not self.isExpanded(index))
 
-    # -- folds and place -------------------------------------------------------------------------------------
+    # -- folds and scrolling ---------------------------------------------------------------------------------
 
     def _fold(self, index: QModelIndex) -> None:
         if group := self.chats.group(index):
@@ -82,7 +84,7 @@ class ChatView(QTreeView):
         if group and group.key in self.chats.folded:
             self.chats.folded.discard(group.key)
             if group.folder:
-                self.chats.refresh()  # a folded folder was not read
+                self.chats.refresh()  # the chats of a folded folder have not been read
 
     def _remember_top(self) -> None:
         index = self.indexAt(QPoint(self.width() // 2, 0))
@@ -94,8 +96,8 @@ class ChatView(QTreeView):
         )
 
     def _settle(self) -> None:
-        """Fold what was folded, and scroll to where what stood at the top stands now."""
-        top, self._top = self._top, None  # unfolding may read again
+        """Restore the folds, and scroll so that the row at the top stays in place."""
+        top, self._top = self._top, None  # unfolding may refresh the list
         for row in range(self.chats.rowCount()):
             index = self.chats.index(row)
             group = self.chats.group(index)

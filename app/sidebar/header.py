@@ -1,17 +1,20 @@
-"""The head of the sidebar: a new chat, search, and what is rarely needed."""
+"""Header of the sidebar: buttons for a new chat and for search, and a menu."""
 
 from PySide6.QtCore import QSize, Qt, QUrl
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
-from app.icons import icon
+from app.widgets.icons import icon
 from engine.protocol.connection import log_path
 
 
-class Header(QWidget):
-    """Attributes:
-    new_chat, search: buttons.
-    new_folder, import_chats, export_all, keys, logs: actions of the menu; the last one needs nobody else.
+class SidebarHeader(QWidget):
+    """Row of buttons above the list of chats.
+
+    Attributes:
+        new_chat, search: buttons; the owner connects them.
+        new_folder, import_chats, export_all, keys: actions of the menu; the owner connects them.
+        logs: action of the menu; it opens the log folder.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -19,17 +22,19 @@ class Header(QWidget):
         self.new_chat = QPushButton(" " + self.tr("New chat"), self)
         self.new_chat.setIcon(icon("add"))
         self.new_chat.setAccessibleName(self.tr("New chat"))
-        self.new_chat.setToolTip(self.tr("Begin a new chat (Ctrl+N)"))
+        self.new_chat.setToolTip(self.tr("New chat (Ctrl+N)"))
         self.search = self._button("search", self.tr("Search"), self.tr("Search all chats (Ctrl+K)"))
-        self.more = self._button("more", self.tr("More"), self.tr("Folders, import, export, keys, logs"))
+        self.more = self._button(
+            "more", self.tr("More"), self.tr("Folders, import, export, keyboard shortcuts, logs")
+        )
         menu = QMenu(self.more)
         self.new_folder: QAction = menu.addAction(self.tr("New folder"))
         menu.addSeparator()
         self.import_chats: QAction = menu.addAction(self.tr("Import chats…"))
         self.export_all: QAction = menu.addAction(self.tr("Export all chats…"))
         menu.addSeparator()
-        self.keys: QAction = menu.addAction(self.tr("Keyboard…"))
-        self.logs: QAction = menu.addAction(self.tr("Open the logs"))
+        self.keys: QAction = menu.addAction(self.tr("Keyboard shortcuts…"))
+        self.logs: QAction = menu.addAction(self.tr("Open log folder"))
         self.logs.triggered.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log_path().parent)))
         self.more.setMenu(menu)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)

@@ -1,10 +1,13 @@
-"""A process that reads chats from a file into the store: parsing a large file would hold up every thread of
-the window. Chats are stored a few at a time, so that the window can write between.
+"""Process that imports chats from a file into the store.
 
     python -m app.sidebar.import_process FILE STORE
 
-Says lines of JSON: {"total": chats}, {"added": [ids]} as they come, at the end {"skipped": [sentences]}; or
-{"error": {"kind", "message", "hint"}}. It ends early where its input is closed, and where the window is gone.
+It is a process because parsing a large file would block every thread of the window. It stores a few chats at
+a time, so that the window can write in between.
+
+It prints lines of JSON: {"total": number of chats}; {"added": [ids]} each time chats have been stored; at the
+end {"skipped": [sentences]} or, after an error, {"error": {"kind", "message", "hint"}}. It ends early when
+its standard input is closed, which also happens when the window's process ends.
 """
 
 import json
@@ -18,38 +21,38 @@ from app.store import Store
 from app.store.exchange import import_file
 from engine.errors import SpecExecError
 
-_AT_ONCE = 8  # chats; about 0.1 s with 50 messages each
-_PAUSE_S = 0.01  # those who wait for SQLite's lock ask for it every few milliseconds
+_AT_ONCE = 8  # chats per transaction; takes about 0.1 s with 50 messages each
+_PAUSE_S = 0.01  # after each transaction: a process waiting for SQLite's lock retries every few ms
 
 
 def main() -> int:
     source, path = map(Path, sys.argv[1:])
-    is_cut = threading.Event()
-    threading.Thread(target=_wait_for_end, args=(is_cut,), daemon=True).start()
+    is_stopped = threading.Event()
+    threading.Thread(target=_wait_for_end, args=(is_stopped,), daemon=True).start()
     try:
         imported = import_file(source)
-        _say(total=len(imported.chats))
+        _send(total=len(imported.chats))
         store = Store(path)
         for start in range(0, len(imported.chats), _AT_ONCE):
-            if is_cut.is_set():
+            if is_stopped.is_set():
                 break
-            _say(added=store.chats.add(imported.chats[start : start + _AT_ONCE]))
+            _send(added=store.chats.add(imported.chats[start : start + _AT_ONCE]))
             time.sleep(_PAUSE_S)
         store.close()
-        _say(skipped=imported.skipped)
+        _send(skipped=imported.skipped)
     except SpecExecError as error:
-        _say(error=error.as_dict())
+        _send(error=error.as_dict())
         return 1
     return 0
 
 
-def _wait_for_end(is_cut: threading.Event) -> None:
+def _wait_for_end(is_stopped: threading.Event) -> None:
     os.read(0, 1)
-    is_cut.set()
+    is_stopped.set()
 
 
-def _say(**what: object) -> None:
-    print(json.dumps(what), flush=True)
+def _send(**message: object) -> None:
+    print(json.dumps(message), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What was just done, and a button that undoes it."""
+"""Bar with a note about the last action, and a button to undo it."""
 
 from collections.abc import Callable
 
@@ -10,10 +10,10 @@ SHOWN_MS = 10_000
 
 
 class NoteBar(QFrame):
-    """A sentence for some seconds; as long as the mouse or the focus is on it, it stays.
+    """Bar that shows a sentence for ten seconds, or longer while it has the mouse or the focus.
 
     Attributes:
-        button: what can be done about it; hidden where there is nothing.
+        button: performs the action that belongs to the note; hidden if there is none.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -42,7 +42,7 @@ class NoteBar(QFrame):
         return self._label.text()
 
     def say(self, text: str, action: str = "", do: Callable[[], object] | None = None) -> None:
-        """It replaces what was said before."""
+        """Show a note instead of the previous one. action: text of the button. do: called by the button."""
         self._label.setText(_breakable(text))
         self.setAccessibleName(text)
         self.button.setText(action)
@@ -57,12 +57,12 @@ class NoteBar(QFrame):
         self._is_undo = True
 
     def undo(self) -> None:
-        """Where that is what the button does."""
+        """Press the button, if the bar is visible and offers to undo an action."""
         if self.isVisible() and self._is_undo:
             self.press()
 
     def press(self) -> None:
-        """What the button does, once."""
+        """Hide the bar and call the button's action, unless it has already been called."""
         action, self._action = self._action, None
         self.hide()
         if action is not None:
@@ -89,7 +89,7 @@ class NoteBar(QFrame):
 
 
 def _breakable(text: str) -> str:
-    """A word longer than a line may be broken: Qt breaks between words only."""
+    """Insert zero-width spaces into long words: Qt breaks lines only there and between words."""
     words = (
         "\u200b".join(word[i : i + 12] for i in range(0, len(word), 12)) if len(word) > 24 else word
         for word in text.split(" ")

@@ -1,4 +1,4 @@
-"""Search over everything that was said, above the window."""
+"""Search palette: full-text search of all chats, on top of the window."""
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import (
@@ -6,19 +6,18 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QColor,
     QHideEvent,
+    QInputMethodEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
 
-from app import theme
-from app.sidebar.found import Found
-from app.sidebar.found_row import FoundRow
-from app.sidebar.search_field import SearchField
-from app.sidebar.searching import Results, Searching
+from app.sidebar.result_row import ResultRow
+from app.sidebar.search import Results, Searching, SearchResults
 from app.store import ChatLine, Hit, Store
+from app.widgets import theme
 
 DELAY_MS = 30
 WIDTH_CHARACTERS = 84
@@ -28,30 +27,71 @@ _PREVIOUS = (Qt.Key.Key_Up, Qt.Key.Key_Backtab)
 _PAGES = (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
 
 
-class SearchPalette(QWidget):
-    """Covers the window, so that nothing behind it is reached by mouse or Tab. The text field keeps the
-    focus; the arrows move through what was found, and a screen reader is told what they are at.
+class SearchField(QLineEdit):
+    """Text field whose query includes text that an input method is still composing.
+
+    Korean is searched for while a syllable is being composed. Latin letters, with which Chinese is entered,
+    are left out until they have been converted to Han characters.
 
     Attributes:
-        field: where the query is written.
-        results: the list.
+        is_composing: whether an input method is composing and needs the keys.
 
     Signals:
-        chat_chosen: chat, to be shown
-        hit_chosen: chat, message, query: to be shown and jumped to, and what the query finds marked
-        trouble: StoreError
+        query_changed: str, the new query
+    """
+
+    query_changed = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._preedit = ""
+        self.setFrame(False)
+        self.textChanged.connect(self._emit_query)
+
+    @property
+    def is_composing(self) -> bool:
+        return bool(self._preedit)
+
+    def query(self) -> str:
+        text, composed = self.text(), "" if self._preedit.isascii() else self._preedit
+        at = self.cursorPosition()
+        return text[:at] + composed + text[at:]
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._preedit = event.preeditString()
+        super().inputMethodEvent(event)
+        self._emit_query()
+
+    def _emit_query(self) -> None:
+        self.query_changed.emit(self.query())
+
+
+class SearchPalette(QWidget):
+    """Widget for searching that covers the window, so that nothing behind it can be reached by mouse or Tab.
+
+    The text field keeps the focus; the arrow keys move through the results, which are announced to a screen
+    reader.
+
+    Attributes:
+        field: text field of the query.
+        results: the list of results.
+
+    Signals:
+        chat_chosen: id of the chat to show
+        hit_chosen: id of the chat, id of the message to scroll to, query whose matches to highlight
+        failed: StoreError
     """
 
     chat_chosen = Signal(int)
     hit_chosen = Signal(int, int, str)
-    trouble = Signal(object)
+    failed = Signal(object)
 
     def __init__(self, store: Store, window: QWidget) -> None:
         super().__init__(window)
         self._window = window
-        self._before: QWidget | None = None  # had the focus
-        self._is_hurried = False  # Enter was pressed before the answer came
-        self._found = Found(self)
+        self._before: QWidget | None = None  # widget that had the focus
+        self._is_hurried = False  # Enter was pressed before the results arrived
+        self._model = SearchResults(self)
         self._searching = Searching(store, self)
         self._delay = QTimer(self, singleShot=True, interval=DELAY_MS)
         self._delay.timeout.connect(lambda: self._searching.ask(self.field.query()))
@@ -61,7 +101,7 @@ class SearchPalette(QWidget):
         self.field.setPlaceholderText(self.tr("Search all chats"))
         self.field.setAccessibleName(self.tr("Search all chats"))
         self.field.setAccessibleDescription(
-            self.tr("The arrow keys move through what is found; Enter opens it.")
+            self.tr("The arrow keys move through the results; Enter opens the selected one.")
         )
         self.field.query_changed.connect(lambda: self._delay.start())
         self.field.installEventFilter(self)
@@ -73,7 +113,7 @@ class SearchPalette(QWidget):
         self._nothing.setMargin(16)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
         self._nothing.hide()
-        hint = QLabel(self.tr("↑ ↓ choose     Enter opens     Esc closes"), self._frame)
+        hint = QLabel(self.tr("↑ ↓ Select     Enter Open     Esc Close"), self._frame)
         hint.setProperty("role", "caption")
         hint.setContentsMargins(16, 6, 16, 8)
         layout = QVBoxLayout(self._frame)
@@ -84,29 +124,29 @@ class SearchPalette(QWidget):
         layout.addWidget(self._nothing, 1)
         layout.addWidget(hint)
         self._searching.found.connect(self._show)
-        self._searching.more_found.connect(self._found.add)
-        self._searching.trouble.connect(self.trouble)
-        self._found.more_wanted.connect(self._searching.ask_more)
+        self._searching.more_found.connect(self._model.add)
+        self._searching.failed.connect(self.failed)
+        self._model.more_wanted.connect(self._searching.ask_more)
         window.installEventFilter(self)
         self.hide()
 
     def _list(self) -> QListView:
-        made = QListView(self._frame)
-        made.setObjectName("found")
-        made.setAccessibleName(self.tr("What was found"))
-        made.setModel(self._found)
-        made.setItemDelegate(FoundRow(made))
-        made.setFrameShape(QFrame.Shape.NoFrame)
-        made.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        made.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        made.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        made.setResizeMode(QListView.ResizeMode.Adjust)
-        made.clicked.connect(self._choose)
-        made.selectionModel().currentChanged.connect(self._announce)
-        return made
+        view = QListView(self._frame)
+        view.setObjectName("found")
+        view.setAccessibleName(self.tr("Results"))
+        view.setModel(self._model)
+        view.setItemDelegate(ResultRow(view))
+        view.setFrameShape(QFrame.Shape.NoFrame)
+        view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        view.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        view.setResizeMode(QListView.ResizeMode.Adjust)
+        view.clicked.connect(self._choose)
+        view.selectionModel().currentChanged.connect(self._announce)
+        return view
 
     def open(self) -> None:
-        """Show it with what was written last, ready to be written over."""
+        """Show the palette with the last query selected."""
         if not self.isVisible():
             self._before = QApplication.focusWidget()
         self._fit()
@@ -117,35 +157,35 @@ class SearchPalette(QWidget):
         self._searching.ask(self.field.query())
 
     def dismiss(self) -> None:
-        """Hide it; the focus goes back to where it was."""
+        """Hide the palette and restore the focus."""
         self.hide()
         if self._before is not None and self._before.isVisible():
             self._before.setFocus()
         self._before = None
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Also with the window."""
+        """Cancel a waiting query and a waiting Enter. Qt calls this also when the window is hidden."""
         super().hideEvent(event)
         self._delay.stop()
         self._is_hurried = False
 
-    # -- what is found ---------------------------------------------------------------------------------------
+    # -- results ---------------------------------------------------------------------------------------------
 
     def _show(self, results: Results) -> None:
-        self._found.show(results)
+        self._model.show(results)
         is_found = bool(results.chats or results.hits)
         self.results.setVisible(is_found)
         self._nothing.setVisible(not is_found)
-        self.results.setCurrentIndex(self._found.first())
+        self.results.setCurrentIndex(self._model.first())
         self.results.scrollToTop()
         if not is_found:
-            self._nothing.setText(_explain(self, results.query))
+            self._nothing.setText(self._no_results(results.query))
         if self._is_hurried:
             self._enter()
 
     def _enter(self) -> None:
-        """Open the current row, or the first one as soon as what was written last has been searched for."""
-        shown, query = self._found.results, self.field.query()
+        """Open the current row, or the first one as soon as the newest query has results."""
+        shown, query = self._model.results, self.field.query()
         self._is_hurried = shown is None or shown.query != query
         if self._is_hurried:
             self._delay.stop()
@@ -156,7 +196,7 @@ class SearchPalette(QWidget):
     def _choose(self, index: QModelIndex) -> None:
         if not index.isValid():
             return
-        entry = self._found.entry(index)
+        entry = self._model.entry(index)
         self.dismiss()
         match entry:
             case ChatLine(id=chat):
@@ -166,10 +206,10 @@ class SearchPalette(QWidget):
 
     def _announce(self, index: QModelIndex) -> None:
         if index.isValid() and self.isVisible() and QAccessible.isActive():
-            said = str(index.data(Qt.ItemDataRole.AccessibleTextRole))
-            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, said))
+            text = str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+            QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.field, text))
 
-    # -- keyboard, mouse and place ---------------------------------------------------------------------------
+    # -- keyboard, mouse and geometry ------------------------------------------------------------------------
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched is self.field and isinstance(event, QKeyEvent):
@@ -179,12 +219,15 @@ class SearchPalette(QWidget):
         return super().eventFilter(watched, event)
 
     def _take_key(self, event: QKeyEvent) -> bool:
-        """True: it was for the list. What an input method composes with stays its own."""
+        """Handle a key if it is meant for the palette; return False if the field gets it.
+
+        While an input method is composing, the field gets all keys.
+        """
         if self.field.is_composing:
             return False
         if event.type() == QEvent.Type.ShortcutOverride:
             if event.key() == Qt.Key.Key_Escape:
-                event.accept()  # else it would be the window's
+                event.accept()  # otherwise the window would handle it
             return False
         if event.type() != QEvent.Type.KeyPress:
             return False
@@ -208,11 +251,11 @@ class SearchPalette(QWidget):
             QApplication.sendEvent(self.results, QKeyEvent(kind, key, Qt.KeyboardModifier.NoModifier))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Beside the frame: enough of it."""
+        """Close the palette on a click beside the frame."""
         self.dismiss()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """What is behind fades."""
+        """Paint a veil over the window."""
         veil = QColor(theme.current().window)
         veil.setAlphaF(0.72)
         QPainter(self).fillRect(self.rect(), veil)
@@ -223,8 +266,8 @@ class SearchPalette(QWidget):
         height = min(int(self.height() * 0.72), 44 * self.fontMetrics().height())
         self._frame.setGeometry((self.width() - width) // 2, self.height() // 12, width, height)
 
-
-def _explain(widget: QWidget, query: str) -> str:
-    return widget.tr(
-        "Nothing was found for “{}”.\n\nAll words must be in one message. A word is found by its beginning."
-    ).format(query.strip())
+    def _no_results(self, query: str) -> str:
+        text = self.tr(
+            "No results for “{}”.\n\nA message must contain all words. The beginning of a word is enough."
+        )
+        return text.format(query.strip())

@@ -1,4 +1,4 @@
-"""The sidebar: every chat, pinned, in folders and by date."""
+"""The sidebar widget: a list of all chats, in groups (pinned, folders, dates)."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -8,37 +8,36 @@ from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
-from app import shortcuts
-from app.sidebar import headings, import_bar, outline
+from app.sidebar import chat_import, outline
 from app.sidebar.changes import Changes
+from app.sidebar.chat_import import ImportBar, Importing, Outcome
 from app.sidebar.chat_list import ChatList
 from app.sidebar.chat_menu import ChatMenu
 from app.sidebar.chat_view import ChatView
-from app.sidebar.header import Header
-from app.sidebar.import_bar import ImportBar
-from app.sidebar.importing import Importing, Outcome
+from app.sidebar.header import SidebarHeader
 from app.sidebar.note_bar import NoteBar
-from app.sidebar.transfer import Transfer
+from app.sidebar.transfer import ChatTransfer
 from app.store import ChatLine, Folder, Store, StoreError
+from app.widgets import shortcuts
 
 WIDTH_CHARACTERS = 44
 
 
 class Sidebar(QFrame):
-    """Shows the chats of the store and changes them itself; which one is shown is the window's to say.
+    """Lists the chats of the store and lets the user change them. The window decides which chat is shown.
 
     Attributes:
         view: the list.
-        menu: of a chat or a folder.
-        header, note, importing: the parts around the list.
+        menu: menu of a chat or a folder.
+        header, note, importing: widgets above and below the list.
 
     Signals:
-        chat_chosen: chat, to be shown
-        new_chat: a new one is to be shown
-        search_asked: the search palette is to be shown
-        keys_asked: the list of keys is to be shown
-        chat_deleted: chat, which may be the one that is shown
-        trouble: SpecExecError
+        chat_chosen: id of the chat to show
+        new_chat: the user wants a new chat
+        search_asked: the user wants to search
+        keys_asked: the user wants to see the keyboard shortcuts
+        chat_deleted: id of the chat, which may be the one that is shown
+        failed: SpecExecError
     """
 
     chat_chosen = Signal(int)
@@ -46,7 +45,7 @@ class Sidebar(QFrame):
     search_asked = Signal()
     keys_asked = Signal()
     chat_deleted = Signal(int)
-    trouble = Signal(object)
+    failed = Signal(object)
 
     def __init__(self, store: Store, path: Path, parent: QWidget | None = None) -> None:
         """path: the store's file."""
@@ -54,17 +53,19 @@ class Sidebar(QFrame):
         self.setObjectName("sidebar")
         self._store = store
         self._shown: int | None = None
-        self._lost: int | None = None  # the chat that was deleted while it was shown
+        self._lost: int | None = None  # chat that was deleted while it was shown
         self._chats = ChatList(store, self)
         self._changes = Changes(store, self)
-        self._transfer = Transfer(store, path, self)
-        self.header = Header(self)
+        self._transfer = ChatTransfer(store, path, self)
+        self.header = SidebarHeader(self)
         self.view = ChatView(self._chats, self)
         self.menu = ChatMenu(self.view, self._changes, self._folders)
         self.note = NoteBar(self)
         self.importing = ImportBar(self)
         self._empty = QLabel(
-            self.tr("Your chats will be listed here.\n\nChats from ChatGPT can be imported: see “⋯” above."),
+            self.tr(
+                "Your chats will be listed here.\n\nYou can import chats from ChatGPT in the menu “⋯” above."
+            ),
             self,
         )
         self._empty.setProperty("role", "muted")
@@ -101,14 +102,14 @@ class Sidebar(QFrame):
         chats.chat_named.connect(changes.rename)
         chats.folder_named.connect(changes.rename_folder)
         chats.chat_dropped.connect(changes.drop)
-        chats.trouble.connect(self.trouble)
+        chats.failed.connect(self.failed)
         self.view.chosen.connect(self.chat_chosen)
         self.view.menu_asked.connect(self._open_menu)
         changes.changed.connect(self.refresh)
         changes.undoable.connect(self.note.offer_undo)
-        changes.deleted.connect(self._lose)
-        changes.restored.connect(self._find)
-        changes.trouble.connect(self.trouble)
+        changes.deleted.connect(self._note_deletion)
+        changes.restored.connect(self._show_restored)
+        changes.failed.connect(self.failed)
 
     def _connect_transfer(self) -> None:
         menu, transfer = self.menu, self._transfer
@@ -125,9 +126,9 @@ class Sidebar(QFrame):
         transfer.duplicated.connect(self._show_copy)
         transfer.import_begun.connect(self._begin_import)
         transfer.import_ended.connect(self._end_import)
-        transfer.trouble.connect(self.trouble)
+        transfer.failed.connect(self.failed)
 
-    # -- for the window --------------------------------------------------------------------------------------
+    # -- called by the window --------------------------------------------------------------------------------
 
     def sizeHint(self) -> QSize:
         return QSize(WIDTH_CHARACTERS * self.fontMetrics().averageCharWidth(), 600)
@@ -136,21 +137,21 @@ class Sidebar(QFrame):
         return QSize(self.header.minimumSizeHint().width(), 200)
 
     def refresh(self) -> None:
-        """The list of chats is another one; what is selected and where it is scrolled to stays."""
+        """Read the list of chats again; selection and scroll position stay."""
         self._chats.refresh()
 
     def show_chat(self, chat: int | None) -> None:
-        """Mark the chat that the window shows; None: a new one."""
+        """Mark the chat that the window shows; None for a new one."""
         self._shown = chat
         self.view.show_chat(chat)
 
     def mark_answering(self, chat: int | None) -> None:
-        """Mark the chat with the answer under way."""
+        """Mark the chat whose answer is being generated."""
         self._chats.mark_answering(chat)
 
     @property
     def folded(self) -> list[str]:
-        """Keys of the groups that a person folded, for the next start."""
+        """Keys of the folded groups, kept for the next start."""
         return sorted(self._chats.folded)
 
     def fold(self, keys: Iterable[str]) -> None:
@@ -158,7 +159,7 @@ class Sidebar(QFrame):
         self.refresh()
 
     def close_down(self) -> None:
-        """The window closes: end an import under way. What was imported stays."""
+        """Stop a running import before the window closes. The chats imported so far are kept."""
         if self._transfer.importing is not None:
             self._transfer.importing.stop()
             self._transfer.importing.wait()
@@ -166,7 +167,7 @@ class Sidebar(QFrame):
     # -- within ----------------------------------------------------------------------------------------------
 
     def event(self, event: QEvent) -> bool:
-        """Another window, or midnight, may have changed the list while this one was behind."""
+        """Refresh when the window is activated: another window, or midnight, may have changed the list."""
         if event.type() == QEvent.Type.WindowActivate:
             self.refresh()
         return super().event(event)
@@ -181,7 +182,7 @@ class Sidebar(QFrame):
         try:
             return self._store.folders.all()
         except StoreError as error:
-            self.trouble.emit(error)
+            self.failed.emit(error)
             return []
 
     def _open_menu(self, at: QPoint) -> None:
@@ -193,12 +194,12 @@ class Sidebar(QFrame):
         if chat := self.menu.chat:
             do(chat)
 
-    def _lose(self, chat: int) -> None:
+    def _note_deletion(self, chat: int) -> None:
         if chat == self._shown:
             self._lost = chat
         self.chat_deleted.emit(chat)
 
-    def _find(self, chat: int) -> None:
+    def _show_restored(self, chat: int) -> None:
         if chat == self._lost:
             self.chat_chosen.emit(chat)
         self._lost = None
@@ -207,15 +208,15 @@ class Sidebar(QFrame):
     def _export(self) -> None:
         chat, group = self.menu.chat, self.menu.group
         if chat:
-            self._transfer.export(headings.title(chat.title), lambda: [chat])
+            self._transfer.export(outline.chat_title(chat.title), lambda: [chat])
         elif group and (folder := group.folder):
             read = self._store.chats.in_folder
             self._transfer.export(folder.name, lambda: read(folder.id, outline.ALL))
 
     def _show_written(self, path: Path) -> None:
         folder = QUrl.fromLocalFile(str(path.parent))
-        said = self.tr("Saved as {}").format(path.name)
-        self.note.say(said, self.tr("Open the folder"), lambda: QDesktopServices.openUrl(folder))
+        text = self.tr("Saved as {}").format(path.name)
+        self.note.say(text, self.tr("Open folder"), lambda: QDesktopServices.openUrl(folder))
 
     def _show_copy(self, chat: int) -> None:
         self.refresh()
@@ -229,10 +230,10 @@ class Sidebar(QFrame):
         self.importing.hide()
         self.refresh()
         if outcome.error is not None:
-            self.trouble.emit(outcome.error)
+            self.failed.emit(outcome.error)
         if outcome.chats:
-            self.note.offer_undo(import_bar.summary(outcome), lambda: self._changes.take_back(outcome.chats))
+            self.note.offer_undo(chat_import.summary(outcome), lambda: self._changes.take_back(outcome.chats))
         elif outcome.error is None:
-            self.note.say(import_bar.summary(outcome))
+            self.note.say(chat_import.summary(outcome))
         if outcome.skipped:
-            import_bar.list_skipped(self, outcome)
+            chat_import.list_skipped(self, outcome)

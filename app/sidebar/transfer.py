@@ -1,53 +1,70 @@
-"""Chats out of the window and into it: files, paper."""
+"""Duplicating, exporting, importing and printing of chats."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QStandardPaths, Signal
 from PySide6.QtPrintSupport import QPrintDialog
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.sidebar import files, headings, printing
-from app.sidebar.background import Background
-from app.sidebar.importing import Importing
+from app.background import Work
+from app.sidebar import outline, printer
+from app.sidebar.chat_import import Importing
 from app.store import ChatLine, Store
 from app.store.exchange import export_file
 
+T = TypeVar("T")
 
-class Transfer(QObject):
-    """Asks where to, and does it on another thread or in another process. Lives on the GUI thread.
+_FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]+')  # characters that Windows forbids in file names
+_RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)", re.IGNORECASE)
+_MAX_NBYTES = 120
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("transfer", text)
+
+
+class ChatTransfer(QObject):
+    """Duplicates, exports, imports and prints chats, on another thread or in another process.
+
+    Lives on the GUI thread.
 
     Attributes:
-        importing: the import under way, or None.
+        importing: the import in progress, or None.
 
     Signals:
-        written: Path, a file that was written
-        import_begun: Importing
-        import_ended: Outcome
-        duplicated: chat, the copy
-        trouble: SpecExecError
+        written: Path of a file that was written
+        import_begun: Importing, the import in progress
+        import_ended: Outcome of the import
+        duplicated: id of the copy
+        failed: SpecExecError
     """
 
     written = Signal(object)
     import_begun = Signal(object)
     import_ended = Signal(object)
     duplicated = Signal(int)
-    trouble = Signal(object)
+    failed = Signal(object)
 
     def __init__(self, store: Store, path: Path, parent: QWidget) -> None:
-        """path: the store's file. parent: of the dialogs."""
+        """path: the store's file. parent: parent of the dialogs."""
         super().__init__(parent)
         self.importing: Importing | None = None
         self._store, self._path, self._widget = store, path, parent
-        self._background = Background(self)
-        self._background.trouble.connect(self.trouble)
+        self._work = Work(self)
 
     def duplicate(self, chat: ChatLine) -> None:
-        self._background.run(lambda: self._store.chats.duplicate(chat.id), self.duplicated.emit)
+        self._add(lambda: self._store.chats.duplicate(chat.id), self.duplicated.emit)
 
     def export(self, title: str, chats: Callable[[], Iterable[ChatLine]]) -> None:
-        """chats: is called on the other thread. They are written as they are when their turn comes."""
-        path = files.ask_where_to_export(self._widget, title)
+        """Ask for a file and export chats to it.
+
+        title: suggested name of the file. chats: returns the chats; called on the other thread. Each chat is
+            read only when its turn comes.
+        """
+        path = ask_where_to_export(self._widget, title)
         if path is None:
             return
 
@@ -55,31 +72,31 @@ class Transfer(QObject):
             export_file(path, [self._store.chats.read(chat.id) for chat in chats()])
             return path
 
-        self._background.run(write, self.written.emit)
+        self._add(write, self.written.emit)
 
     def save_pdf(self, chat: ChatLine) -> None:
-        title = headings.title(chat.title)
-        path = files.ask_where_to_print(self._widget, title)
+        title = outline.chat_title(chat.title)
+        path = ask_where_to_print(self._widget, title)
         if path is None:
             return
 
         def write() -> Path:
-            printing.save_pdf(self._store.chats.read(chat.id), path, title)
+            printer.save_pdf(self._store.chats.read(chat.id), path, title)
             return path
 
-        self._background.run(write, self.written.emit)
+        self._add(write, self.written.emit)
 
     def print_out(self, chat: ChatLine) -> None:
-        printer = printing.printer(headings.title(chat.title))
-        dialog = QPrintDialog(printer, self._widget)
+        device = printer.printer(outline.chat_title(chat.title))
+        dialog = QPrintDialog(device, self._widget)
         if dialog.exec():
             read = self._store.chats.read
-            self._background.run(lambda: printing.print_chat(read(chat.id), printer), lambda _: None)
+            self._add(lambda: printer.print_chat(read(chat.id), device), lambda _: None)
         dialog.deleteLater()
 
     def import_chats(self) -> None:
-        """One file at a time."""
-        path = None if self.importing else files.ask_what_to_import(self._widget)
+        """Ask for a file and import it, unless another import is in progress."""
+        path = None if self.importing else ask_what_to_import(self._widget)
         if path is not None:
             self.importing = Importing(path, self._path, self)
             self.importing.ended.connect(self._end_import)
@@ -89,6 +106,67 @@ class Transfer(QObject):
         if self.importing is not None:
             self.importing.stop()
 
+    def _add(self, function: Callable[[], T], then: Callable[[T], object]) -> None:
+        self._work.add(function, then, self.failed.emit)
+
     def _end_import(self, outcome: object) -> None:
         self.importing = None
         self.import_ended.emit(outcome)
+
+
+# -- file dialogs --------------------------------------------------------------------------------------------
+
+
+def ask_where_to_export(parent: QWidget, title: str) -> Path | None:
+    """Return the chosen path, whose suffix gives the format; None if the dialog was cancelled."""
+    kinds = {
+        _tr("Markdown (*.md)"): "md",
+        _tr("Plain text (*.txt)"): "txt",
+        _tr("SpecExec Desktop chat, with every version (*.specexec-chat)"): "specexec-chat",
+        _tr("JSON, with every version (*.json)"): "json",
+    }
+    return _ask_where(parent, _tr("Export"), title, kinds)
+
+
+def ask_where_to_print(parent: QWidget, title: str) -> Path | None:
+    """Return the chosen path of a PDF; None if the dialog was cancelled."""
+    return _ask_where(parent, _tr("Save as PDF"), title, {_tr("PDF (*.pdf)"): "pdf"})
+
+
+def ask_what_to_import(parent: QWidget) -> Path | None:
+    """Return the chosen file; None if the dialog was cancelled."""
+    kinds = _tr("Chats (*.specexec-chat *.json *.zip)") + ";;" + _tr("All files (*)")
+    chosen, _ = QFileDialog.getOpenFileName(
+        parent, _tr("Import chats from SpecExec Desktop or ChatGPT"), _folder(), kinds
+    )
+    return Path(chosen) if chosen else None
+
+
+def file_name(title: str) -> str:
+    """Return a title as a file name that every system accepts, without a suffix."""
+    name = " ".join(_FORBIDDEN.sub(" ", title).split()).strip(" .")
+    name = name.encode()[:_MAX_NBYTES].decode(errors="ignore").strip(" .")
+    return name if name and not _RESERVED.fullmatch(name) else f"chat {name}".strip()
+
+
+def _ask_where(parent: QWidget, caption: str, title: str, kinds: dict[str, str]) -> Path | None:
+    """Ask where to write a file; return None if the dialog was cancelled.
+
+    kinds: the suffix of each format, by the name of the format in the dialog.
+    """
+    dialog = QFileDialog(parent, caption, _folder())
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setNameFilters(list(kinds))
+    # Before the dialog returns a file that exists, it asks whether to overwrite it. It has to know the suffix
+    # for this, since the suffix is part of the file's name.
+    dialog.setDefaultSuffix(next(iter(kinds.values())))
+    dialog.filterSelected.connect(lambda kind: dialog.setDefaultSuffix(kinds[kind]))
+    dialog.selectFile(file_name(title))
+    try:
+        return Path(dialog.selectedFiles()[0]) if dialog.exec() else None
+    finally:
+        dialog.deleteLater()
+
+
+def _folder() -> str:
+    return QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)

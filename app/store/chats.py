@@ -1,4 +1,4 @@
-"""The list of chats, as a sidebar shows and changes it."""
+"""Chats and their folders, as the sidebar lists and changes them."""
 
 import time
 from collections.abc import Iterable, Sequence
@@ -7,39 +7,45 @@ from sqlite3 import Connection
 import msgspec
 from msgspec import structs
 
-from app.store import rows, tree, whole_chats, words
+from app.store import rows, search, tree, whole_chats
 from app.store.database import Database
-from app.store.records import Chat, ChatLine, ChatSettings, to_json, well_formed
+from app.store.errors import StoreError
+from app.store.records import ChatLine, ChatSettings, Folder, WholeChat, to_json, well_formed
 
 KEPT_DELETED_S = 24 * 60 * 60  # a deleted chat can be restored for this long
-_PURGED_AT_ONCE = 20  # chats, so that nobody waits long for the file
+_PURGED_AT_ONCE = 20  # chats per transaction; few, so that other writers do not wait long
 
 _LINE = "SELECT id, title, pinned, folder, updated_at FROM chats WHERE deleted_at IS NULL"
 _settings = msgspec.json.Decoder(ChatSettings)
 
 
 class Chats:
-    """Every chat stands in one place: among the pinned, else in its folder, else by date. Methods that take a
-    chat raise NotInStore where it is not there; all raise other StoreErrors."""
+    """All chats. Each is listed only once: with the pinned chats, else in its folder, else by date.
+
+    Methods that take a chat raise NotInStore if it does not exist; every method may raise other StoreErrors.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def pinned(self) -> list[ChatLine]:
-        """The last used first, here and below."""
+        """Return the pinned chats. Like every list of chats here, it begins with the most recently used."""
         return self._lines(f"{_LINE} AND pinned ORDER BY updated_at DESC, id DESC")
 
     def recent(self, limit: int = 100, after: ChatLine | None = None) -> list[ChatLine]:
-        """A page of those neither pinned nor in a folder; `after`: the last one of the page before."""
+        """Return a page of the chats that are neither pinned nor in a folder.
+
+        after: the last chat of the previous page.
+        """
         return self._page("folder IS NULL", (), limit, after)
 
     def in_folder(self, folder: int, limit: int = 100, after: ChatLine | None = None) -> list[ChatLine]:
-        """A page of those in the folder that are not pinned."""
+        """Return a page of the unpinned chats in the folder."""
         return self._page("folder = ?", (folder,), limit, after)
 
     def titled(self, query: str, limit: int = 100) -> list[ChatLine]:
-        """Those whose title has every word of the query, anywhere."""
-        wanted = words.fold(words.compose(query)).split()
+        """Return the chats whose title contains every word of the query."""
+        wanted = search.fold(search.compose(query)).split()
         lines = self._lines(f"{_LINE} ORDER BY updated_at DESC, id DESC") if wanted else []
         return [line for line in lines if _has_all(line.title, wanted)][:limit]
 
@@ -47,27 +53,30 @@ class Chats:
         with self._database.reading() as connection:
             row = connection.execute(f"{_LINE} AND id = ?", (chat,)).fetchone()
         if row is None:
-            raise rows.gone("chat")
+            raise rows.not_found("chat")
         return _line(row)
 
     def create(self, settings: ChatSettings | None = None) -> int:
-        """An empty chat. Returns its id, as do `duplicate` and `branch`."""
+        """Create an empty chat. Return its id."""
         now = time.time()
         settings = settings or ChatSettings()
-        return self.add([Chat(title="", named=False, created_at=now, updated_at=now, settings=settings)])[0]
+        return self.add(
+            [WholeChat(title="", named=False, created_at=now, updated_at=now, settings=settings)]
+        )[0]
 
     def settings(self, chat: int) -> ChatSettings:
         with self._database.reading() as connection:
             row = connection.execute("SELECT settings FROM chats WHERE id = ?", (chat,)).fetchone()
             if row is None:
-                raise rows.gone("chat")
+                raise rows.not_found("chat")
             return _settings.decode(row[0])
 
     def set_settings(self, chat: int, settings: ChatSettings) -> None:
         self._set(chat, "settings", to_json(settings))
 
     def rename(self, chat: int, title: str) -> None:
-        """From now on the title stays; an empty one is the automatic one again, from the next answer on."""
+        """Set a title that automatic titles do not replace. An empty title brings the automatic one back
+        when the chat is next used."""
         title = " ".join(well_formed(title).split())
         with self._database.writing() as connection:
             rows.check_chat(connection, chat)
@@ -79,19 +88,22 @@ class Chats:
         self._set(chat, "pinned", pinned)
 
     def move(self, chat: int, folder: int | None) -> None:
-        """Into a folder, or out of its own."""
+        """Move a chat into a folder; None moves it out of its folder."""
         self._set(chat, "folder", folder)
 
     def delete(self, chat: int) -> None:
-        """It is not shown or found any more; `restore` brings it back until it is purged."""
+        """Hide a chat from lists and searches; `restore` brings it back until it is purged."""
         self._set(chat, "deleted_at", time.time())
 
     def restore(self, chat: int) -> None:
         self._set(chat, "deleted_at", None)
 
     def purge(self, now: float | None = None) -> int:
-        """Remove for good what was deleted more than `KEPT_DELETED_S` before now; to be called after a start,
-        off the window's thread. Returns how many chats that were."""
+        """Remove for good the chats deleted more than `KEPT_DELETED_S` before `now`. Return their number.
+
+        Call it after each start, but not on the GUI thread. now: a time in Unix seconds, by default the
+        current time.
+        """
         before = (time.time() if now is None else now) - KEPT_DELETED_S
         purged = 0
         while True:
@@ -105,28 +117,28 @@ class Chats:
                 return purged
             purged += len(found)
 
-    def read(self, chat: int) -> Chat:
-        """All of it."""
+    def read(self, chat: int) -> WholeChat:
+        """Return the whole chat."""
         with self._database.reading() as connection:
             return whole_chats.read(connection, chat)
 
-    def add(self, chats: Iterable[Chat]) -> list[int]:
-        """All of them, or (on any error) none. Returns their ids."""
+    def add(self, chats: Iterable[WholeChat]) -> list[int]:
+        """Add all the chats, or none if an error occurs. Return their ids."""
         with self._database.writing() as connection:
             return [whole_chats.add(connection, chat) for chat in chats]
 
     def duplicate(self, chat: int) -> int:
-        """With every version of every message."""
+        """Copy a chat with every version of every message. Return the id of the copy."""
         return self._add_now(self.read(chat))
 
     def branch(self, message: int) -> int:
-        """A new chat of what leads to this message, and the message."""
+        """Create a chat with a copy of this message and of the messages that lead to it. Return its id."""
         with self._database.reading() as connection:
             chat = whole_chats.read(connection, rows.place_of(connection, message)[0])
         path = [structs.replace(one, shown=True) for one in tree.path_to(chat.messages, message)]
         return self._add_now(structs.replace(chat, messages=path))
 
-    def _add_now(self, chat: Chat) -> int:
+    def _add_now(self, chat: WholeChat) -> int:
         now = time.time()
         return self.add([structs.replace(chat, created_at=now, updated_at=now, pinned=False)])[0]
 
@@ -149,18 +161,56 @@ class Chats:
             connection.execute(f"UPDATE chats SET {column} = ? WHERE id = ?", (value, chat))
 
 
+class Folders:
+    """The folders, which contain chats but no other folders. Each has a unique name.
+
+    Methods that take a folder raise NotInStore if it does not exist.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def all(self) -> list[Folder]:
+        """Return the folders sorted by name."""
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT id, name FROM folders ORDER BY name COLLATE NOCASE, name")
+            return [Folder(id, name) for id, name in found]
+
+    def create(self, name: str) -> int:
+        """Return the id of the folder with this name; create the folder if necessary."""
+        with self._database.writing() as connection:
+            return whole_chats.folder_named(connection, name)
+
+    def rename(self, folder: int, name: str) -> None:
+        """Rename a folder. Raises StoreError if another folder has the new name."""
+        name = well_formed(name)
+        with self._database.writing() as connection:
+            if connection.execute(
+                "SELECT 1 FROM folders WHERE name = ? AND id <> ?", (name, folder)
+            ).fetchone():
+                raise StoreError(f"A folder “{name}” exists already.", "Choose another name.")
+            if not connection.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder)).rowcount:
+                raise rows.not_found("folder")
+
+    def delete(self, folder: int) -> None:
+        """Delete a folder; its chats are kept, outside any folder."""
+        with self._database.writing() as connection:
+            if not connection.execute("DELETE FROM folders WHERE id = ?", (folder,)).rowcount:
+                raise rows.not_found("folder")
+
+
 def _line(row: tuple[int, str, int, int | None, float]) -> ChatLine:
     id, title, pinned, folder, updated_at = row
     return ChatLine(id, title, bool(pinned), folder, updated_at)
 
 
 def _has_all(title: str, wanted: list[str]) -> bool:
-    folded = words.fold(words.compose(title))
+    folded = search.fold(search.compose(title))
     return all(word in folded for word in wanted)
 
 
 def _purge(connection: Connection, chat: int) -> None:
-    """Messages under way are not in the index."""
+    """Delete a chat and its entries in the search index. Answers in progress have no entry."""
     indexed = connection.execute(
         "SELECT id, text FROM messages WHERE chat = ? AND id NOT IN (SELECT message FROM under_way)", (chat,)
     )

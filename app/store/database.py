@@ -1,4 +1,4 @@
-"""One SQLite file, used from any thread: who reads never waits, who writes waits for other writers only."""
+"""One SQLite file for all threads: readers never wait, and writers wait only for other writers."""
 
 import sqlite3
 import threading
@@ -8,27 +8,29 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.store import schema
-from app.store.errors import named
+from app.store.errors import store_errors
 
 
 class Database:
-    """Safe to use from every thread. A process that is killed loses no finished `writing`; a power cut may
-    lose the last ones, and never the file (`synchronous = NORMAL` over a write-ahead log).
+    """Connections to one SQLite file; safe to use from every thread.
+
+    A killed process loses nothing that a finished `writing` wrote. A power cut may lose the last transactions
+    but never damages the file (`synchronous = NORMAL` over a write-ahead log).
 
     Attributes:
-        path: the file
+        path: path of the SQLite file
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens or creates the file and brings it to the newest schema. Raises a StoreError."""
+        """Open or create the file and migrate it to the newest schema. Raises a StoreError if that fails."""
         self.path = path
-        self._lock = threading.Lock()  # of the writer
-        self._readers: deque[sqlite3.Connection] = deque()  # those nobody is reading from
+        self._lock = threading.Lock()  # held while writing
+        self._readers: deque[sqlite3.Connection] = deque()  # idle connections
         self._closed = False
-        with named(path):
+        with store_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists():
-                path.touch(mode=0o600)  # what a person says is theirs alone
+                path.touch(mode=0o600)  # conversations are private
             self._writer = connect(path)
             try:
                 schema.check(self._writer, path)
@@ -40,8 +42,11 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
-        """The file as it stands at the first query, whatever is written meanwhile. Raises a StoreError."""
-        with named(self.path):
+        """Give a connection to read one snapshot of the file, which is taken at the first query.
+
+        Raises a StoreError if reading fails.
+        """
+        with store_errors(self.path):
             try:
                 connection = self._readers.pop()
             except IndexError:
@@ -58,8 +63,11 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """All of it is saved, or (on any error) none of it. Raises a StoreError."""
-        with self._lock, named(self.path):
+        """Give a connection to write in one transaction, which is rolled back on any error.
+
+        Raises a StoreError if writing fails.
+        """
+        with self._lock, store_errors(self.path):
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer

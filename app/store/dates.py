@@ -1,4 +1,4 @@
-"""Chats under the headings of the sidebar: today, yesterday, and so on back to months. Pure."""
+"""Grouping of chats by date for the sidebar: today, yesterday and so on, then by month. Pure functions."""
 
 from collections.abc import Iterable
 from datetime import datetime, tzinfo
@@ -11,29 +11,32 @@ Period = Literal["today", "yesterday", "previous_7_days", "previous_30_days", "m
 
 
 class Heading(NamedTuple):
-    """year and month are given for a "month" only."""
+    """The heading of a group. Only the period "month" has a year and a month."""
 
     period: Period
     year: int | None = None
     month: int | None = None
 
 
-class Group(NamedTuple):
+class DateGroup(NamedTuple):
     heading: Heading
     chats: list[ChatLine]
 
 
-def by_date(chats: Iterable[ChatLine], now: float, zone: tzinfo | None = None) -> list[Group]:
-    """Newest first. now: Unix seconds; zone: where midnight is, None: the system's own."""
+def by_date(chats: Iterable[ChatLine], now: float, zone: tzinfo | None = None) -> list[DateGroup]:
+    """Group chats by date, newest first.
+
+    now: Unix seconds; zone: the time zone in which days begin, by default the system's.
+    """
     newest_first = sorted(chats, key=lambda chat: chat.updated_at, reverse=True)
     return [
-        Group(heading, list(group))
+        DateGroup(heading, list(group))
         for heading, group in groupby(newest_first, key=lambda chat: heading_of(chat.updated_at, now, zone))
     ]
 
 
 def heading_of(time: float, now: float, zone: tzinfo | None = None) -> Heading:
-    """A time that is still to come (the clock was set back) counts as today."""
+    """Return the heading for a time. Future times count as today, since the clock may have been set back."""
     day = datetime.fromtimestamp(time, zone).date()
     days = (datetime.fromtimestamp(now, zone).date() - day).days
     if days <= 0:

@@ -1,4 +1,4 @@
-"""What can go wrong between a person and their conversations, each with a sentence and a next step."""
+"""Errors of the store, each with a message and a hint for the user."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ class StoreError(SpecExecError):
 
 
 class StoreDamaged(StoreError):
-    """The file is not a store, or not a sound one."""
+    """The file is not a store, or it is corrupt."""
 
     kind = "store_damaged"
 
@@ -29,7 +29,7 @@ class StoreNewer(StoreError):
 
 
 class StoreLocked(StoreError):
-    """Another program keeps the file to itself."""
+    """Another program has locked the file."""
 
     kind = "store_locked"
 
@@ -41,31 +41,33 @@ class StoreNotWritable(StoreError):
 
 
 class StoreFull(StoreError):
-    """The disk is full. What was saved before is sound."""
+    """The disk is full. Data saved earlier is intact."""
 
     kind = "store_full"
 
 
 class NotInStore(StoreError):
-    """A chat, folder, message or preset that is not there (any more): another window may have deleted it."""
+    """A chat, folder, message or preset does not exist; another window may have deleted it."""
 
     kind = "not_in_store"
 
 
 class BadImport(StoreError):
-    """A file that holds no conversations or presets this program can read."""
+    """A file does not contain conversations or presets that this program can read."""
 
     kind = "bad_import"
 
 
 @contextmanager
-def named(path: Path) -> Iterator[None]:
-    """SQLite's and the system's errors by their names; what can only be a fault of this program passes
-    through."""
+def store_errors(path: Path) -> Iterator[None]:
+    """Turn errors from SQLite, from the operating system and from decoding stored JSON into StoreErrors.
+
+    SQLite errors that only a bug in this program can cause are raised unchanged.
+    """
     try:
         yield
     except sqlite3.Error as error:
-        found = _named(error, path)
+        found = _store_error(error, path)
         if found is None:
             raise
         raise found from error
@@ -73,13 +75,13 @@ def named(path: Path) -> Iterator[None]:
         raise _damaged(path) from error
     except OSError as error:
         raise StoreNotWritable(
-            f"The conversations cannot be kept in {path.parent}: {error.strerror}.",
+            f"Conversations cannot be saved in {path.parent}: {error.strerror}.",
             "Check the disk and the folder's permissions.",
         ) from error
 
 
-def _named(error: sqlite3.Error, path: Path) -> StoreError | None:
-    match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the rest says where in SQLite
+def _store_error(error: sqlite3.Error, path: Path) -> StoreError | None:
+    match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the higher bits only add details
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return _damaged(path)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -92,7 +94,7 @@ def _named(error: sqlite3.Error, path: Path) -> StoreError | None:
             )
         case sqlite3.SQLITE_FULL:
             return StoreFull(
-                f"The disk of {path.parent} is full.", "Free some space; what was said last is saved then."
+                f"The disk of {path.parent} is full.", "Free some space; the last messages are saved then."
             )
         case sqlite3.SQLITE_IOERR:
             return StoreError(f"{path} cannot be read or written: {error}.", "Check the disk.")
@@ -101,6 +103,6 @@ def _named(error: sqlite3.Error, path: Path) -> StoreError | None:
 
 def _damaged(path: Path) -> StoreDamaged:
     return StoreDamaged(
-        f"The file of the conversations, {path}, is damaged.",
-        "Export the chats that can still be read; then rename the file and start again.",
+        f"The conversations file {path} is damaged.",
+        "Export the chats that can still be read, then rename the file and restart the program.",
     )

@@ -1,52 +1,59 @@
-"""What is said in a chat. Nothing is ever overwritten: to change a message is to give it another version."""
+"""The messages of chats. No message is ever overwritten: changing one adds another version of it."""
 
 from collections.abc import Sequence
 from weakref import WeakSet
 
 from app.store import rows, tree
 from app.store.database import Database
-from app.store.records import ChatSettings, Message, ModelPair
-from app.store.under_way import AnswerUnderWay, take_up
+from app.store.records import ChatSettings, ModelPair, StoredMessage
+from app.store.under_way import AnswerUnderWay, mark_in_progress
 
 
 class Messages:
-    """Every method raises NotInStore where its chat or message is not there, and other StoreErrors."""
+    """The messages of all chats.
+
+    Every method that takes a chat or a message raises NotInStore if it does not exist, and may raise other
+    StoreErrors.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._under_way: WeakSet[AnswerUnderWay] = WeakSet()
 
-    def all(self, chat: int) -> list[Message]:
-        """Every version of every message, in the order they were made."""
+    def all(self, chat: int) -> list[StoredMessage]:
+        """Return every version of every message, in the order of their creation."""
         with self._database.reading() as connection:
             return rows.messages_of(connection, chat)
 
-    def shown(self, chat: int) -> list[tree.Shown]:
-        """What the chat shows, from the first message on."""
+    def shown(self, chat: int) -> list[tree.ShownMessage]:
+        """Return the messages that the chat shows, in order: one version of each."""
         return tree.shown_path(self.all(chat))
 
     def ask(self, chat: int, text: str, after: int | None = None) -> int:
-        """A question after the message `after`, or as the first one. Returns the new message."""
+        """Add a question after the message `after`, or as the first message. Return the question's id."""
         with self._database.writing() as connection:
             rows.check_chat(connection, chat)
             if after is not None and rows.place_of(connection, after)[0] != chat:
-                raise rows.gone("message")
+                raise rows.not_found("message")
             message = rows.insert(connection, chat, after, "user", text)
             rows.show(connection, message)
-            rows.was_said(connection, chat)
+            rows.touch(connection, chat)
         return message
 
     def edit(self, message: int, text: str) -> int:
-        """Another version of a question or an answer, shown from now on. Returns the new message."""
+        """Add another version of a question or an answer and show it. Return the id of the new version."""
         with self._database.writing() as connection:
             chat, parent, role, _ = rows.place_of(connection, message)
             edited = rows.insert(connection, chat, parent, role, text)
             rows.show(connection, edited)
-            rows.was_said(connection, chat)
+            rows.touch(connection, chat)
         return edited
 
     def show(self, message: int) -> None:
-        """Make what the chat shows lead through this message: for ‹ ›, and to jump to a message found."""
+        """Show this version of a message, and the versions above that lead to it.
+
+        Used for the buttons ‹ › and to jump to a search hit.
+        """
         with self._database.writing() as connection:
             step: int | None = message
             while step is not None:
@@ -54,28 +61,33 @@ class Messages:
                 step = rows.place_of(connection, step)[1]
 
     def answer(self, question: int, settings: ChatSettings, pair: ModelPair) -> AnswerUnderWay:
-        """Begin an answer, empty and shown: the first, or (to regenerate) another version. That one differs
-        only where it was asked for with another seed, or none."""
+        """Add an empty answer to a question, show it, and save its text from now on.
+
+        A second answer to the same question is another version of the first. Its text differs only if it is
+        requested with another seed, or with none.
+        """
         with self._database.writing() as connection:
             chat = rows.place_of(connection, question)[0]
             message = rows.insert(connection, chat, question, "assistant", "")
             rows.show(connection, message)
-            rows.was_said(connection, chat)
-            take_up(connection, message)
-        return self._begin(AnswerUnderWay(self._database, message, settings, pair))
+            rows.touch(connection, chat)
+            mark_in_progress(connection, message)
+        return self._track(AnswerUnderWay(self._database, message, settings, pair))
 
     def resume(self, answer: int, settings: ChatSettings, pair: ModelPair) -> AnswerUnderWay:
-        """Go on with an answer that was stopped or interrupted, from the end of its text."""
+        """Continue an answer that was stopped or interrupted, from the end of its text."""
         with self._database.writing() as connection:
             chat = rows.place_of(connection, answer)[0]
-            begun = next(one for one in rows.messages_of(connection, chat) if one.id == answer)
-            take_up(connection, answer)
-        return self._begin(AnswerUnderWay(self._database, answer, settings, pair, begun.text, begun.reports))
+            resumed = next(one for one in rows.messages_of(connection, chat) if one.id == answer)
+            mark_in_progress(connection, answer)
+        return self._track(
+            AnswerUnderWay(self._database, answer, settings, pair, resumed.text, resumed.reports)
+        )
 
     def under_way(self) -> Sequence[AnswerUnderWay]:
-        """The answers this process is writing."""
+        """Return the answers that this process is writing."""
         return [answer for answer in self._under_way if not answer.is_over]
 
-    def _begin(self, answer: AnswerUnderWay) -> AnswerUnderWay:
+    def _track(self, answer: AnswerUnderWay) -> AnswerUnderWay:
         self._under_way.add(answer)
         return answer

@@ -1,7 +1,8 @@
-"""Settings under a name, to begin chats with.
+"""Presets: named settings for new chats.
 
-They lie in the same file as the chats, not in files of their own: a name may hold any character and differ
-from another in case only, and two windows may save at once. A file is made where one is exported.
+Presets are stored in the same file as the chats, not in files of their own, because a name may contain any
+character, two names may differ only in case, and two windows may save at the same time. Only an exported
+preset is a file of its own.
 """
 
 from pathlib import Path
@@ -20,8 +21,8 @@ _settings = msgspec.json.Decoder(ChatSettings)
 
 
 class PresetFile(Struct, kw_only=True):
-    """A preset as exported, in JSON. A later version may add fields; an incompatible one has a higher
-    number."""
+    """The content of the JSON file of an exported preset. A later version may add fields; an incompatible
+    format will have a higher version number."""
 
     format: Literal["specexec-preset"] = "specexec-preset"
     version: int = VERSION
@@ -30,11 +31,13 @@ class PresetFile(Struct, kw_only=True):
 
 
 class Presets:
+    """All presets. Each has a unique name."""
+
     def __init__(self, database: Database) -> None:
         self._database = database
 
     def all(self) -> list[Preset]:
-        """By name."""
+        """Return the presets sorted by name."""
         with self._database.reading() as connection:
             found = connection.execute(
                 "SELECT name, settings FROM presets ORDER BY name COLLATE NOCASE, name"
@@ -42,7 +45,7 @@ class Presets:
             return [Preset(name, _settings.decode(settings)) for name, settings in found]
 
     def save(self, preset: Preset) -> None:
-        """In the place of one that has its name."""
+        """Save a preset; it replaces a preset of the same name."""
         with self._database.writing() as connection:
             connection.execute(
                 "INSERT OR REPLACE INTO presets VALUES (?, ?)",
@@ -50,19 +53,20 @@ class Presets:
             )
 
     def delete(self, name: str) -> None:
-        """Raises NotInStore."""
+        """Delete a preset. Raises NotInStore if no preset has this name."""
         with self._database.writing() as connection:
             if not connection.execute("DELETE FROM presets WHERE name = ?", (name,)).rowcount:
-                raise rows.gone("preset")
+                raise rows.not_found("preset")
 
 
 def to_file(preset: Preset) -> bytes:
+    """Return the content of the file to which a preset is exported."""
     return msgspec.json.format(msgspec.json.encode(PresetFile(name=preset.name, settings=preset.settings)))
 
 
 def from_file(path: Path) -> Preset:
-    """Raises BadImport."""
-    hint = "Choose a preset that SpecExec Desktop exported."
+    """Read an exported preset. Raises BadImport if the file cannot be read or is not a preset."""
+    hint = "Choose a preset that was exported by SpecExec Desktop."
     try:
         file = msgspec.json.decode(path.read_bytes(), type=PresetFile)
     except OSError as error:
@@ -70,7 +74,7 @@ def from_file(path: Path) -> Preset:
             f"{path} cannot be read: {error.strerror}.", "Check the file's permissions."
         ) from error
     except msgspec.MsgspecError as error:
-        raise BadImport(f"{path.name} is no preset: {error}.", hint) from error
+        raise BadImport(f"{path.name} is not a preset: {error}.", hint) from error
     if file.version > VERSION:
         raise BadImport(f"{path.name} was written by a newer version.", "Update SpecExec Desktop.")
     return Preset(file.name, file.settings)

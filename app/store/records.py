@@ -1,4 +1,4 @@
-"""The plain data of the store, as the window sees it and as it is exported. Times are Unix seconds."""
+"""The records of the store, which the window reads and which are exported. Times are Unix seconds."""
 
 import json
 from typing import Annotated, Literal, Self
@@ -10,15 +10,15 @@ from engine.protocol.messages import Answer, Loaded, Options, Seconds, StopReaso
 
 Role = Literal["user", "assistant"]
 State = Literal["complete", "streaming", "interrupted"]
-Timestamp = Annotated[float, Meta(ge=0, le=32_503_680_000)]  # to the year 3000, the last that Windows knows
+Timestamp = Annotated[float, Meta(ge=0, le=32_503_680_000)]  # up to the year 3000, the limit of Windows
 
 
 class SavedOptions(Options, forbid_unknown_fields=False):
-    """The engine's options as they are kept: one that only another version knows is passed over."""
+    """The engine's options as they are stored; options unknown to this version are ignored."""
 
 
 class ChatSettings(Struct, frozen=True, kw_only=True):
-    """How the answers of a chat are made, and what a preset holds. target, draft, context: as in `Load`."""
+    """The settings for a chat's answers; a preset contains them too. target, draft, context: as in `Load`."""
 
     system: str = ""
     target: str | None = None
@@ -28,7 +28,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
 
 
 class ModelPair(Struct, frozen=True, kw_only=True):
-    """What answered."""
+    """The models that gave an answer, and how they were loaded."""
 
     target: str
     draft: str | None
@@ -47,9 +47,10 @@ class ModelPair(Struct, frozen=True, kw_only=True):
         )
 
 
-class Report(Struct, frozen=True, kw_only=True):
-    """What stands under an answer, and what it takes to replay it: the settings, the seed, the drafter that
-    "auto" stood for, and the budget of each iteration. Fields after `pair` are `Answer`'s."""
+class AnswerReport(Struct, frozen=True, kw_only=True):
+    """The figures shown below an answer, and everything needed to replay it: the settings, the seed, the
+    drafter that "auto" stood for, and the budget of each iteration. The fields after `pair` are as in
+    `Answer`."""
 
     settings: ChatSettings
     pair: ModelPair
@@ -72,11 +73,12 @@ class Report(Struct, frozen=True, kw_only=True):
         return cls(settings=settings, pair=pair, **figures)
 
 
-class Message(Struct, frozen=True, kw_only=True):
-    """One node of a chat's tree. Messages with one parent are versions of each other; one of them is shown.
+class StoredMessage(Struct, frozen=True, kw_only=True):
+    """A node in the tree of a chat's messages. Messages with the same parent are versions of each other; one
+    of them is shown.
 
-    reports: one for each time the engine wrote at it, more than one where an answer was continued; none where
-    a person wrote it, or it was interrupted or imported.
+    reports: one for each finished run of the engine, so several if the answer was continued. Empty if the
+    user wrote the message, if its only run was interrupted, or if it was imported without reports.
     """
 
     id: int
@@ -86,31 +88,31 @@ class Message(Struct, frozen=True, kw_only=True):
     created_at: Timestamp
     state: State = "complete"
     shown: bool = True
-    reports: list[Report] = []
+    reports: list[AnswerReport] = []
 
 
-class Chat(Struct, frozen=True, kw_only=True):
-    """A whole chat with all its versions: what is copied, exported and imported. Parents come before
-    children; message ids mean nothing outside."""
+class WholeChat(Struct, frozen=True, kw_only=True):
+    """A chat with all versions of its messages, as it is copied, exported and imported. Parents precede their
+    children; message ids are valid only within the chat."""
 
     title: str
-    named: bool  # a person chose the title
+    named: bool  # whether the user chose the title
     created_at: Timestamp
     updated_at: Timestamp
     pinned: bool = False
     folder: str | None = None
     settings: ChatSettings = msgspec.field(default_factory=ChatSettings)
-    messages: list[Message] = []
+    messages: list[StoredMessage] = []
 
 
 class ChatLine(Struct, frozen=True):
-    """A chat as the sidebar shows it. `title` is empty until there is something to name."""
+    """What the sidebar needs to show a chat. `title` is empty until the first question."""
 
     id: int
     title: str
     pinned: bool
     folder: int | None
-    updated_at: float  # when something was said last
+    updated_at: float  # when the chat last got a message
 
 
 class Folder(Struct, frozen=True):
@@ -119,7 +121,7 @@ class Folder(Struct, frozen=True):
 
 
 class Hit(Struct, frozen=True):
-    """A message found. ranges: (start, end) of what was found in `excerpt`, in code points."""
+    """A message found by a search. ranges: (start, end) of each match in `excerpt`, in code points."""
 
     message: int
     chat: int
@@ -136,9 +138,10 @@ class Preset(Struct, frozen=True):
 
 
 def to_json(value: object) -> str:
+    """Return a record as JSON text, for storing."""
     return well_formed(json.dumps(msgspec.to_builtins(value, str_keys=True), ensure_ascii=False))
 
 
 def well_formed(text: str) -> str:
-    """Half characters (pasted text may hold them) are replaced: they cannot be kept."""
+    """Replace lone surrogates in `text`: pasted text may contain them, but UTF-8 cannot encode them."""
     return text.encode("utf-8", "replace").decode()

@@ -1,25 +1,25 @@
-"""Rows to records and back: what the rooms of the store share. Every function runs inside a transaction."""
+"""Functions on the rows of chats and messages, shared by the store's modules. Call them in a transaction."""
 
 import time
 from sqlite3 import Connection
 
 import msgspec
 
-from app.store import titles, words
+from app.store import search, titles
 from app.store.errors import NotInStore
-from app.store.records import Message, Report, Role, State, to_json, well_formed
+from app.store.records import AnswerReport, Role, State, StoredMessage, to_json, well_formed
 
-_reports = msgspec.json.Decoder(list[Report])
+_reports = msgspec.json.Decoder(list[AnswerReport])
 
 
 def check_chat(connection: Connection, chat: int) -> None:
-    """Raises NotInStore."""
+    """Raise NotInStore if the chat does not exist."""
     if not connection.execute("SELECT 1 FROM chats WHERE id = ?", (chat,)).fetchone():
-        raise gone("chat")
+        raise not_found("chat")
 
 
-def messages_of(connection: Connection, chat: int) -> list[Message]:
-    """In the order they were made. Raises NotInStore."""
+def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
+    """Return a chat's messages in the order of their creation. Raises NotInStore if there is no such chat."""
     check_chat(connection, chat)
     rows = connection.execute(
         "SELECT id, parent, role, text, created_at, state, shown, reports FROM messages"
@@ -27,7 +27,7 @@ def messages_of(connection: Connection, chat: int) -> list[Message]:
         (chat,),
     )
     return [
-        Message(
+        StoredMessage(
             id=id,
             parent=parent,
             role=role,
@@ -42,12 +42,12 @@ def messages_of(connection: Connection, chat: int) -> list[Message]:
 
 
 def place_of(connection: Connection, message: int) -> tuple[int, int | None, Role, str]:
-    """Its chat, parent, role and text. Raises NotInStore."""
+    """Return the chat, parent, role and text of a message. Raises NotInStore if it does not exist."""
     row: tuple[int, int | None, Role, str] | None = connection.execute(
         "SELECT chat, parent, role, text FROM messages WHERE id = ?", (message,)
     ).fetchone()
     if row is None:
-        raise gone("message")
+        raise not_found("message")
     return row
 
 
@@ -59,9 +59,9 @@ def insert(
     text: str,
     state: State = "complete",
     created_at: float | None = None,
-    reports: list[Report] | None = None,
+    reports: list[AnswerReport] | None = None,
 ) -> int:
-    """A new version below `parent`, hidden. Returns its id."""
+    """Insert a message below `parent` and add it to the search index. It is not shown yet. Return its id."""
     text = well_formed(text)
     cursor = connection.execute(
         "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports)"
@@ -74,7 +74,7 @@ def insert(
 
 
 def show(connection: Connection, message: int) -> None:
-    """Of the versions of one message, show this one."""
+    """Show this version of a message and hide the others."""
     chat, parent, _, _ = place_of(connection, message)
     connection.execute(
         "UPDATE messages SET shown = (id = ?) WHERE chat = ? AND parent IS ?", (message, chat, parent)
@@ -82,18 +82,19 @@ def show(connection: Connection, message: int) -> None:
 
 
 def index(connection: Connection, message: int, text: str) -> None:
-    connection.execute("INSERT INTO found (rowid, terms) VALUES (?, ?)", (message, words.terms(text)))
+    """Add a message to the search index."""
+    connection.execute("INSERT INTO found (rowid, terms) VALUES (?, ?)", (message, search.terms(text)))
 
 
 def forget(connection: Connection, message: int, text: str) -> None:
-    """Out of the index, where `text` is what was indexed."""
+    """Remove a message from the search index. text: the text that was indexed."""
     connection.execute(
-        "INSERT INTO found (found, rowid, terms) VALUES ('delete', ?, ?)", (message, words.terms(text))
+        "INSERT INTO found (found, rowid, terms) VALUES ('delete', ?, ?)", (message, search.terms(text))
     )
 
 
-def was_said(connection: Connection, chat: int) -> None:
-    """Something was: the chat comes first in the sidebar, and has a title where no person gave it one."""
+def touch(connection: Connection, chat: int) -> None:
+    """Record that a chat is used now, which moves it to the top of its list. Update its automatic title."""
     connection.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (time.time(), chat))
     first = connection.execute(
         "SELECT question.text, coalesce(answer.text, '') FROM messages AS question"
@@ -106,5 +107,5 @@ def was_said(connection: Connection, chat: int) -> None:
     connection.execute("UPDATE chats SET title = ? WHERE id = ? AND NOT named", (title, chat))
 
 
-def gone(what: str) -> NotInStore:
-    return NotInStore(f"This {what} is not there any more.", "Another window may have deleted it.")
+def not_found(what: str) -> NotInStore:
+    return NotInStore(f"This {what} no longer exists.", "Another window may have deleted it.")

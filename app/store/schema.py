@@ -1,7 +1,9 @@
-"""The tables, version by version. A migration that has been released is never changed; a new one is added.
+"""The tables of the database, created by one migration per version. A released migration is never changed; a
+new one is added instead.
 
-What is kept as JSON (`settings`, `reports`) may gain fields freely; a changed meaning is a new version too,
-and so is any change of `words.terms`, which must then index every message anew.
+JSON columns (`settings`, `reports`) may gain fields without a new version. A new version is needed if the
+meaning of a column changes, or if `search.terms` changes; in the latter case the migration must index every
+message again.
 """
 
 import sqlite3
@@ -12,7 +14,7 @@ from pathlib import Path
 from app.store.errors import StoreDamaged, StoreNewer
 
 APPLICATION_ID = 0x53454443  # "SEDC", in the file's header
-WAIT_S = 5.0  # for another process that is writing
+WAIT_S = 5.0  # longest wait for another process that is writing
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -21,7 +23,7 @@ def _version_1(connection: sqlite3.Connection) -> None:
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     for statement in (
         "CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
-        # Ids are never used twice, so an old link or an undo never leads to something else.
+        # Ids are never reused, so an old link or an undo never leads to another record.
         """CREATE TABLE chats (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             title TEXT NOT NULL,
@@ -35,7 +37,7 @@ def _version_1(connection: sqlite3.Connection) -> None:
         )""",
         "CREATE INDEX chats_by_date ON chats (updated_at, id) WHERE deleted_at IS NULL",
         "CREATE INDEX chats_by_folder ON chats (folder) WHERE folder IS NOT NULL",
-        # A tree: messages of one parent are versions of each other, and exactly one of them is shown.
+        # A tree: messages with the same parent are versions of each other, and exactly one of them is shown.
         """CREATE TABLE messages (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             chat INTEGER NOT NULL REFERENCES chats ON DELETE CASCADE,
@@ -48,14 +50,16 @@ def _version_1(connection: sqlite3.Connection) -> None:
             reports TEXT NOT NULL  -- JSON: list of Report
         )""",
         "CREATE INDEX messages_by_parent ON messages (chat, parent)",
-        # Answers being written, and by which process: one that is gone was interrupted.
+        # Answers in progress and the process that writes each; if the process is gone, the answer was
+        # interrupted.
         """CREATE TABLE under_way (
             message INTEGER PRIMARY KEY REFERENCES messages ON DELETE CASCADE,
             pid INTEGER NOT NULL,
             started REAL NOT NULL  -- when the process was started
         )""",
         "CREATE TABLE presets (name TEXT PRIMARY KEY, settings TEXT NOT NULL)",
-        # Of every message that is not under way, `words.terms`. They come folded and separated by spaces.
+        # The search index: `search.terms` of every message that is not in progress. The terms are folded and
+        # separated by spaces.
         """CREATE VIRTUAL TABLE found USING fts5 (
             terms, content = '', columnsize = 0, tokenize = 'ascii', prefix = '1 2 3'
         )""",
@@ -67,27 +71,26 @@ MIGRATIONS: tuple[Migration, ...] = (_version_1,)
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
-    """Raises StoreDamaged where the file is another program's, StoreNewer where it is a newer version's."""
+    """Raise StoreDamaged if another program wrote the file, StoreNewer if a newer version of this one did."""
     tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
     if tables and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise StoreDamaged(f"{path} holds no conversations of this program.", "Move it to another place.")
+        raise StoreDamaged(f"{path} was not written by this program.", "Move the file to another folder.")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version > len(MIGRATIONS):
         raise StoreNewer(
             f"{path} was written by a newer version of SpecExec Desktop.",
-            "Update SpecExec Desktop; the file was left as it is.",
+            "Update SpecExec Desktop. The file was not changed.",
         )
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Bring the file to the newest version: wholly, or (on any error) not at all."""
+    """Migrate the file to the newest version in one transaction."""
     if connection.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS):
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = connection.execute("PRAGMA user_version").fetchone()[
-            0
-        ]  # another process may have been here
+        # Read the version again: another process may have migrated the file.
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
         for migration in MIGRATIONS[version:]:
             migration(connection)
         connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
@@ -98,9 +101,11 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:
-    """Switch the file to a write-ahead log, so that reading and writing do not wait for each other. SQLite
-    does not wait for other processes here, so this does. A file system without shared memory keeps its
-    journal."""
+    """Switch the file to a write-ahead log, so that readers and writers do not wait for each other.
+
+    SQLite's busy timeout does not apply to this statement, so this function itself waits and tries again. On
+    a file system without shared memory, SQLite keeps its rollback journal instead.
+    """
     deadline = time.monotonic() + WAIT_S
     while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
         try:

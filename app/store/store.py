@@ -1,4 +1,4 @@
-"""The conversations of one person: one file, from any thread."""
+"""The store: all of the user's conversations and presets, in one file."""
 
 import contextlib
 from datetime import datetime
@@ -7,32 +7,34 @@ from pathlib import Path
 import platformdirs
 
 from app.store import search, under_way
-from app.store.chats import Chats
+from app.store.chats import Chats, Folders
 from app.store.database import Database
-from app.store.errors import StoreDamaged, StoreError, named
-from app.store.folders import Folders
+from app.store.errors import StoreDamaged, StoreError, store_errors
 from app.store.messages import Messages
 from app.store.presets import Presets
 from app.store.records import Hit
 
 
 def default_path() -> Path:
+    """Return the path of the user's conversations file."""
     return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "conversations.sqlite"
 
 
 class Store:
-    """Everything may be called from any thread, and by several processes at once. A damaged file is kept
-    beside, and an empty one begun.
+    """All conversations and presets. Every method may be called from any thread and by several processes at
+    once. When the store is opened, a damaged file is renamed and replaced by an empty one.
 
     Attributes:
-        path: of the file
-        chats, folders, messages, presets: the rooms
-        damage: what to tell the person where the file was damaged, else None
+        path: path of the conversations file
+        chats, folders, messages, presets: the parts of the store
+        damage: the error to show if the file was damaged, else None
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        """Opens or creates the file; marks answers that a crash cut off as interrupted. Raises a
-        StoreError."""
+        """Open the file, or create it. Mark as interrupted the answers that a crash cut off.
+
+        Raises a StoreError if the file cannot be opened.
+        """
         self.path = path = path or default_path()
         self.damage: StoreDamaged | None = None
         try:
@@ -41,8 +43,8 @@ class Store:
             kept = _set_aside(path)
             self._database = _open(path)
             self.damage = StoreDamaged(
-                f"{damage.message} It was kept as {kept.name}, and an empty one begun.",
-                f"If you have a copy, close the program and put it in place of {path}.",
+                f"{damage.message} It was renamed to {kept.name}, and an empty file was created.",
+                f"If you have a backup, close the program and copy it to {path}.",
             )
         self.chats = Chats(self._database)
         self.folders = Folders(self._database)
@@ -50,12 +52,14 @@ class Store:
         self.presets = Presets(self._database)
 
     def search(self, query: str, limit: int = 50, before: int | None = None) -> list[Hit]:
-        """See `search.search`."""
+        """Search all messages; see `search.search`."""
         return search.search(self._database, query, limit, before)
 
     def close(self) -> None:
-        """Answers still under way are interrupted, with the text they have. Raises a StoreError where one
-        could not be saved; everything is closed then too."""
+        """Interrupt the answers in progress, save their text so far and close the file.
+
+        Raises a StoreError if an answer could not be saved; the file is closed in that case too.
+        """
         with contextlib.ExitStack() as last:
             last.callback(self._database.close)
             for answer in self.messages.under_way():
@@ -74,9 +78,9 @@ def _open(path: Path) -> Database:
 
 
 def _set_aside(path: Path) -> Path:
-    """With its log, so that it can still be repaired."""
+    """Rename a damaged file and its log, so that the user can still try to repair it. Return the new path."""
     kept = path.with_name(f"{path.stem}.damaged-{datetime.now():%Y%m%d-%H%M%S-%f}{path.suffix}")
-    with named(path):
+    with store_errors(path):
         for suffix in ("", "-wal", "-shm"):
             part = path.with_name(path.name + suffix)
             if part.exists():

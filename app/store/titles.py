@@ -1,10 +1,11 @@
-"""A chat's title, made from its first question and answer. Pure functions; English, Korean and Chinese."""
+"""Automatic chat titles from the first question and answer, in English, Korean and Chinese. Pure
+functions."""
 
 import re
 import unicodedata
 
-WIDTH = 40  # columns; Han, kana and Hangul take two
-_READ = 4000  # characters of a text; what is said later is not its beginning
+WIDTH = 40  # most columns in a title; Han, kana and Hangul take two each
+_READ = 4000  # only this many characters of a text are considered
 
 _CODE = re.compile(r"^\s*(```|~~~).*?(^\s*\1|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(r"^\s*(?:[#>]+|[-*+]|\d+[.)])\s+|[*`]+", re.MULTILINE)
@@ -30,8 +31,11 @@ _ENDING = re.compile(
 
 
 def title_of(question: str, answer: str = "") -> str:
-    """At most `WIDTH` columns of the first sentence of the question that says something, without courtesy and
-    markup; where the question is code alone, of the answer. Empty where neither has a word."""
+    """Return a title of at most `WIDTH` columns: the first meaningful sentence of the question, without
+    polite phrases and markup.
+
+    If the question has no words outside code, use the answer. Return "" if the answer has none either.
+    """
     sentences = _sentences(question) or _sentences(answer)
     titles = [title for title in map(_without_courtesy, sentences) if _has_word(title)]
     title = (titles or sentences or [""])[0]
@@ -39,7 +43,7 @@ def title_of(question: str, answer: str = "") -> str:
 
 
 def _sentences(text: str) -> list[str]:
-    """Those with a word, outside code."""
+    """Return the sentences that contain a word, without those in code blocks."""
     text = _LINK.sub(r"\1", _MARKS.sub("", _CODE.sub("\n", text[:_READ])))
     sentences = filter(_has_word, _SENTENCE_END.split(text))
     return [" ".join(_CONTROL.sub(" ", sentence).split()) for sentence in sentences]
@@ -68,7 +72,7 @@ def _shorten(text: str) -> str:
         width += 2 if unicodedata.east_asian_width(character) in "WF" else 1
         if width > WIDTH:
             kept = text[: position - 1]
-            if not text[position - 1].isspace() and " " in kept[-12:]:  # a word cut in two goes
+            if not text[position - 1].isspace() and " " in kept[-12:]:  # drop the word that was cut
                 kept = kept[: kept.rindex(" ")]
             return kept.rstrip(" ,;:，、") + "…"
     return text

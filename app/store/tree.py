@@ -1,44 +1,44 @@
-"""The tree of a chat's messages: what is shown of it, and what of that is sent. Pure functions."""
+"""The tree of a chat's messages: which ones are shown, and which are sent to the engine. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 
 from msgspec import Struct, structs
 
-from app.store.records import Message
+from app.store.records import StoredMessage
 from engine.protocol import messages as protocol
 
 
-class Shown(Struct, frozen=True):
-    """A message on the path that is shown. versions: ids of it and its siblings, oldest first."""
+class ShownMessage(Struct, frozen=True):
+    """A message that is shown. versions: ids of all its versions, this one included, oldest first."""
 
-    message: Message
+    message: StoredMessage
     versions: tuple[int, ...]
 
     @property
     def version(self) -> int:
-        """From 1: the 2 of ‹ 2/3 ›."""
+        """Number of the version shown, counted from 1; for example 2 in ‹ 2/3 ›."""
         return self.versions.index(self.message.id) + 1
 
 
-def shown_path(messages: Sequence[Message]) -> list[Shown]:
-    """From the first message along the shown version of each."""
-    versions: dict[int | None, list[Message]] = defaultdict(list)
+def shown_path(messages: Sequence[StoredMessage]) -> list[ShownMessage]:
+    """Return the messages shown, in order: the shown version of each, from the first message on."""
+    versions: dict[int | None, list[StoredMessage]] = defaultdict(list)
     for message in messages:
         versions[message.parent].append(message)
-    path: list[Shown] = []
+    path: list[ShownMessage] = []
     parent = None
     while siblings := versions.get(parent):
         message = next(sibling for sibling in siblings if sibling.shown)
-        path.append(Shown(message, tuple(sibling.id for sibling in siblings)))
+        path.append(ShownMessage(message, tuple(sibling.id for sibling in siblings)))
         parent = message.id
     return path
 
 
-def path_to(messages: Sequence[Message], message: int) -> list[Message]:
-    """From the first message to this one."""
+def path_to(messages: Sequence[StoredMessage], message: int) -> list[StoredMessage]:
+    """Return the path from the first message to this one."""
     by_id = {one.id: one for one in messages}
-    path: list[Message] = []
+    path: list[StoredMessage] = []
     step: int | None = message
     while step is not None:
         path.append(by_id[step])
@@ -46,25 +46,30 @@ def path_to(messages: Sequence[Message], message: int) -> list[Message]:
     return path[::-1]
 
 
-def to_send(path: Sequence[Message], system: str = "") -> list[protocol.Message]:
-    """The list for a `Chat` request. Chat templates want the roles to alternate, a question first: of
-    questions in a row, the earlier got no answer and are left out; answers in a row are one."""
-    said: list[protocol.Message] = []
+def to_send(path: Sequence[StoredMessage], system: str = "") -> list[protocol.Message]:
+    """Return the messages to send in a `Chat` request: the system prompt, if any, then those on the path.
+
+    Chat templates require that questions and answers alternate and that a question comes first. A
+    question followed by another one was not answered and is left out; adjacent answers are joined.
+    """
+    sent: list[protocol.Message] = []
     for message in path:
-        if not message.text or (message.role == "assistant" and not said):
+        if not message.text or (message.role == "assistant" and not sent):
             continue
-        if said and said[-1].role == message.role:
-            before = said.pop().content
+        if sent and sent[-1].role == message.role:
+            before = sent.pop().content
             text = message.text if message.role == "user" else f"{before}\n\n{message.text}"
         else:
             text = message.text
-        said.append(protocol.Message(message.role, text))
-    return [protocol.Message("system", system), *said] if system else said
+        sent.append(protocol.Message(message.role, text))
+    return [protocol.Message("system", system), *sent] if system else sent
 
 
-def with_one_shown(messages: Sequence[Message]) -> list[Message] | None:
-    """The same tree with exactly one version shown of each message, the newest where none is; None where it
-    is no tree whose parents come before their children."""
+def with_one_shown(messages: Sequence[StoredMessage]) -> list[StoredMessage] | None:
+    """Return the same tree with exactly one version of each message shown, by default the newest.
+
+    Return None if the messages do not form a tree in which parents precede their children.
+    """
     ids: set[int | None] = {None}
     for message in messages:
         if message.id in ids or message.parent not in ids:

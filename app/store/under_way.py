@@ -1,4 +1,5 @@
-"""An answer that is being written: saved as it comes, so that a crash costs at most its last moment."""
+"""Answers in progress. Their text is saved twice a second, so that a crash loses at most the last half
+second."""
 
 import threading
 from collections.abc import Sequence
@@ -9,19 +10,21 @@ import psutil
 from app.store import rows
 from app.store.database import Database
 from app.store.errors import StoreError
-from app.store.records import ChatSettings, ModelPair, Report, State, to_json, well_formed
+from app.store.records import AnswerReport, ChatSettings, ModelPair, State, to_json, well_formed
 from engine.protocol.messages import Answer
 
 SAVE_EVERY_S = 0.5
 
 
 class AnswerUnderWay:
-    """One thread adds, another saves what was added, twice a second. Ends with `finish` or `interrupt`.
+    """A message that the engine is writing. One thread adds text; a saver thread stores it twice a second.
+
+    The answer is in progress until `finish` or `interrupt` is called.
 
     Attributes:
-        id: of the message
-        text: all of it so far
-        problem: why it could not be saved last time, or None. Nothing is lost by it: saving is tried again.
+        id: id of the message
+        text: the whole text so far
+        problem: the error from the last save, or None; no text is lost, since the next save tries again
     """
 
     def __init__(
@@ -31,9 +34,12 @@ class AnswerUnderWay:
         settings: ChatSettings,
         pair: ModelPair,
         text: str = "",
-        reports: Sequence[Report] = (),
+        reports: Sequence[AnswerReport] = (),
     ) -> None:
-        """Goes on with a message that was taken up and has this text and these reports."""
+        """Begin or continue a message that `mark_in_progress` has marked.
+
+        text, reports: what the message already contains.
+        """
         self.id = message
         self.text = text
         self.problem: StoreError | None = None
@@ -41,7 +47,7 @@ class AnswerUnderWay:
         self._settings, self._pair = settings, pair
         self._begun, self._reports = text, reports
         self._saved = text
-        self._lock = threading.Lock()  # nothing is saved after the end
+        self._lock = threading.Lock()  # held while saving, so that nothing is saved after the end
         self._over = threading.Event()
         self._saver = threading.Thread(target=self._keep_saving, name="answer saver", daemon=True)
         self._saver.start()
@@ -54,18 +60,23 @@ class AnswerUnderWay:
         self.text += text
 
     def finish(self, answer: Answer) -> None:
-        """Save the answer as the engine gave it, whole and with its figures. Raises a StoreError where that
-        fails; the answer is under way still then, and may be finished again."""
+        """Save the complete answer and its report.
+
+        Raises a StoreError if saving fails; in that case the answer is still in progress, and `finish` may be
+        called again.
+        """
         self.text = self._begun + answer.text
-        report = Report.of(answer, self._settings, self._pair)
+        report = AnswerReport.of(answer, self._settings, self._pair)
         with self._lock:
             self._end("complete", [*self._reports, report])
             self._over.set()
         self._saver.join()
 
     def interrupt(self) -> None:
-        """Nothing more comes: the engine failed or was lost, or the store is closed. Raises a StoreError
-        where the end of the text cannot be saved."""
+        """End an answer that gets no more text: the engine failed or was lost, or the store is being closed.
+
+        Raises a StoreError if the end of the text cannot be saved.
+        """
         with self._lock:
             try:
                 if not self.is_over:
@@ -74,10 +85,10 @@ class AnswerUnderWay:
                 self._over.set()
         self._saver.join()
 
-    def _end(self, state: State, reports: Sequence[Report]) -> None:
+    def _end(self, state: State, reports: Sequence[AnswerReport]) -> None:
         with self._database.writing() as connection:
             settle(connection, self.id, self.text, state, reports)
-            rows.was_said(connection, rows.place_of(connection, self.id)[0])
+            rows.touch(connection, rows.place_of(connection, self.id)[0])
 
     def _keep_saving(self) -> None:
         while not self._over.wait(SAVE_EVERY_S):
@@ -88,15 +99,15 @@ class AnswerUnderWay:
     def _save(self, text: str) -> None:
         try:
             with self._database.writing() as connection:
-                take_up(connection, self.id)
+                mark_in_progress(connection, self.id)
                 connection.execute("UPDATE messages SET text = ? WHERE id = ?", (well_formed(text), self.id))
             self._saved, self.problem = text, None
         except StoreError as problem:
             self.problem = problem
 
 
-def take_up(connection: Connection, message: int) -> None:
-    """This process writes at the message from now on; until it is settled, the message is not indexed."""
+def mark_in_progress(connection: Connection, message: int) -> None:
+    """Record that this process is writing a message. Remove it from the search index until it is settled."""
     if connection.execute("SELECT 1 FROM under_way WHERE message = ?", (message,)).fetchone():
         return
     rows.forget(connection, message, rows.place_of(connection, message)[3])
@@ -106,10 +117,18 @@ def take_up(connection: Connection, message: int) -> None:
 
 
 def settle(
-    connection: Connection, message: int, text: str, state: State, reports: Sequence[Report] | None = None
+    connection: Connection,
+    message: int,
+    text: str,
+    state: State,
+    reports: Sequence[AnswerReport] | None = None,
 ) -> None:
-    """The message is not written at any more. Its reports stay as they are where none are given."""
-    take_up(connection, message)  # where another process thought this one was gone
+    """Store the final text and state of a message, and add it to the search index.
+
+    reports: the reports to store; None keeps the stored ones.
+    """
+    # Another process may have settled the message, believing that this process had ended.
+    mark_in_progress(connection, message)
     text = well_formed(text)
     connection.execute(
         "UPDATE messages SET text = ?, state = ?, reports = coalesce(?, reports) WHERE id = ?",
@@ -120,17 +139,18 @@ def settle(
 
 
 def settle_lost(connection: Connection) -> None:
-    """Answers whose process is gone were interrupted."""
+    """Mark as interrupted those answers in progress whose process has ended."""
     for message, pid, started in connection.execute("SELECT message, pid, started FROM under_way").fetchall():
         if not _is_running(pid, started):
             settle(connection, message, rows.place_of(connection, message)[3], "interrupted")
 
 
 def _is_running(pid: int, started: float) -> bool:
-    """A process id alone is used again."""
+    """Return whether a process with this id is alive and began at this time: a later process may get
+    the same id."""
     try:
         process = psutil.Process(pid)
-        is_same = abs(process.create_time() - started) < 2  # seconds: the system's clock may have been set
+        is_same = abs(process.create_time() - started) < 2  # seconds; the clock may have been adjusted
         return is_same and bool(process.status() != psutil.STATUS_ZOMBIE)
     except psutil.Error:
         return False

@@ -1,4 +1,4 @@
-"""Whole chats out of the store and into it: what copying, branching, exporting and importing share."""
+"""Reading and adding whole chats, for copying, branching, export and import."""
 
 from collections.abc import Sequence
 from sqlite3 import Connection
@@ -7,22 +7,22 @@ import msgspec
 
 from app.store import rows, tree
 from app.store.errors import BadImport
-from app.store.records import Chat, ChatSettings, Message, to_json, well_formed
+from app.store.records import ChatSettings, StoredMessage, WholeChat, to_json, well_formed
 
 _settings = msgspec.json.Decoder(ChatSettings)
 
 
-def read(connection: Connection, chat: int) -> Chat:
-    """Raises NotInStore."""
+def read(connection: Connection, chat: int) -> WholeChat:
+    """Return a whole chat. Raises NotInStore if it does not exist."""
     row = connection.execute(
         "SELECT title, named, created_at, updated_at, pinned, folders.name, settings FROM chats"
         " LEFT JOIN folders ON folders.id = chats.folder WHERE chats.id = ?",
         (chat,),
     ).fetchone()
     if row is None:
-        raise rows.gone("chat")
+        raise rows.not_found("chat")
     title, named, created_at, updated_at, pinned, folder, settings = row
-    return Chat(
+    return WholeChat(
         title=title,
         named=bool(named),
         created_at=created_at,
@@ -34,13 +34,15 @@ def read(connection: Connection, chat: int) -> Chat:
     )
 
 
-def add(connection: Connection, chat: Chat) -> int:
-    """Returns its id. An answer that was under way is an interrupted one in the copy. Raises BadImport where
-    its messages are no tree."""
+def add(connection: Connection, chat: WholeChat) -> int:
+    """Add a whole chat and return its id. An answer in progress is added as an interrupted one.
+
+    Raises BadImport if the messages do not form a tree.
+    """
     messages = tree.with_one_shown(chat.messages)
     if messages is None:
         raise BadImport(
-            f"The messages of the chat “{chat.title}” do not follow from each other.",
+            f"The chat “{chat.title}” is inconsistent: a message has no valid parent.",
             "Export the chat again.",
         )
     cursor = connection.execute(
@@ -61,7 +63,7 @@ def add(connection: Connection, chat: Chat) -> int:
     return cursor.lastrowid
 
 
-def _add_messages(connection: Connection, chat: int, messages: Sequence[Message]) -> None:
+def _add_messages(connection: Connection, chat: int, messages: Sequence[StoredMessage]) -> None:
     ids: dict[int | None, int | None] = {None: None}
     for message in messages:
         ids[message.id] = rows.insert(
@@ -80,7 +82,7 @@ def _add_messages(connection: Connection, chat: int, messages: Sequence[Message]
 
 
 def folder_named(connection: Connection, name: str) -> int:
-    """The folder of this name, made where there is none."""
+    """Return the id of the folder with this name; create the folder if necessary."""
     name = well_formed(name)
     connection.execute("INSERT OR IGNORE INTO folders (name) VALUES (?)", (name,))
     folder: int = connection.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()[0]

@@ -1,1 +1,2 @@
-"""Measurements: how fast each part runs on this machine, beside what bounds it."""
+"""Benchmarks, which measure how fast each part of the engine runs on this machine, and what bounds its
+speed."""

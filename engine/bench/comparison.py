@@ -1,24 +1,29 @@
-"""What the answers of a grid of drafters come to: means with 95 % intervals, each beside one drafter's on the
-same prompts."""
+"""Summarises the answers that `specexec bench drafters` measures: means with 95 % intervals, and the ratio of
+every drafter to one of them on the same prompts."""
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 from statistics import fmean
 
 import msgspec
 
 from engine import protocol
-from engine.bench.drafters import Cell, Record
-from engine.bench.intervals import Estimate, mean, ratio
+from engine.bench.estimates import Curve, Estimate, draw, mean, ratio
+from engine.bench.records import AnswerRecord, Cell
 
-FEWEST_TOKENS = 16  # of an answer that counts
+FEWEST_TOKENS = 16  # shorter answers are left out
 ALL = "all"
 
 
-class Row(msgspec.Struct, frozen=True):
-    """Of one cell and one kind of prompt (or ALL). `against_…`: times what the other drafter has, None for
-    itself. `seconds`: of one iteration. `accepted`: share of the nodes proposed, None where there were none.
-    Of replayed answers there are no times."""
+class ComparisonRow(msgspec.Struct, frozen=True):
+    """A summary of one cell's answers to one kind of prompt, or to ALL.
+
+    `prompts`: the number of prompts. `against_per_pass`, `against_per_second`: the ratio to the drafter that
+    the others are compared with; None for that drafter itself. `seconds`: the mean time of one iteration.
+    `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed. Replayed
+    answers have no times.
+    """
 
     kind: str
     cell: Cell
@@ -33,8 +38,12 @@ class Row(msgspec.Struct, frozen=True):
     accepted: float | None
 
 
-def compare(records: Sequence[Record], against: str) -> list[Row]:
-    """against: name of a drafter. Answers that ended within FEWEST_TOKENS are left out."""
+def compare(records: Sequence[AnswerRecord], against: str) -> list[ComparisonRow]:
+    """Summarise answers, first over all prompts, then for each kind of prompt. Answers of fewer than
+    FEWEST_TOKENS tokens are left out.
+
+    against: name of the drafter that the others are compared with.
+    """
     records = [record for record in records if record.counts.tokens >= FEWEST_TOKENS]
     cells = list(dict.fromkeys(record.cell for record in records))
     cells.sort(key=_order(cells))
@@ -45,20 +54,23 @@ def compare(records: Sequence[Record], against: str) -> list[Row]:
     return rows
 
 
-def left_out(records: Sequence[Record]) -> int:
-    """Answers that do not count."""
+def left_out(records: Sequence[AnswerRecord]) -> int:
+    """Return the number of answers that `compare` leaves out."""
     return sum(record.counts.tokens < FEWEST_TOKENS for record in records)
 
 
-def _rows(kind: str, cells: Sequence[Cell], records: Sequence[Record], against: str) -> list[Row]:
-    by_cell: dict[Cell, list[Record]] = {}
+def _rows(
+    kind: str, cells: Sequence[Cell], records: Sequence[AnswerRecord], against: str
+) -> list[ComparisonRow]:
+    by_cell: dict[Cell, list[AnswerRecord]] = {}
     for record in records:
         by_cell.setdefault(record.cell, []).append(record)
     return [_row(kind, cell, by_cell, against) for cell in cells if cell in by_cell]
 
 
 def _order(cells: list[Cell]) -> Callable[[Cell], tuple[int, ...]]:
-    """By sampling, then drafter, each as it came first; then by budget."""
+    """Return a key that sorts cells by sampling, then by drafter (both in order of appearance), then by
+    budget."""
     samplings = list(dict.fromkeys(cell.sampling for cell in cells))
     drafters = list(dict.fromkeys(cell.drafter for cell in cells))
     return lambda cell: (
@@ -69,7 +81,7 @@ def _order(cells: list[Cell]) -> Callable[[Cell], tuple[int, ...]]:
     )
 
 
-def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[Record]], against: str) -> Row:
+def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against: str) -> ComparisonRow:
     records = by_cell[cell]
     others = by_cell.get(_other(cell, list(by_cell), against) or cell, [])
     times = [record.times for record in records if record.times]
@@ -80,7 +92,7 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[Record]], against: str)
     } if times else None  # fmt: skip
     nodes = sum(record.counts.nodes for record in records)
     rates, per_pass = _by_prompt(records, _rate), _by_prompt(records, _per_pass)
-    return Row(
+    return ComparisonRow(
         kind=kind,
         cell=cell,
         prompts=len(per_pass),
@@ -96,29 +108,32 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[Record]], against: str)
 
 
 def _other(cell: Cell, cells: list[Cell], against: str) -> Cell | None:
-    """The cell of `against` with the same settings; where it has no trees, or only one budget, that one."""
+    """Return the cell to compare `cell` with. Of the cells of the drafter `against` with the same sampling,
+    this is the only one, or if there are several, the one with the same budget; None if there is none."""
     same = [each for each in cells if each.drafter == against and each.sampling == cell.sampling]
     if len(same) == 1:
         return same[0]
     return next((each for each in same if each.budget == cell.budget), None)
 
 
-def _per_pass(record: Record) -> float | None:
+def _per_pass(record: AnswerRecord) -> float | None:
     return record.counts.tokens_per_pass
 
 
-def _rate(record: Record) -> float | None:
+def _rate(record: AnswerRecord) -> float | None:
     return record.times.tokens_per_second if record.times else None
 
 
-def _by_prompt(records: Sequence[Record], what: Callable[[Record], float | None]) -> dict[str, float]:
-    """The mean over repeats, where there is a value."""
-    found: dict[str, list[float]] = {}
+def _by_prompt(
+    records: Sequence[AnswerRecord], what: Callable[[AnswerRecord], float | None]
+) -> dict[str, float]:
+    """Return, for each prompt, the mean of `what` over its repeats. Repeats without a value are left out."""
+    by_prompt: dict[str, list[float]] = {}
     for record in records:
         value = what(record)
         if value is not None:
-            found.setdefault(record.prompt, []).append(value)
-    return {prompt: fmean(values) for prompt, values in found.items()}
+            by_prompt.setdefault(record.prompt, []).append(value)
+    return {prompt: fmean(values) for prompt, values in by_prompt.items()}
 
 
 def _paired(values: dict[str, float], others: dict[str, float]) -> Estimate | None:
@@ -126,8 +141,8 @@ def _paired(values: dict[str, float], others: dict[str, float]) -> Estimate | No
     return ratio([values[each] for each in both], [others[each] for each in both]) if both else None
 
 
-def table(rows: Sequence[Row], against: str) -> Iterator[str]:
-    """Markdown, one table for each kind."""
+def table(rows: Sequence[ComparisonRow], against: str) -> Iterator[str]:
+    """Yield the lines of Markdown tables, one for each kind of prompt."""
     for kind, group in groupby(rows, lambda row: row.kind):
         if kind != ALL:
             yield ""
@@ -142,10 +157,10 @@ def table(rows: Sequence[Row], against: str) -> Iterator[str]:
             yield f"| {' | '.join(_columns(row))} |"
     if any(row.replayed for row in rows):
         yield ""
-        yield "Rows without tokens/s were replayed: the target's answers were recorded once."
+        yield "Rows without tokens/s are replayed from recorded answers of the target."
 
 
-def _columns(row: Row) -> list[str]:
+def _columns(row: ComparisonRow) -> list[str]:
     cell, sampling = row.cell, row.cell.sampling
     penalty = f", “{sampling.letter}” −{sampling.penalty:g}" if sampling.penalty else ""
     phases = [f"{getattr(row.seconds, phase):.3f}" if row.seconds else "–" for phase in PHASES]
@@ -172,3 +187,35 @@ def _shown(estimate: Estimate | None) -> str:
         return "–"
     interval = "" if estimate.low is None else f" ({estimate.low:.2f}–{estimate.high:.2f})"
     return f"{estimate.value:.2f}{interval}"
+
+
+def plot(rows: Sequence[ComparisonRow], path: Path) -> None:
+    """Plot the tokens per pass over all prompts: against the temperature if there are several temperatures
+    but not several budgets, otherwise against the budget."""
+    rows = [row for row in rows if row.kind == ALL]
+    budgets = {row.cell.budget for row in rows if row.cell.budget}
+    temperatures = {row.cell.sampling.temperature for row in rows}
+    by_budget = len(budgets) > 1 or len(temperatures) == 1
+    curves: dict[str, dict[float, Estimate]] = {}
+    for row in rows:
+        cell, sampling = row.cell, row.cell.sampling
+        name = cell.drafter
+        if by_budget and len(temperatures) > 1:
+            name += f", temperature {sampling.temperature:g}"
+        if not by_budget and cell.budget != 0:
+            name += f", budget {cell.budget or 'auto'}"
+        if sampling.penalty:
+            name += f", “{sampling.letter}” −{sampling.penalty:g}"
+        if not by_budget:
+            curves.setdefault(name, {})[sampling.temperature] = row.tokens_per_pass
+        elif cell.budget == 0:  # without trees: a horizontal line to compare with
+            curves[name] = dict.fromkeys(map(float, budgets), row.tokens_per_pass)
+        elif cell.budget is not None:
+            curves.setdefault(name, {})[cell.budget] = row.tokens_per_pass
+    draw(
+        path,
+        [Curve(name, points) for name, points in curves.items()],
+        x="budget, nodes" if by_budget else "temperature",
+        y="tokens per pass, 95 % interval",
+        doubling=by_budget,
+    )

@@ -1,26 +1,100 @@
-"""How much of the target's probability the draft's best k tokens hold, on the target's own answers: what the
-best tree of one draft could have accepted (SpecExec, arXiv 2406.02532, figure 2).
+"""`specexec bench coverage`: measures what share of the target's probability the draft's best k tokens hold,
+on the target's own answers. This share bounds the acceptance of the best possible tree from one draft
+(SpecExec, arXiv 2406.02532, figure 2).
 
-Both models read an answer at once, in one pass; the target's distribution is the one it samples from, after
-all processors.
+Each model reads a whole answer in one pass. The target's distribution is the one it samples from, after all
+processors.
 """
 
+import argparse
+import json
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
-from torch import Tensor
 
-from engine.bench.intervals import Estimate, mean
-from engine.bench.plots import Curve
-from engine.model import Model, Rows
-from engine.sampling import History, Sampler
+from engine import protocol
+from engine.bench.estimates import Curve, Estimate, check_plot, draw, mean
+from engine.bench.options import (
+    add_plot_option,
+    add_prompt_options,
+    add_sampling_options,
+    checked_options,
+    prompts_of,
+    say,
+)
+from engine.errors import BadOption
+from engine.serving.service import EngineService
+from engine.terminal import Commands, add_command, add_model_options, cancelled_by_ctrl_c, load_request
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from engine.model.interface import Model
+    from engine.sampling import Sampler
 
 KS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
+def add(kinds: Commands) -> None:
+    parser = add_command(
+        kinds,
+        "coverage",
+        run,
+        "measure how much of the target's probability the draft's best tokens hold",
+        "For k = 1, 2, 4, … 128: the share of the target's probability that the draft's k most probable "
+        "tokens hold, averaged over the tokens of the target's own answers, and beside it the share held by "
+        "the target's own k best tokens.",
+    )
+    add_model_options(parser)
+    add_prompt_options(parser)
+    add_sampling_options(parser)
+    parser.add_argument(
+        "--temperature",
+        type=float,
+        metavar="T",
+        default=1.0,
+        help="sampling temperature (default: 1, the target's own distribution)",
+    )
+    add_plot_option(parser, "the share against k")
+
+
+def run(parsed: argparse.Namespace) -> int:
+    from engine.serving.answer import sampler_of
+
+    prompts = prompts_of(parsed)
+    options = checked_options(parsed, temperature=parsed.temperature, max_new_tokens=parsed.tokens)
+    check_plot(parsed.plot)
+    engine, texts = EngineService(), []
+    with cancelled_by_ctrl_c() as cancelled:
+        engine.load(load_request(parsed), lambda event: None, cancelled)
+        assert engine.session is not None
+        pair = engine.session.pair
+        try:
+            if pair.draft is None:
+                raise BadOption("This bench needs a draft model.", "Name one with --draft.")
+            for prompt in prompts:
+                say(f"{prompt.key}, answer")
+                message = protocol.Message("user", prompt.text)
+                answer = engine.session.answer([message], options, lambda event: None, cancelled)
+                read = pair.tokenizer.encode_chat([{"role": "user", "content": prompt.text}])
+                texts.append((read, answer.token_ids))
+            sampler = sampler_of(options, parsed.seed)
+            coverages = measure(pair.target.model, pair.draft.model, texts, sampler, say)
+        finally:
+            engine.unload()
+    if parsed.json:
+        print(json.dumps({"coverage": msgspec.to_builtins(coverages)}))
+    else:
+        print("\n".join(table(coverages)))
+    if parsed.plot:
+        draw(parsed.plot, curves(coverages), x="k", y="probability held, 95 % interval", doubling=True)
+    return 0
+
+
 class Coverage(msgspec.Struct, frozen=True):
-    """Of `prompts` answers: the share of the target's probability held by the draft's best `k` tokens, and by
-    as many of its own."""
+    """The coverage for one `k`, over `prompts` answers. `draft`: the share of the target's probability that
+    the draft's k best tokens hold; `target`: the share that the target's own k best tokens hold."""
 
     k: int
     prompts: int
@@ -29,59 +103,65 @@ class Coverage(msgspec.Struct, frozen=True):
 
 
 def measure(
-    target: Model,
-    draft: Model,
+    target: "Model",
+    draft: "Model",
     texts: Sequence[tuple[Sequence[int], Sequence[int]]],
-    sampler: Sampler,
+    sampler: "Sampler",
     say: Callable[[str], None],
 ) -> list[Coverage]:
-    """texts: (prompt, answer), token ids; every token of an answer counts, each answer as one prompt.
+    """Measure the coverage for each k of KS.
 
-    Raises what a pass raises.
+    texts: pairs of a prompt and its answer, as token ids. Shares are averaged over all tokens of an answer,
+    then over the answers. Raises the errors that a pass raises.
     """
-    held: list[tuple[Tensor, Tensor]] = []
+    from engine.sampling import TokenHistory
+
+    shares: list[tuple[Tensor, Tensor]] = []
     for number, (prompt, answer) in enumerate(texts, start=1):
         say(f"answer {number} of {len(texts)}")
-        history = History(prompt, [answer[:place] for place in range(len(answer))])
+        history = TokenHistory(prompt, [answer[:place] for place in range(len(answer))])
         probs = sampler.probabilities(_logits(target, prompt, answer), history)
         guessed = _logits(draft, prompt, answer)[:, : probs.shape[1]]
         best = guessed.topk(max(KS)).indices
-        held.append((_held(probs, best), _held(probs, probs.topk(max(KS)).indices)))
+        shares.append((_held(probs, best), _held(probs, probs.topk(max(KS)).indices)))
     return [
         Coverage(
             k,
-            len(held),
-            mean([float(by_draft[k - 1]) for by_draft, _ in held]),
-            mean([float(by_target[k - 1]) for _, by_target in held]),
+            len(shares),
+            mean([float(by_draft[k - 1]) for by_draft, _ in shares]),
+            mean([float(by_target[k - 1]) for _, by_target in shares]),
         )
         for k in KS
     ]
 
 
-def table(found: Sequence[Coverage]) -> Iterator[str]:
-    """Markdown."""
+def table(coverages: Sequence[Coverage]) -> Iterator[str]:
+    """Yield the lines of a Markdown table."""
     yield "| k | held by the draft's best k | by the target's own |"
     yield "|---:|---:|---:|"
-    for each in found:
-        draft, own = each.draft, each.target
+    for coverage in coverages:
+        draft, own = coverage.draft, coverage.target
         interval = "" if draft.low is None else f" ({draft.low:.3f}–{draft.high:.3f})"
-        yield f"| {each.k} | {draft.value:.3f}{interval} | {own.value:.3f} |"
+        yield f"| {coverage.k} | {draft.value:.3f}{interval} | {own.value:.3f} |"
 
 
-def curves(found: Sequence[Coverage]) -> list[Curve]:
+def curves(coverages: Sequence[Coverage]) -> list[Curve]:
     return [
-        Curve("the draft's best k", {float(each.k): each.draft for each in found}),
-        Curve("the target's own", {float(each.k): each.target for each in found}),
+        Curve("the draft's best k", {float(each.k): each.draft for each in coverages}),
+        Curve("the target's own", {float(each.k): each.target for each in coverages}),
     ]
 
 
-def _logits(model: Model, prompt: Sequence[int], answer: Sequence[int]) -> Tensor:
-    """Of the distribution that each token of the answer came from, [answer, vocabulary]."""
+def _logits(model: "Model", prompt: Sequence[int], answer: Sequence[int]) -> "Tensor":
+    """Return the logits from which each token of the answer was chosen, [answer, vocabulary]."""
+    from engine.model.rows import Rows
+
     tokens = [*prompt, *answer[:-1]]
     rows = slice(len(prompt) - 1, None)
     return model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens)), logits_for=rows).logits
 
 
-def _held(probs: Tensor, best: Tensor) -> Tensor:
-    """Means over rows of what the first 1, 2, … of `best` [rows, most] hold of `probs`, [most]."""
+def _held(probs: "Tensor", best: "Tensor") -> "Tensor":
+    """Return the share of `probs` that the first 1, 2, … k tokens of `best`, [rows, k], hold, averaged over
+    the rows: [k]."""
     return probs.gather(-1, best.to(probs.device)).cumsum(-1).mean(0)

@@ -1,90 +1,202 @@
-"""Drafters side by side: the same prompts, the same engine, in turns, because a machine's speed changes from
-minute to minute.
+"""`specexec bench drafters`: compares drafters on the same prompts and with the same engine. They take turns,
+because a machine's speed changes from minute to minute.
 
-Between answers all rows are forgotten, so that each has its whole prefill; what a drafter has learnt of the
-target it keeps, as in a chat. The numbers are put together in `drafters_table`.
+Between answers all cached rows are dropped, so that each answer includes its whole prefill; a drafter keeps
+what it has learnt from the target, as in a chat. `engine.bench.comparison` summarises the answers.
 """
 
+import argparse
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from engine import protocol
-from engine.bench.json_lines import JsonLines
-from engine.bench.prompts import Prompt
-from engine.bench.replay import Recorded, ReplayVerifier, can_replay
-from engine.bench.settings import Models, Sampling, options_of
-from engine.budget import FixedLimits
-from engine.decoding import Iterated, decode
-from engine.errors import Interrupted
-from engine.model import no_watch
-from engine.session import Session
-from engine.writing import sampler_of
+from engine.bench.comparison import FEWEST_TOKENS, compare, left_out, plot, table
+from engine.bench.estimates import check_plot
+from engine.bench.options import (
+    Prompt,
+    add_plot_option,
+    add_prompt_options,
+    add_repeats_option,
+    add_sampling_options,
+    checked_options,
+    listed,
+    numbers,
+    prompts_of,
+    say,
+)
+from engine.bench.records import (
+    AnswerRecord,
+    Cell,
+    Counts,
+    JsonLines,
+    Models,
+    Recorded,
+    Sampling,
+    Times,
+    options_of,
+)
+from engine.errors import BadOption, Interrupted
+from engine.serving.service import EngineService
+from engine.terminal import (
+    Commands,
+    add_command,
+    add_model_options,
+    cancelled_by_ctrl_c,
+    load_request,
+    number_or_auto,
+)
+
+if TYPE_CHECKING:
+    from engine.serving.session import Session
 
 WARM_UP_TOKENS = 4
 
+DETAILS = """\
+For each drafter: tokens per pass and tokens/s, with a 95 % interval (bootstrap over prompts) and the ratio to
+one of the drafters on the same prompts; seconds of an iteration by phase; and the share of proposed nodes
+that were accepted.
 
-class Cell(msgspec.Struct, frozen=True):
-    """One drafter with one setting. budget: None where the engine chooses it, 0 where there are no trees."""
-
-    drafter: str
-    budget: int | None
-    sampling: Sampling
-
-    def __str__(self) -> str:
-        parts = [self.drafter]
-        if self.budget != 0:
-            parts.append(f"budget {'auto' if self.budget is None else self.budget}")
-        parts.append(f"temperature {self.sampling.temperature:g}")
-        if self.sampling.penalty:
-            parts.append(f"“{self.sampling.letter}” −{self.sampling.penalty:g}")
-        return ", ".join(parts)
+With --replay, the target's answers are recorded once, by the default drafter. Drafters that receive nothing
+but committed tokens from the target are then measured without running it, on the same trees as with it; they
+have no tokens/s. A budget of auto depends on measured times and is never replayed."""
 
 
-class Counts(msgspec.Struct, frozen=True):
-    """Of one answer: `nodes` were proposed in `passes` target passes, `accepted` of them were committed."""
+def add(kinds: Commands) -> None:
+    parser = add_command(kinds, "drafters", run, "compare drafters on the same prompts", DETAILS)
+    add_model_options(parser)
+    grid = parser.add_argument_group("comparison", "Every combination of these lists is measured.")
+    grid.add_argument(
+        "--drafters",
+        metavar="NAME,…",
+        default="none,auto",
+        help="drafters to compare, named as in specexec chat (default: %(default)s)",
+    )
+    grid.add_argument(
+        "--budget",
+        metavar="N|auto,…",
+        default="auto",
+        help="maximum numbers of nodes of a tree; auto: chosen by the engine (default: auto)",
+    )
+    grid.add_argument(
+        "--temperature",
+        metavar="T,…",
+        default="0",
+        help="sampling temperatures; 0: always the most probable token (default: 0)",
+    )
+    grid.add_argument(
+        "--penalise-letter",
+        metavar="LETTER",
+        default="",
+        help="letter whose tokens are penalised, which makes answers harder to draft (default: none)",
+    )
+    grid.add_argument(
+        "--penalty",
+        metavar="B,…",
+        default="0,5",
+        help="amounts to subtract from the logits of tokens that contain the letter (default: %(default)s)",
+    )
+    grid.add_argument(
+        "--against", metavar="NAME", help="drafter that the others are compared with (default: the first)"
+    )
+    add_prompt_options(parser)
+    add_sampling_options(parser)
+    output = parser.add_argument_group("repeats and files")
+    add_repeats_option(output, 1, "number of answers to each prompt, with different seeds")
+    output.add_argument(
+        "--replay",
+        type=Path,
+        metavar="FILE",
+        help="replay the answers recorded in this file, and record those that are missing (default: run the "
+        "target for every answer)",
+    )
+    output.add_argument(
+        "--json-lines",
+        type=Path,
+        metavar="FILE",
+        help="keep every measured answer in this file, one per line; an interrupted run resumes from it "
+        "(default: none)",
+    )
+    add_plot_option(output, "tokens per pass against the budget")
 
-    tokens: int
-    passes: int
-    nodes: int
-    accepted: int
 
-    @property
-    def tokens_per_pass(self) -> float:
-        return (self.tokens - 1) / self.passes
+def run(parsed: argparse.Namespace) -> int:
+    prompts, samplings = prompts_of(parsed), _samplings(parsed)
+    names, budgets = listed(parsed.drafters), numbers("budget", parsed.budget, number_or_auto)
+    for budget in budgets:
+        checked_options(parsed, budget=budget)
+    if parsed.repeats < 1:
+        raise BadOption("--repeats must be at least 1.", "Omit it for one answer to each prompt.")
+    check_plot(parsed.plot)
+    records, recorded = JsonLines(parsed.json_lines, AnswerRecord), JsonLines(parsed.replay, Recorded)
+    terms = ComparisonTerms(prompts, parsed.tokens, parsed.repeats, replay=parsed.replay is not None)
+    load, engine = load_request(parsed), EngineService()
+    with cancelled_by_ctrl_c() as cancelled:
+        loaded = engine.load(load, lambda event: None, cancelled)
+        assert engine.session is not None
+        models = Models.of(loaded, load)
+        try:
+            against = engine.session.drafter(parsed.against or names[0]).name
+            bench = Bench(engine.session, models, terms, records, recorded, say, cancelled)
+            cells = bench.cells(names, budgets, samplings)
+            if against not in {cell.drafter for cell in cells}:
+                raise BadOption(
+                    f"--against {against} is not among the compared drafters.", "Add it to --drafters."
+                )
+            answers = bench.run(cells)
+        finally:
+            engine.unload()
+    rows = compare(answers, against)
+    if short := left_out(answers):
+        say(f"{short} of {len(answers)} answers are left out: they have fewer than {FEWEST_TOKENS} tokens.")
+    if parsed.json:
+        report = {
+            "models": msgspec.to_builtins(models),
+            "against": against,
+            "left_out": short,
+            "rows": msgspec.to_builtins(rows),
+        }
+        print(json.dumps(report, ensure_ascii=False))
+    else:
+        print("\n".join(table(rows, against)))
+    if parsed.plot:
+        plot(rows, parsed.plot)
+    return 0
 
 
-class Times(msgspec.Struct, frozen=True):
-    """Of one answer, in seconds: until its first token; then those of all passes, by phase."""
-
-    tokens_per_second: float
-    prefill_s: float
-    seconds: protocol.Seconds
-
-
-class Record(msgspec.Struct, frozen=True):
-    """One answer. `times`: None where it was replayed."""
-
-    models: Models
-    cell: Cell
-    prompt: str
-    kind: str
-    asked_tokens: int
-    repeat: int
-    counts: Counts
-    times: Times | None
-
-    @property
-    def place(self) -> tuple[object, ...]:
-        """What a later run looks for before it asks again."""
-        return self.models, self.cell, self.prompt, self.asked_tokens, self.repeat
+def _samplings(parsed: argparse.Namespace) -> list[Sampling]:
+    """Return every combination of temperature and penalty. Raises BadOption if an option is out of range."""
+    if len(parsed.penalise_letter) > 1:
+        raise BadOption("--penalise-letter takes a single letter.", "Example: --penalise-letter r.")
+    penalties = numbers("penalty", parsed.penalty, float) if parsed.penalise_letter else [0.0]
+    samplings = []
+    for temperature in numbers("temperature", parsed.temperature, float):
+        for penalty in penalties:
+            options = checked_options(parsed, temperature=temperature, logit_bias={0: -penalty})
+            samplings.append(
+                Sampling(
+                    temperature=options.temperature,
+                    top_p=options.top_p,
+                    top_k=options.top_k,
+                    min_p=options.min_p,
+                    seed=options.seed or 0,
+                    letter=parsed.penalise_letter,
+                    penalty=penalty,
+                )
+            )
+    return samplings
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What is asked of each cell: `repeats` answers of `tokens` tokens to each of `prompts`. replay: whether
-    what can be replayed is."""
+class ComparisonTerms:
+    """What is measured for each cell: `repeats` answers of at most `tokens` tokens to each of `prompts`.
+
+    `replay`: whether to replay those answers that can be replayed.
+    """
 
     prompts: Sequence[Prompt]
     tokens: int
@@ -93,20 +205,23 @@ class Terms:
 
 
 class Bench:
-    """Attributes: `records` (answers measured so far, which are not asked for again), `recorded` (answers to
-    replay; one that is missing is recorded first)."""
+    """Measures the cells of a comparison.
+
+    `records`: the answers measured so far, which are not measured again. `recorded`: the target's answers to
+    replay; an answer that is missing is recorded and added.
+    """
 
     def __init__(
         self,
-        session: Session,
+        session: "Session",
         models: Models,
-        terms: Terms,
-        records: JsonLines[Record],
+        terms: ComparisonTerms,
+        records: JsonLines[AnswerRecord],
         recorded: JsonLines[Recorded],
         say: Callable[[str], None],
         cancelled: Callable[[], bool],
     ) -> None:
-        """say: told what is being measured. cancelled: asked as by `Session.answer`."""
+        """cancelled: as in `Session.answer`."""
         self.records = records
         self.recorded = recorded
         self._session = session
@@ -119,32 +234,37 @@ class Bench:
     def cells(
         self, drafters: Sequence[str], budgets: Sequence[int | None], samplings: Sequence[Sampling]
     ) -> list[Cell]:
-        """Every drafter with every budget and sampling; one that grows no trees has no budget. Raises
-        BadOption."""
-        found: dict[Cell, None] = {}
+        """Return every combination of drafter, budget and sampling; drafters without trees have no budget.
+
+        Raises BadOption if a drafter is unknown or cannot be used with the loaded models.
+        """
+        cells: dict[Cell, None] = {}
         for sampling in samplings:
             for name in drafters:
                 drafter = self._session.drafter(name)
                 for budget in budgets:
                     trees = drafter.defaults.budget > 0
-                    found[Cell(drafter.name, budget if trees else 0, sampling.plain())] = None
-        return list(found)
+                    cells[Cell(drafter.name, budget if trees else 0, sampling.plain())] = None
+        return list(cells)
 
-    def run(self, cells: Sequence[Cell]) -> list[Record]:
-        """Their records. Raises Interrupted, and what answering raises; what was measured before that is in
-        `records`."""
+    def run(self, cells: Sequence[Cell]) -> list[AnswerRecord]:
+        """Measure the cells and return their answers.
+
+        Raises Interrupted if the user interrupts it, and the errors from answering. The answers measured
+        before an error are in `records`.
+        """
         usable = [each for each in self.records.records if self._terms.replay or each.times]
         done = {record.place: record for record in usable}
-        found = []
+        answers = []
         for repeat in range(self._terms.repeats):
             for number, prompt in enumerate(self._terms.prompts):
-                first = number % len(cells)  # in turns also who comes first
+                first = number % len(cells)  # the order rotates
                 for cell in (*cells[first:], *cells[:first]):
                     place = (self._models, cell, prompt.key, self._terms.tokens, repeat)
                     if place not in done:
                         self._say(f"{prompt.key}, {cell}, {repeat + 1} of {self._terms.repeats}")
                         counts, times = self._measure(cell, prompt, repeat)
-                        record = Record(
+                        record = AnswerRecord(
                             self._models,
                             cell,
                             prompt.key,
@@ -156,10 +276,12 @@ class Bench:
                         )
                         done[place] = record
                         self.records.add(record)
-                    found.append(done[place])
-        return found
+                    answers.append(done[place])
+        return answers
 
     def _measure(self, cell: Cell, prompt: Prompt, repeat: int) -> tuple[Counts, Times | None]:
+        from engine.bench.replay import can_replay
+
         drafter = self._session.drafter(cell.drafter)
         replayable = self._terms.replay and cell.budget is not None
         if replayable and can_replay(drafter, greedy=cell.sampling.temperature == 0):
@@ -193,11 +315,19 @@ class Bench:
         message = protocol.Message("user", prompt.text)
         answer = self._session.answer([message], options, emit, self._cancelled)
         if answer.stop_reason == "cancelled":
-            raise Interrupted("The bench was ended.", "With --json-lines a second start goes on from here.")
+            raise Interrupted(
+                "The benchmark was interrupted.", "With --json-lines, the same command resumes it."
+            )
         return answer
 
     def _replay(self, cell: Cell, prompt: Prompt, repeat: int) -> Counts:
-        recorded = self._said(prompt, cell.sampling.repeated(repeat))
+        from engine.bench.replay import ReplayVerifier
+        from engine.decoding.budget import FixedLimits
+        from engine.decoding.iteration import Iterated, decode
+        from engine.model.interface import no_progress
+        from engine.serving.answer import sampler_of
+
+        recorded = self._recorded_answer(prompt, cell.sampling.repeated(repeat))
         self._session.forget()
         tokenizer, drafter = self._session.pair.tokenizer, self._session.drafter(cell.drafter)
         stream = decode(
@@ -208,7 +338,7 @@ class Bench:
             FixedLimits(replace(drafter.defaults, budget=cell.budget or 0)),
             tokenizer.eos_ids,
             self._terms.tokens,
-            no_watch,
+            no_progress,
         )
         iterations = [event for event in stream if isinstance(event, Iterated)]
         return Counts(
@@ -218,8 +348,8 @@ class Bench:
             accepted=sum(len(each.accepted) for each in iterations),
         )
 
-    def _said(self, prompt: Prompt, sampling: Sampling) -> Recorded:
-        """What the target answers. Recorded with the default drafter, where it was not before."""
+    def _recorded_answer(self, prompt: Prompt, sampling: Sampling) -> Recorded:
+        """Return the target's recorded answer. If it is missing, record it with the default drafter."""
         tokenizer = self._session.pair.tokenizer
         ids = tokenizer.encode_chat([{"role": "user", "content": prompt.text}])
         target = f"{self._models.target} {self._models.dtype}"

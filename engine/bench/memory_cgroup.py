@@ -1,4 +1,4 @@
-"""A child process under a memory limit that counts the pages of files, too: a control group of Linux.
+"""A memory limit for child processes, set by a Linux control group, so that cached pages of files count too.
 
 The group is a scope of systemd, or else a folder beside or below this process's own group (cgroup v2 or v1).
 """
@@ -17,25 +17,30 @@ from engine.errors import BadOption
 
 MOUNT = Path("/sys/fs/cgroup")
 OWN_GROUP = Path("/proc/self/cgroup")
-# exec keeps the process: its exit status, and the signal that ends it, are the command's.
+# exec runs the command in the shell's own process, so that the process ends with the command's exit status,
+# or with the signal that ends the command.
 ENTER = 'echo $$ > "$0" && exec "$@"'
-# Prints the limit of the cgroup v2 it runs in: a systemd that was not given the memory controller sets none.
+# Prints the limit of the cgroup v2 that it runs in, to check that there is one: without the memory
+# controller, systemd sets none.
 SHOW_LIMIT = 'cat "/sys/fs/cgroup$(cut -d: -f3- /proc/self/cgroup)/memory.max"'
 PROBE_TIMEOUT_S = 10
 EMPTYING_TIMEOUT_S = 10
-PAGE = 4096  # the kernel rounds a limit down to pages
+PAGE = 4096  # the kernel rounds a limit down to whole pages
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryCgroup:
-    """Attributes: `prefix`, put before a command, runs it in the group; `peak_file`, None where the group
-    ends with its command."""
+    """A control group with a memory limit.
+
+    `prefix`: the words to put before a command so that it runs in the group. `peak_file`: the file with the
+    group's peak memory; None if the group ends with its command.
+    """
 
     prefix: list[str]
     peak_file: Path | None
 
     def peak_nbytes(self) -> int | None:
-        """The most the group has held at one time, pages of files included; None where that is not known."""
+        """Return the peak memory of the group, including cached pages of files; None if it is unknown."""
         if self.peak_file is None or not self.peak_file.exists():  # cgroup v2 has it since Linux 5.19
             return None
         return int(self.peak_file.read_text())
@@ -43,13 +48,13 @@ class MemoryCgroup:
 
 @contextmanager
 def memory_cgroup(nbytes: int) -> Iterator[MemoryCgroup]:
-    """A new group whose processes may hold `nbytes` together, and no swap. What still runs in it at the end
-    is ended.
+    """Create a group whose processes may use `nbytes` of memory together, and no swap.
 
-    Raises BadOption where this system or this user can make none.
+    Processes that still run at the end are killed if the group was created without systemd. Raises BadOption
+    if this system or this user cannot create a group.
     """
     if sys.platform != "linux":
-        raise _refused("this is no Linux")
+        raise _refused("this system is not Linux")
     scope = _systemd_scope(nbytes)
     if _limits(scope, nbytes):
         yield MemoryCgroup(scope, None)
@@ -78,7 +83,7 @@ def _limits(scope: list[str], nbytes: int) -> bool:
 
 
 def _new_folder(nbytes: int) -> tuple[Path, str]:
-    """A group made by hand, and the name of the file that tells its peak."""
+    """Create a group without systemd; return its folder, and the name of the file with its peak memory."""
     try:
         parent, version = _parent()
         folder = parent / f"specexec-{os.getpid()}"
@@ -92,7 +97,7 @@ def _new_folder(nbytes: int) -> tuple[Path, str]:
         else:
             (folder / "memory.max").write_text(str(nbytes))
             swap, most, peak = folder / "memory.swap.max", 0, "memory.peak"
-        if swap.exists():  # not where the kernel was built or started without it
+        if swap.exists():  # it is missing if the kernel was built or started without swap accounting
             swap.write_text(str(most))
     except OSError as error:
         folder.rmdir()
@@ -101,21 +106,23 @@ def _new_folder(nbytes: int) -> tuple[Path, str]:
 
 
 def _parent() -> tuple[Path, int]:
-    """The group to make a new one in, and the version of cgroups that has the memory controller."""
+    """Return the folder of the group in which to create a new one, and the cgroup version that has the memory
+    controller."""
     paths: dict[str, str] = {}
     for line in OWN_GROUP.read_text().splitlines():
         _, controllers, path = line.split(":", 2)
         paths |= dict.fromkeys(controllers.split(","), path.lstrip("/"))
     if "memory" in paths:
         own = MOUNT / "memory" / paths["memory"]
-        return (own if own.is_dir() else MOUNT / "memory"), 1  # in a container the mount is the own group
-    # In version 2 a group that hands its memory to groups below it has no processes, but for the first one.
+        # In a container, that folder may be missing: there, the mount is the container's own group.
+        return (own if own.is_dir() else MOUNT / "memory"), 1
+    # In version 2, only the root group may both have processes and delegate memory to groups below it.
     own = MOUNT / paths[""]
     for group in (own, own.parent):
-        handed = group / "cgroup.subtree_control"
-        if handed.exists() and "memory" in handed.read_text().split():
+        delegated = group / "cgroup.subtree_control"
+        if delegated.exists() and "memory" in delegated.read_text().split():
             return group, 2
-    raise FileNotFoundError(f"{own} hands no memory to other groups")
+    raise FileNotFoundError(f"{own} does not delegate memory to other groups")
 
 
 def _remove(folder: Path) -> None:
@@ -126,7 +133,7 @@ def _remove(folder: Path) -> None:
                 os.kill(int(process), signal.SIGKILL)
         try:
             return folder.rmdir()
-        except OSError:  # a process that was killed takes a moment to leave
+        except OSError:  # a killed process takes a moment to leave the group
             if time.monotonic() > end:
                 raise
             time.sleep(0.02)
@@ -134,6 +141,6 @@ def _remove(folder: Path) -> None:
 
 def _refused(reason: object) -> BadOption:
     return BadOption(
-        f"No memory limit can be set here: {reason}.",
-        "This needs Linux, and either systemd with cgroup v2 or the right to write to /sys/fs/cgroup.",
+        f"No memory limit can be set on this machine: {reason}.",
+        "This requires Linux, and either systemd with cgroup v2 or permission to write to /sys/fs/cgroup.",
     )

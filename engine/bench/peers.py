@@ -1,40 +1,151 @@
-"""This engine beside others on the same question, each answer by a process of its own under the same memory
-limit, which holds less than the target.
+"""`specexec bench peers`: compares this engine with accelerate and llama.cpp on the same prompt. Each answer
+comes from a process of its own; all have the same memory limit, which is smaller than the target.
 
-Every contender starts with none of the model's bytes in the page cache, decodes greedily, and reports the
-fields of `specexec chat --json`. Contenders take turns, because a disk's speed changes from minute to minute.
+Every contender starts with none of the model's bytes in the page cache, decodes greedily, and prints fields
+of `specexec chat --json`. Contenders take turns, because a disk's speed changes from minute to minute.
 """
 
+import argparse
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import takewhile
 from pathlib import Path
 from statistics import median
 
-import torch
-
+from engine import catalog
 from engine.bench.memory_cgroup import memory_cgroup
+from engine.bench.options import PROMPT, add_repeats_option, say
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.errors import BadOption
-from engine.tokenizer import load_tokenizer
+from engine.terminal import Commands, add_command
 
 FOLDER = Path(__file__).parent
+PEER_PROGRAM = FOLDER / "peer_answer.py"
 TIMEOUT_S = 600
+
+DETAILS = """\
+Prints tokens per second of accelerate's disk offload (for folders of safetensors), of llama.cpp with mmap
+(for GGUF files) and of this engine, plain and with SpecExec, each in a memory control group of the same size.
+Linux only.
+
+llama.cpp runs if llama-cpp-python is installed, in any Python, for example:
+
+  python3 -m venv peers && CMAKE_ARGS=-DGGML_NATIVE=ON peers/bin/pip install llama-cpp-python
+  specexec bench peers model.gguf --memory 1.5 --draft coder-draft --llama-python peers/bin/python"""
+
+
+def add(kinds: Commands) -> None:
+    parser = add_command(
+        kinds, "peers", run, "compare with accelerate and llama.cpp under the same memory limit", DETAILS
+    )
+    parser.add_argument(
+        "targets",
+        nargs="+",
+        metavar="ID|PATH",
+        help="target models larger than --memory: IDs of catalogue models, GGUF files or folders of "
+        "safetensors",
+    )
+    parser.add_argument(
+        "--memory",
+        type=float,
+        required=True,
+        metavar="GiB",
+        help="memory limit of each program, cached pages of files included, in GiB (required)",
+    )
+    parser.add_argument(
+        "--draft", metavar="ID|PATH", help="draft model for SpecExec (default: SpecExec is not measured)"
+    )
+    parser.add_argument(
+        "--weights",
+        choices=["packed", "unpacked"],
+        default="unpacked",
+        help="how the draft's weights are kept in memory (default: unpacked)",
+    )
+    parser.add_argument(
+        "--overhead",
+        type=float,
+        default=0.7,
+        metavar="GiB",
+        help="share of --memory that the interpreter, torch and workspaces take, in GiB; what this and the "
+        "draft leave becomes the engine's --ram-limit (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--budget",
+        type=int,
+        default=64,
+        metavar="N",
+        help="maximum number of nodes of a tree (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--prompt",
+        metavar="TEXT",
+        default=PROMPT,
+        help="question to answer (default: one about hash tables)",
+    )
+    parser.add_argument(
+        "--tokens",
+        type=int,
+        default=48,
+        metavar="N",
+        help="maximum number of tokens per answer (default: %(default)s)",
+    )
+    add_repeats_option(parser, 3, "number of answers by each program")
+    parser.add_argument(
+        "--llama-python",
+        default=sys.executable,
+        metavar="PATH",
+        help="Python interpreter that has llama-cpp-python (default: the one that runs this command)",
+    )
+
+
+def run(parsed: argparse.Namespace) -> int:
+    if not parsed.memory > 0 or not parsed.overhead >= 0:
+        raise BadOption("--memory and --overhead must be sizes in GiB.", "Example: --memory 2.5.")
+    if parsed.tokens < 2 or min(parsed.budget, parsed.repeats) < 1:
+        raise BadOption(
+            "--budget and --repeats must be at least 1, --tokens at least 2.",
+            "Omit them to use the defaults.",
+        )
+    llama_python = shutil.which(parsed.llama_python)
+    if llama_python is None:
+        raise BadOption(
+            f"{parsed.llama_python} is not a program.",
+            "Give --llama-python the path of a Python interpreter.",
+        )
+    terms = PeerTerms(
+        int(parsed.memory * 2**30),
+        int(parsed.overhead * 2**30),
+        parsed.weights,
+        parsed.budget,
+        parsed.prompt,
+        parsed.tokens,
+        parsed.repeats,
+        str(Path(llama_python).absolute()),  # a virtual environment's link must not be followed
+    )
+    targets = [catalog.resolve(target).resolve() for target in parsed.targets]
+    draft = catalog.resolve(parsed.draft).resolve() if parsed.draft else None
+    results = measure(targets, draft, terms, say)
+    if parsed.json:
+        print(json.dumps({"results": [asdict(result) for result in results]}))
+    else:
+        print("\n".join(table(results)))
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
-    """What is equal for all.
+class PeerTerms:
+    """The conditions that are equal for all contenders.
 
-    Attributes: `memory`, bytes of the limit; `overhead`, bytes of it that interpreter, libraries and
-    workspaces take where torch runs, the rest being for weights; `weights`, "packed" or "unpacked": the
-    draft's, in memory; `budget` of the trees; `llama_python`: an interpreter, perhaps with
-    llama-cpp-python.
+    `memory`: the memory limit in bytes. `overhead`: the part of it, in bytes, that the interpreter, libraries
+    and workspaces take when torch runs; the rest is available for weights. `weights`: how the draft is kept
+    in memory, "packed" or "unpacked". `budget`: maximum number of nodes of a tree. `tokens`: maximum number
+    of tokens of an answer. `llama_python`: a Python interpreter that may have llama-cpp-python.
     """
 
     memory: int
@@ -49,13 +160,16 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Attributes: `ram_limit`, bytes of weights it is told to keep in RAM, None where it is not told;
-    `command` with `stdin`, its text; `files` it reads weights from; `needs`, a module that its interpreter,
-    the first word of `command`, may be without."""
+    """A program that answers with one target.
+
+    `ram_limit_nbytes`: how many bytes of weights it may keep in RAM; None if it takes no such limit.
+    `command`: the words that start it. `stdin`: the text of its standard input. `files`: the files that it
+    reads weights from. `needs`: a module that its interpreter, the first word of `command`, may lack.
+    """
 
     name: str
     target: str
-    ram_limit: int | None
+    ram_limit_nbytes: int | None
     command: list[str]
     stdin: str
     files: set[Path]
@@ -63,9 +177,12 @@ class Contender:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One answer: `seconds` from its first token to its last; `peak_nbytes` of the group, pages of files
-    included, None where it cannot be read."""
+class PeerAnswer:
+    """The figures of one answer.
+
+    `seconds`: from its first token to its last. `peak_nbytes`: peak memory of the control group, including
+    cached pages of files; None if it cannot be read.
+    """
 
     tokens: int
     seconds: float
@@ -79,28 +196,33 @@ class Run:
 
 @dataclass(slots=True)
 class Result:
-    """Attributes: `outcome`: ok, "not installed", "killed" (by the memory limit), "too slow" or "failed: …";
-    a contender that is not ok does not run again. `token_ids` of the last answer."""
+    """The answers of one contender.
+
+    `ram_limit`: in bytes. `outcome`: "ok", "not installed", "killed" (by the memory limit), "too slow" or
+    "failed: …"; a contender whose outcome is not "ok" does not run again. `runs`: one entry per answer.
+    `token_ids`: the tokens of the last answer.
+    """
 
     name: str
     target: str
     ram_limit: int | None
     outcome: str = "ok"
-    runs: list[Run] = field(default_factory=list)
+    runs: list[PeerAnswer] = field(default_factory=list)
     token_ids: list[int] = field(default_factory=list)
 
 
 def measure(
-    targets: Sequence[Path], draft: Path | None, terms: Terms, say: Callable[[str], None]
+    targets: Sequence[Path], draft: Path | None, terms: PeerTerms, say: Callable[[str], None]
 ) -> list[Result]:
-    """targets: folders of safetensors (accelerate runs these) and GGUF files (llama.cpp runs these). draft:
-    for SpecExec; None leaves it out.
+    """Let all contenders answer `terms.repeats` times, in turns.
 
-    say: told what is being measured. Raises BadOption where the limit holds a whole target or not even what
-    is needed beside it, or where no limit can be set, and what opening checkpoints raises.
+    targets: folders of safetensors, which accelerate runs too, and GGUF files, which llama.cpp runs too.
+    draft: the draft for SpecExec; None: SpecExec is not measured. Raises BadOption if a whole target fits the
+    memory limit, if the overhead and the draft leave nothing of the limit for the target, or if no limit can
+    be set on this machine; and the errors from opening checkpoints.
     """
     contenders = [each for target in targets for each in _contenders(target, draft, terms)]
-    results = [Result(each.name, each.target, each.ram_limit) for each in contenders]
+    results = [Result(each.name, each.target, each.ram_limit_nbytes) for each in contenders]
     for each, result in zip(contenders, results, strict=True):
         if each.needs and not _has(each.command[0], each.needs):
             result.outcome = "not installed"
@@ -113,7 +235,8 @@ def measure(
 
 
 def table(results: Sequence[Result]) -> Iterator[str]:
-    """Lines to print. “same”: tokens before the answer first differs from the first one that was given."""
+    """Yield the lines to print. The column “same” is the number of tokens before the first difference from
+    the first answer in the table."""
     width = max(len(result.target) for result in results)
     yield (
         f"{'program':>10} {'target':>{width}} {'RAM limit':>9} {'tokens/s':>8} {'spread':>13} {'tokens':>6} "
@@ -137,28 +260,32 @@ def table(results: Sequence[Result]) -> Iterator[str]:
 
 
 def _agreed(first: Sequence[int], second: Sequence[int]) -> int:
-    """Tokens before they first differ."""
+    """Return the number of equal tokens before the first difference."""
     return len(list(takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))))
 
 
-def _contenders(target: Path, draft: Path | None, terms: Terms) -> Iterator[Contender]:
+def _contenders(target: Path, draft: Path | None, terms: PeerTerms) -> Iterator[Contender]:
+    import torch
+
+    from engine.tokenizer import load_tokenizer
+
     checkpoint = open_checkpoint(target)
     files = _files(checkpoint)
     nbytes = sum(file.stat().st_size for file in files)
     if nbytes <= terms.memory:
         raise BadOption(
-            f"{target.name} takes {nbytes / 2**30:.2f} GiB, and the limit holds all of it.",
+            f"The memory limit holds all {nbytes / 2**30:.2f} GiB of {target.name}.",
             "Give a smaller --memory, or a larger target.",
         )
-    limit = _ram_limit(terms, 0)
+    limit_nbytes = _ram_limit_nbytes(terms, 0)
     prompt = load_tokenizer(checkpoint).encode_chat([{"role": "user", "content": terms.prompt}])
     order = {"model": str(target), "prompt": prompt, "tokens": terms.tokens}
     if target.is_dir():
-        command = [sys.executable, str(FOLDER / "peer_accelerate.py")]
-        stdin = json.dumps({**order, "ram_limit": limit})
-        yield Contender("accelerate", target.name, limit, command, stdin, files)
+        command = [sys.executable, str(PEER_PROGRAM), "accelerate"]
+        stdin = json.dumps({**order, "ram_limit": limit_nbytes})
+        yield Contender("accelerate", target.name, limit_nbytes, command, stdin, files)
     else:
-        command = [terms.llama_python, str(FOLDER / "peer_llama.py")]
+        command = [terms.llama_python, str(PEER_PROGRAM), "llama.cpp"]
         stdin = json.dumps({**order, "threads": torch.get_num_threads()})
         yield Contender("llama.cpp", target.name, None, command, stdin, files, "llama_cpp")
     command = [sys.executable, "-m", "engine.cli", "chat", "--json", "--target", str(target)]
@@ -166,14 +293,16 @@ def _contenders(target: Path, draft: Path | None, terms: Terms) -> Iterator[Cont
     command += ["--context", str(len(prompt) + terms.tokens + terms.budget)]
     command += ["--max-new-tokens", str(terms.tokens)]
     question = ["--", terms.prompt]
-    plain = ["--drafter", "none", "--draft", "none", "--ram-limit", str(limit / 2**30)]
-    yield Contender("plain", target.name, limit, command + plain + question, "", files)
+    plain = ["--drafter", "none", "--draft", "none", "--ram-limit", str(limit_nbytes / 2**30)]
+    yield Contender("plain", target.name, limit_nbytes, command + plain + question, "", files)
     if draft:
         small = open_checkpoint(draft)
-        limit = _ram_limit(terms, _in_memory(small, terms.weights))
+        limit_nbytes = _ram_limit_nbytes(terms, _in_memory(small, terms.weights))
         tree = ["--drafter", "specexec", "--budget", str(terms.budget), "--draft", str(draft)]
-        tree += ["--ram-limit", str(limit / 2**30)]
-        yield Contender("SpecExec", target.name, limit, command + tree + question, "", files | _files(small))
+        tree += ["--ram-limit", str(limit_nbytes / 2**30)]
+        yield Contender(
+            "SpecExec", target.name, limit_nbytes, command + tree + question, "", files | _files(small)
+        )
 
 
 def _files(checkpoint: Checkpoint) -> set[Path]:
@@ -181,20 +310,25 @@ def _files(checkpoint: Checkpoint) -> set[Path]:
 
 
 def _in_memory(checkpoint: Checkpoint, weights: str) -> int:
-    """Bytes of the weights, kept as stored or as bfloat16."""
+    """Return how many bytes the checkpoint's weights take in memory, packed as stored or unpacked to
+    bfloat16."""
+    import torch
+
     if weights == "packed":
         return sum(weight.nbytes for weight in checkpoint.weights.values())
     return sum(weight.numel for weight in checkpoint.weights.values()) * torch.bfloat16.itemsize
 
 
-def _ram_limit(terms: Terms, draft_nbytes: int) -> int:
-    """Bytes left for the target's weights."""
+def _ram_limit_nbytes(terms: PeerTerms, draft_nbytes: int) -> int:
+    """Return how many bytes of the limit are left for the target's weights. Raises BadOption if there are
+    none."""
     left = terms.memory - terms.overhead - draft_nbytes
     if left <= 0:
         needed = (terms.overhead + draft_nbytes) / 2**30
         raise BadOption(
-            f"{needed:.2f} GiB are taken before any of the target's weights.",
-            "Give a larger --memory, or a draft that takes less (--weights packed, another --draft).",
+            f"The overhead and the draft take {needed:.2f} GiB, which leaves nothing for the target.",
+            "Give a larger --memory, or a draft that takes less memory (--weights packed, or another "
+            "--draft).",
         )
     return left
 
@@ -204,7 +338,7 @@ def _has(python: str, module: str) -> bool:
 
 
 def _run(contender: Contender, memory: int, result: Result) -> None:
-    """One answer, added to `result`."""
+    """Let `contender` answer once and add the answer to `result`."""
     with memory_cgroup(memory) as group:
         _leave_page_cache(contender.files)
         try:
@@ -225,19 +359,20 @@ def _run(contender: Contender, memory: int, result: Result) -> None:
         result.outcome = "killed"
         return
     if done.returncode:
-        result.outcome = f"failed: {(done.stderr.splitlines() or ['no word'])[-1]}"
+        result.outcome = f"failed: {(done.stderr.splitlines() or ['no message'])[-1]}"
         return
     answer = json.loads(done.stdout)
     if answer["tokens"] < 2:
-        result.outcome = "failed: the answer is over after one token"
+        result.outcome = "failed: the answer has only one token"
         return
     seconds = (answer["tokens"] - 1) / answer["tokens_per_second"]
-    result.runs.append(Run(answer["tokens"], seconds, answer.get("tokens_per_pass", 1.0), peak))
+    result.runs.append(PeerAnswer(answer["tokens"], seconds, answer.get("tokens_per_pass", 1.0), peak))
     result.token_ids = answer["token_ids"]
 
 
 def _leave_page_cache(files: set[Path]) -> None:
+    """Drop all pages of `files` from the page cache."""
     for file in files:
         with file.open("rb") as opened:
-            os.fsync(opened)  # pages that are not written yet would stay
+            os.fsync(opened)  # pages that are not yet written would stay in the cache
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

@@ -1,38 +1,81 @@
-"""How fast packed weights are unpacked and multiplied on a device: by the engine, by plain torch, and by the
-reference."""
+"""`specexec bench quantization`: measures how fast a device unpacks and multiplies packed weights with the
+engine, with plain torch and with the reference implementations."""
 
+import argparse
+import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-import torch
-from gguf import GGMLQuantizationType
-from gguf.quants import dequantize
-from torch import Tensor
+from engine.bench.options import one_of, require_package
+from engine.bench.timings import finish
+from engine.errors import BadOption
+from engine.terminal import Commands, add_command, add_compute_options
 
-from engine.checkpoints import Groups
-from engine.quantization import FORMATS, Packed, Workspace, format_named
-from engine.quantization.blocks import Blocks
-from engine.quantization.grouped import Grouped
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor
 
-PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, Blocks | Grouped))
+    from engine.quantization import Packed
+
 ROWS = (1, 16, 64, 256)
-_GROUPS = Groups(bits=4, size=128, zero_offset=1)
+
+
+def add(kinds: Commands) -> None:
+    parser = add_command(
+        kinds,
+        "quantization",
+        run,
+        "measure unpacking and multiplying packed weights",
+        "For every format: unpacking a random matrix, and multiplying it by 1, 16, 64 and 256 rows. On the "
+        "CPU, the reference of GGUF's formats needs the extra “bench”; GPTQModel is measured too if "
+        "installed.",
+    )
+    parser.add_argument(
+        "--formats", metavar="NAME,…", help="formats to measure, such as Q4_K,GPTQ (default: all)"
+    )
+    add_compute_options(parser)
+    parser.add_argument(
+        "--size",
+        type=int,
+        default=4096,
+        metavar="N",
+        help="rows and columns of the matrix, a multiple of 256 (default: %(default)s)",
+    )
+
+
+def run(parsed: argparse.Namespace) -> int:
+    from engine.bench.random_weights import PACKED
+    from engine.model.loader import choose_device, choose_dtype
+
+    formats = one_of("formats", parsed.formats, PACKED) if parsed.formats else PACKED
+    if parsed.size < 256 or parsed.size % 256:
+        raise BadOption("--size must be a multiple of 256.", "Example: 4096.")
+    device = choose_device(parsed.device)
+    dtype = choose_dtype(parsed.dtype, device)
+    speeds = measure(formats, device, dtype, (parsed.size, parsed.size))
+    if parsed.json:
+        print(json.dumps({"speeds": [asdict(speed) for speed in speeds]}))
+    else:
+        for line in table(speeds):
+            print(line, flush=True)
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
-class Speed:
-    """One way of doing one thing, repeated.
+class Throughput:
+    """The speed of one way to unpack or to multiply.
 
-    Attributes: `rows` of x in a product, 0 for unpacking alone; `way`: "engine", what a model would do here;
-    "torch", unpacked by plain torch; "gguf", by gguf's reference; "dense", multiplied by weights unpacked
-    beforehand; "gptqmodel" and "int4", multiplied by GPTQModel's layers; `seconds` of the fastest repeat;
-    `spread`, how much longer the slowest took, as a share of them; `gw_per_s`, 10^9 weights, and `gb_per_s`,
-    10^9 bytes as stored, each per second.
+    `rows`: number of rows that are multiplied; 0 for unpacking alone. `way`: "engine", as this engine's
+    models do it; "torch", unpacked by plain torch; "gguf", unpacked by gguf's reference; "dense", multiplied
+    with weights that were unpacked beforehand; "gptqmodel" and "int4", multiplied by GPTQModel's layers.
+    `seconds`: time of the fastest repeat. `spread`: how much longer the slowest repeat took, as a share of
+    `seconds`. `gw_per_s`: 10^9 weights per second. `gb_per_s`: 10^9 stored bytes per second.
     """
 
     format: str
@@ -44,57 +87,37 @@ class Speed:
     gb_per_s: float
 
 
-def random_packed(
-    name: str, shape: tuple[int, int], device: torch.device, dtype: torch.dtype, seed: int = 0
-) -> Packed:
-    """A matrix of `shape` (rows, columns), random but for finite scales, to be unpacked to `dtype`. GPTQ and
-    AWQ: 4 bits, groups of 128 columns."""
-    random = torch.Generator().manual_seed(seed)
-    rows, columns = shape
-
-    def bits(nbytes: int) -> Tensor:
-        return torch.randint(256, (nbytes,), dtype=torch.uint8, generator=random)
-
-    format_ = format_named(name)
-    if isinstance(format_, Blocks):
-        blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
-        for at in format_.scales:
-            blocks[:, at + 1] &= 0xBF  # the exponent's highest bit: below 2
-        parts, groups = [blocks.view(-1)], None
-    else:
-        assert isinstance(format_, Grouped)
-        scales = torch.rand(columns // _GROUPS.size * rows, generator=random).to(format_.scales)
-        index = torch.arange(columns, dtype=torch.int32) // _GROUPS.size
-        parts = [bits(rows * columns // 2), bits(len(scales) // 2), scales.view(torch.uint8)]
-        if not name.startswith("AWQ"):
-            parts.append(index.view(torch.uint8))
-        groups = _GROUPS
-    return Packed(format_, shape, [part.to(device) for part in parts], Workspace(dtype, device), groups)
-
-
 def measure(
     names: Iterable[str],
-    device: torch.device,
-    dtype: torch.dtype,
+    device: "torch.device",
+    dtype: "torch.dtype",
     shape: tuple[int, int] = (8192, 8192),
     rows: Sequence[int] = ROWS,
     repeats: int = 5,
-) -> Iterator[Speed]:
-    """Gives each Speed as soon as it is known. shape: rows and columns of the matrix, multiples of 256."""
+) -> Iterator[Throughput]:
+    """Measure every way for each format in `names`; yield each speed as soon as it is measured.
+
+    shape: rows and columns of the matrix, multiples of 256. rows: numbers of rows to multiply. Raises
+    MissingExtra on the CPU if gguf is not installed.
+    """
+    from engine.bench.random_weights import random_packed
+
+    if device.type == "cpu":
+        require_package("gguf", "The reference of GGUF's formats")
     for name in names:
         packed = random_packed(name, shape, device, dtype)
         for n in (0, *rows):
             for way, work in _ways(packed, n).items():
                 seconds = sorted(_timed(work, device, repeats))
                 weights, nbytes = shape[0] * shape[1], packed.nbytes
-                yield Speed(
+                yield Throughput(
                     name, n, way, seconds[0], seconds[-1] / seconds[0] - 1,
                     weights / seconds[0] / 1e9, nbytes / seconds[0] / 1e9,
                 )  # fmt: skip
 
 
-def table(speeds: Iterable[Speed]) -> Iterator[str]:
-    """Lines to print, one for each speed, below a heading."""
+def table(speeds: Iterable[Throughput]) -> Iterator[str]:
+    """Yield the lines to print: a heading, then one line per speed."""
     yield f"{'format':10} {'rows':>4} {'way':7} {'ms':>9} {'spread':>7} {'Gw/s':>8} {'GB/s':>8}"
     for each in speeds:
         yield (
@@ -103,7 +126,13 @@ def table(speeds: Iterable[Speed]) -> Iterator[str]:
         )
 
 
-def _ways(packed: Packed, n: int) -> dict[str, Callable[[], object]]:
+def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
+    """Return, by name, the ways to multiply `packed` by `n` rows, or to unpack it if `n` is 0."""
+    import torch
+
+    from engine.quantization.blocks import BlockFormat
+    from engine.quantization.grouped import Grouped
+
     if n:
         x = torch.ones(n, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
         dense = packed.dense()
@@ -114,10 +143,13 @@ def _ways(packed: Packed, n: int) -> dict[str, Callable[[], object]]:
         }
     ways: dict[str, Callable[[], object]] = {"engine": lambda: [len(piece) for _, piece in packed.pieces()]}
     format_, dtype = packed.format, packed.workspace.dtype
-    if isinstance(format_, Blocks):
+    if isinstance(format_, BlockFormat):
         blocks, numbers = packed.parts[0].view(-1, format_.nbytes), format_.numbers
         ways["torch"] = lambda: numbers(blocks).to(dtype)
         if blocks.device.type == "cpu":
+            from gguf import GGMLQuantizationType
+            from gguf.quants import dequantize
+
             ways["gguf"] = lambda: dequantize(blocks.numpy(), GGMLQuantizationType[format_.name])
     elif isinstance(format_, Grouped) and packed.groups:
         whole = packed.parts, packed.shape, 0, packed.shape[0], packed.groups
@@ -126,13 +158,17 @@ def _ways(packed: Packed, n: int) -> dict[str, Callable[[], object]]:
     return ways
 
 
-def _gptqmodel_layers(packed: Packed) -> dict[str, Callable[[Tensor], object]]:
-    """GPTQModel's own layers over the same bytes, where it is installed (the extra `gptq`) and knows the
-    device: one that unpacks at each product, one over torch's int4 product for CPUs."""
+def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]]":
+    """Return GPTQModel's layers with the same bytes as `packed`, by name: one that unpacks at each product,
+    and on the CPU one that uses torch's int4 product. Return none if the format is not GPTQ or GPTQModel (the
+    extra `gptq`) is not installed."""
     if packed.format.name != "GPTQ" or find_spec("gptqmodel") is None:
         return {}
+    import torch
     from gptqmodel.nn_modules.qlinear.torch import TorchLinear
     from gptqmodel.nn_modules.qlinear.torch_aten_kernel import TorchAtenLinear
+
+    from engine.bench.random_weights import GROUPS
 
     kinds = {"gptqmodel": TorchLinear}
     if packed.parts[0].device.type == "cpu":
@@ -143,7 +179,7 @@ def _gptqmodel_layers(packed: Packed) -> dict[str, Callable[[Tensor], object]]:
         with redirect_stdout(sys.stderr):
             kind.validate_once()
             layer = kind(
-                bits=_GROUPS.bits, group_size=_GROUPS.size, sym=False, desc_act=False,
+                bits=GROUPS.bits, group_size=GROUPS.size, sym=False, desc_act=False,
                 in_features=columns, out_features=rows, bias=False,
             )  # fmt: skip
         stored = (torch.int32, torch.int32, torch.float16, torch.int32)
@@ -157,12 +193,11 @@ def _gptqmodel_layers(packed: Packed) -> dict[str, Callable[[Tensor], object]]:
     return layers
 
 
-def _timed(work: Callable[[], object], device: torch.device, repeats: int) -> Iterator[float]:
-    """Seconds of each repeat, after one that is not counted: it may compile."""
+def _timed(work: Callable[[], object], device: "torch.device", repeats: int) -> Iterator[float]:
+    """Yield the seconds of each repeat, after a first run that is not counted because it may compile."""
     for repeat in range(repeats + 1):
         begin = perf_counter()
         work()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
+        finish(device)
         if repeat:
             yield perf_counter() - begin

@@ -1,63 +1,43 @@
-"""Answers recorded once, and replayed where the target is only asked what it has said before: hours become
+"""Replay of recorded answers in place of running the target, which shortens a benchmark from hours to
 minutes.
 
-A drafter whose output is exact commits the same tokens whatever it proposes, and one that hears nothing else
-of the target grows the same trees whether the target runs or its record speaks. Only the target's time is
-missing.
+With a drafter whose output is exact, the same tokens are committed whatever it proposes. If the committed
+tokens are all that the drafter receives from the target, it grows the same trees whether the target runs or
+its answer is replayed. Only the target's time is missing.
 """
 
 from collections.abc import Sequence as Ids
 
-import msgspec
 import torch
 
-from engine.bench.settings import Sampling
-from engine.drafting import Drafter, Needs, Said
+from engine.decoding.verification import Verdict, accept
+from engine.drafting import Drafter, Feedback, Needs
 from engine.drafting.merged import MergedDrafter
-from engine.model import Watch
+from engine.model.interface import Progress
 from engine.tree import ROOT, TokenTree
-from engine.verification import Verdict, accept
 
-UNKNOWN = -1  # what the target would say behind the end of a recorded answer; no token
-
-
-class Recorded(msgspec.Struct, frozen=True):
-    """One answer of `target`. `ended`: it ends by itself, with an end token."""
-
-    target: str
-    sampling: Sampling
-    prompt_name: str
-    prompt: list[int]
-    answer: list[int]
-    ended: bool
-
-    def covers(self, target: str, sampling: Sampling, prompt: list[int], tokens: int) -> bool:
-        """Whether it says what `target` answers to `prompt`, as far as `tokens` tokens."""
-        asked = (target, sampling, prompt)
-        return asked == (self.target, self.sampling, self.prompt) and (
-            self.ended or len(self.answer) >= tokens
-        )
+UNKNOWN = -1  # stands for the target's tokens after the end of a recorded answer; differs from every token
 
 
 class ReplayVerifier:
-    """A `Verifier` over a recorded answer: at a node on its path the target chooses the token recorded
-    next."""
+    """A `Verifier` that replays a recorded answer: at a node on the answer's path, it chooses the next
+    recorded token, as the target did."""
 
-    def __init__(self, prompt: Ids[int], answer: Ids[int], room: int) -> None:
-        """room: most tokens of a whole sequence, as the target's."""
+    def __init__(self, prompt: Ids[int], answer: Ids[int], capacity: int) -> None:
+        """capacity: maximum number of tokens of prompt and answer together, the same as for the target."""
         self._start = len(prompt)
         self._answer = answer
-        self._room = room
+        self._capacity = capacity
 
     @property
-    def room(self) -> int:
-        return self._room
+    def capacity(self) -> int:
+        return self._capacity
 
-    def read(self, prompt: Ids[int], drafter: Drafter, watch: Watch) -> Verdict:
-        return Verdict([], self._answer[0], _said(prompt[-1:], [0]), [])
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
+        return Verdict([], self._answer[0], _feedback(prompt[-1:], [0]), [])
 
-    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, watch: Watch) -> Verdict:
-        assert not len(drafter.lanes()), "of rows beside the tree nothing is recorded"
+    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
+        assert not len(drafter.lanes()), "rows outside the tree are not recorded"
         root = len(context) - self._start
         coming = self._answer[root:]
 
@@ -67,15 +47,16 @@ class ReplayVerifier:
 
         accepted, bonus = accept(choice, tree)
         rows = [0, *(node + 1 for node in accepted)]
-        return Verdict(accepted, bonus, _said([context[-1], *tree.tokens.tolist()], rows), [])
+        return Verdict(accepted, bonus, _feedback([context[-1], *tree.tokens.tolist()], rows), [])
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
         pass
 
 
 def can_replay(drafter: Drafter, greedy: bool) -> bool:
-    """Whether all it hears of the target is which tokens were committed, and those are the record's: with
-    verification by rejection only where greedy."""
+    """Return whether answers can be replayed to `drafter`: it must receive only committed tokens from the
+    target, and these must be the recorded ones. Verification by rejection commits the recorded tokens only if
+    decoding is `greedy`."""
     if isinstance(drafter, MergedDrafter):
         return all(can_replay(each, greedy) for each in drafter.drafters)
     return drafter.needs == Needs(rejection=drafter.needs.rejection and greedy) and (
@@ -83,6 +64,6 @@ def can_replay(drafter: Drafter, greedy: bool) -> bool:
     )
 
 
-def _said(tokens: Ids[int], path: list[int]) -> Said:
+def _feedback(tokens: Ids[int], path: list[int]) -> Feedback:
     ids, numbers = torch.empty(0, dtype=torch.int64), torch.empty(len(tokens), 0)
-    return Said(torch.tensor(tokens, dtype=torch.int64), numbers.long(), numbers, {}, ids, path)
+    return Feedback(torch.tensor(tokens, dtype=torch.int64), numbers.long(), numbers, {}, ids, path)

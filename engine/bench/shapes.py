@@ -1,56 +1,137 @@
-"""What models of given shapes cost on this machine, against what bounds it, with random weights: a streamed
-target's passes and iterations, a resident draft's rounds. And whether the device says what the CPU says."""
+"""`specexec bench shapes`: measures models of given shapes, with random weights: the passes and iterations of
+a streamed target, and the rounds of a resident draft. Their times are compared with what bounds them on this
+machine. It also checks whether the device computes what the CPU computes."""
 
+import argparse
+import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from engine.bench.bounds import copy_speed, in_place, memory_speed, unpack
-from engine.bench.made_up import Preset, checkpoint
-from engine.bench.same import Sameness, compare
-from engine.bench.timing import CONTEXT, Pass, Timed, finish, in_turns, seconds, text_pass, timed
-from engine.checkpoints import Checkpoint
+from engine.bench.options import add_repeats_option, numbers, one_of, say
+from engine.bench.timings import CONTEXT, Pass, Timings, finish, in_turns, seconds, text_pass, timed
 from engine.errors import BadOption, ModelNotFound
-from engine.loading import load_model, prepare
-from engine.model import Model, no_watch
-from engine.quantization import packed_in
-from engine.sequence import Sequence
-from engine.streaming import Limits, Streamer
+from engine.terminal import Commands, add_command, add_compute_options
+
+if TYPE_CHECKING:
+    import torch
+
+    from engine.bench.device import Sameness
+    from engine.bench.random_weights import ShapePreset
+    from engine.checkpoints import Checkpoint
+    from engine.model.forward import TorchModel
+    from engine.model.interface import Model
+    from engine.model.sequence import Sequence
+    from engine.streaming import WeightLimits
 
 Say = Callable[[str], None]
 
 PARTS = ("passes", "plain", "round", "iteration", "same")
 PACKED = "Q4_K"
-DRAFT_CONTEXT = 2048  # tokens the draft's cache holds
-BEAMS = 16  # rows of a draft's round, and best tokens taken at each
-ROUNDS = 8  # of an iteration
+DRAFT_CONTEXT = 2048  # capacity of the draft's KV cache, in tokens
+BEAMS = 16  # number of rows in a draft's round; also the number of best tokens taken at each row
+ROUNDS = 8  # rounds per iteration
 TREE = 65  # rows of an iteration's target pass: the root and a budget of 64
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to measure. parts: some of PARTS. rows: of each pass."""
+def add(kinds: Commands) -> None:
+    parser = add_command(
+        kinds,
+        "shapes",
+        run,
+        "measure models of given shapes, with random weights, against their bounds",
+        "Needs no model files: speed depends on the shape of a model and not on its weights. Each result is "
+        "compared with its bound, the speed of memory or of the link measured in the same run.",
+    )
+    parser.add_argument(
+        "--shape",
+        metavar="NAME",
+        default="70b",
+        help="shape of target and draft: 70b (Llama 3 70B and 8B) or tiny (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--layers", metavar="N", type=int, help="number of layers of the target (default: those of the shape)"
+    )
+    parser.add_argument(
+        "--plain-layers",
+        type=int,
+        metavar="N",
+        help="number of layers of the target of 16-bit weights (default: those of the shape)",
+    )
+    parser.add_argument(
+        "--limits",
+        metavar="GiB,…",
+        help="limits for the target's weights on the device, in GiB (default: those of the shape)",
+    )
+    parser.add_argument(
+        "--rows",
+        metavar="N,…",
+        default="1,64,256,1024",
+        help="numbers of rows of the timed passes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="NAME,…",
+        help="parts to measure: passes, plain (passes over 16-bit weights), round (of the draft), iteration, "
+        "same (the embedded model on the device and on the CPU) (default: all)",
+    )
+    add_repeats_option(parser, 5)
+    add_compute_options(parser)
 
-    preset: Preset
+
+def run(parsed: argparse.Namespace) -> int:
+    from engine.bench.random_weights import PRESETS
+    from engine.model.loader import choose_device, choose_dtype
+
+    parts = one_of("parts", parsed.parts or ",".join(PARTS), PARTS)
+    preset = PRESETS[one_of("shape", parsed.shape, PRESETS)[0]]
+    rows = tuple(numbers("rows", parsed.rows, int))
+    changes: dict[str, Any] = {}
+    if parsed.limits:
+        changes["limits_gib"] = tuple(numbers("limits", parsed.limits, float))
+    if parsed.plain_layers is not None:
+        changes["plain_layers"] = parsed.plain_layers
+    if parsed.layers is not None:
+        changes["target"] = replace(preset.target, layers=parsed.layers)
+    preset = replace(preset, **changes)
+    if min(parsed.repeats, preset.target.layers, preset.plain_layers, *rows, *preset.limits_gib) <= 0:
+        raise BadOption("All numbers must be greater than 0.", "Omit them to use the defaults.")
+    device = choose_device(parsed.device)
+    plan = ShapesPlan(preset, parts, rows, parsed.repeats, device, choose_dtype(parsed.dtype, device))
+    report = measure(plan, say)
+    if parsed.json:
+        print(json.dumps(asdict(report)))
+    else:
+        print("\n".join(table(report)))
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesPlan:
+    """What to measure. `parts`: some of PARTS; `rows`: the numbers of rows to time passes with."""
+
+    preset: "ShapePreset"
     parts: tuple[str, ...]
     rows: tuple[int, ...]
     repeats: int
-    device: torch.device
-    dtype: torch.dtype
+    device: "torch.device"
+    dtype: "torch.dtype"
 
 
 @dataclass(frozen=True, slots=True)
-class Iteration:
-    """ROUNDS rounds of the draft, then a target pass over TREE rows. `bound_s`: max(link, draft + max((B -
-    ring) / link, resident target pass))."""
+class IterationTimes:
+    """The times of iterations: ROUNDS rounds of the draft, then a target pass over TREE rows.
 
-    whole_s: Timed
-    draft_s: Timed
+    `bound_s` = max(B / link, draft + max((B - ring) / link, resident target pass)). B: bytes streamed per
+    pass; ring: bytes of the ring; link: the link's speed in bytes per second; draft, resident target pass:
+    the seconds that each takes.
+    """
+
+    whole_s: Timings
+    draft_s: Timings
     bound_s: float
 
     @property
@@ -60,8 +141,12 @@ class Iteration:
 
 @dataclass(frozen=True, slots=True)
 class Streamed:
-    """A target of `layers` layers, its matrices stored in `format`, under a limit. `unpack_s`: unpacking what
-    is streamed in a pass, and nothing else."""
+    """The results for a target of `layers` layers, with matrices stored in `format`, that is streamed under a
+    limit of `limit_gib`.
+
+    `pass_nbytes`: bytes streamed per pass. `ring_nbytes`: bytes of the ring. `unpack_s`: time only to unpack
+    the weights that a pass streams.
+    """
 
     format: str
     layers: int
@@ -69,19 +154,23 @@ class Streamed:
     pass_nbytes: int
     ring_nbytes: int
     link_gb_per_s: float
-    unpack_s: Timed
+    unpack_s: Timings
     passes: list[Pass]
-    iteration: Iteration | None
+    iteration: IterationTimes | None
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """A round of the resident draft, until the best tokens at its rows are known to the host. `launched_s`:
-    the same, each kernel launched by itself; `reading_s`: its weights read once from the device's memory."""
+    """The times of a round of the resident draft, which ends when the host has the best tokens of all `rows`
+    rows.
+
+    `round_s`: time of the round. `launched_s`: its time if every kernel is launched separately. `reading_s`:
+    time to read the draft's weights once from the device's memory.
+    """
 
     rows: int
-    round_s: Timed
-    launched_s: Timed
+    round_s: Timings
+    launched_s: Timings
     reading_s: float
 
     @property
@@ -90,22 +179,32 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """`device_gb_per_s`: reading and writing the device's memory; `copy_gb_per_s`: copying from pinned memory
-    to the device and nothing else, None where the device computes in RAM."""
+class ShapesReport:
+    """All results of the benchmark. Speeds are in 10^9 bytes per second.
+
+    `device_gb_per_s`: speed of reading and writing the device's memory. `copy_gb_per_s`: speed of copying
+    from pinned memory to the device; None if the device computes in RAM. `same`: the comparison with the CPU;
+    None if it was not made.
+    """
 
     device: str
     device_gb_per_s: float
     copy_gb_per_s: float | None
     targets: list[Streamed]
     rounds: list[Round]
-    same: Sameness | None
+    same: "Sameness | None"
 
 
-def measure(plan: Plan, say: Say) -> Report:
-    """say: told what is being measured. Raises BadOption where nothing would be streamed."""
+def measure(plan: ShapesPlan, say: Say) -> ShapesReport:
+    """Measure the parts in `plan`. Raises BadOption if a target would not be streamed."""
+    import torch
+
+    from engine.bench.device import compare, copy_speed, memory_speed
+    from engine.bench.random_weights import checkpoint
+    from engine.model.sequence import Sequence
+
     preset, parts = plan.preset, set(plan.parts)
-    report = Report(plan.device.type, memory_speed(plan.device), copy_speed(plan.device), [], [], None)
+    report = ShapesReport(plan.device.type, memory_speed(plan.device), copy_speed(plan.device), [], [], None)
     with TemporaryDirectory(prefix="specexec-") as name:
         folder = Path(name)
         draft = None
@@ -120,13 +219,13 @@ def measure(plan: Plan, say: Say) -> Report:
         if parts & {"passes", "iteration"}:
             target = checkpoint(preset.target, PACKED, folder)
             beside = draft if "iteration" in parts else None
-            for limit in preset.limits_gib:
-                report.targets.append(_streamed(plan, target, limit, beside, say))
+            for limit_gib in preset.limits_gib:
+                report.targets.append(_streamed(plan, target, limit_gib, beside, say))
         if "plain" in parts:
             shape = replace(preset.target, layers=preset.plain_layers)
-            limit = preset.limits_gib[0] * shape.layers / preset.target.layers
+            limit_gib = preset.limits_gib[0] * shape.layers / preset.target.layers
             stored = "BF16" if plan.dtype == torch.bfloat16 else "F16"
-            report.targets.append(_streamed(plan, checkpoint(shape, stored, folder), limit, None, say))
+            report.targets.append(_streamed(plan, checkpoint(shape, stored, folder), limit_gib, None, say))
     if "same" in parts:
         say("the embedded model on both devices")
         try:
@@ -136,21 +235,39 @@ def measure(plan: Plan, say: Say) -> Report:
     return report
 
 
-def _load(plan: Plan, file: Checkpoint, limits: Limits | None) -> Model:
+def _load(plan: ShapesPlan, file: "Checkpoint", limits: "WeightLimits | None") -> "TorchModel":
+    from engine.model.interface import no_progress
+    from engine.model.loader import load_model, prepare
+
     prepare(file, plan.dtype)
     return load_model(
-        file, plan.dtype, plan.device, no_watch, CONTEXT + max(TREE, *plan.rows), packed=True, limits=limits
+        file,
+        plan.dtype,
+        plan.device,
+        no_progress,
+        CONTEXT + max(TREE, *plan.rows),
+        packed=True,
+        limits=limits,
     )
 
 
-def _streamed(plan: Plan, file: Checkpoint, limit: float, draft: Sequence | None, say: Say) -> Streamed:
+def _streamed(
+    plan: ShapesPlan, file: "Checkpoint", limit_gib: float, draft: "Sequence | None", say: Say
+) -> Streamed:
+    """Measure passes of the target `file` under a limit of `limit_gib`, and iterations too if there is a
+    `draft`."""
+    from engine.bench.device import in_place, unpack
+    from engine.streaming import Streamer, WeightLimits
+
     stored_as, layers = file.weights["lm_head.weight"].format, file.config["num_hidden_layers"]
-    name = f"{layers} layers of {stored_as}, {limit:g} GiB"
+    name = f"{layers} layers of {stored_as}, {limit_gib:g} GiB"
     say(f"{name}: loading")
-    model = _load(plan, file, Limits(int(limit * 2**30)))
+    model = _load(plan, file, WeightLimits(int(limit_gib * 2**30)))
     try:
         if not isinstance(streamer := model.mover, Streamer) or not streamer.pass_nbytes:
-            raise BadOption(f"Nothing is streamed: the target fits {limit:g} GiB.", "Give a smaller limit.")
+            raise BadOption(
+                f"Nothing is streamed, because the target fits {limit_gib:g} GiB.", "Give smaller --limits."
+            )
         runs = {rows: text_pass(model, rows) for rows in (TREE, *plan.rows)}
         with in_place(model) as moved:
             say(f"{name}: computing")
@@ -169,7 +286,7 @@ def _streamed(plan: Plan, file: Checkpoint, limit: float, draft: Sequence | None
             behind_ring_s = link_s * max(0.0, 1 - streamer.nbytes / streamer.pass_nbytes)
             iteration = _iteration(draft, runs[TREE], link_s, behind_ring_s, resident[TREE].s, plan.repeats)
         return Streamed(
-            stored_as, layers, limit, streamer.pass_nbytes, streamer.nbytes,
+            stored_as, layers, limit_gib, streamer.pass_nbytes, streamer.nbytes,
             streamer.pass_nbytes / link_s / 1e9, unpack_s, passes, iteration,
         )  # fmt: skip
     finally:
@@ -177,9 +294,18 @@ def _streamed(plan: Plan, file: Checkpoint, limit: float, draft: Sequence | None
 
 
 def _iteration(
-    draft: Sequence, target: Callable[[], None], link_s: float, rest_s: float, resident_s: float, repeats: int
-) -> Iteration:
-    """rest_s: bringing what the ring does not hold already; resident_s: of the target's pass."""
+    draft: "Sequence",
+    target: Callable[[], None],
+    link_s: float,
+    rest_s: float,
+    resident_s: float,
+    repeats: int,
+) -> IterationTimes:
+    """Time iterations.
+
+    target: runs the target's pass. link_s: seconds to transfer all bytes of a pass. rest_s: seconds to
+    transfer those that do not fit the ring. resident_s: seconds of the target's pass with resident weights.
+    """
     grow_s: list[float] = []
 
     def whole() -> None:
@@ -187,32 +313,37 @@ def _iteration(
         target()
 
     whole_s = timed(whole, repeats)
-    draft_s = Timed(median(grow_s[1:]), min(grow_s[1:]), max(grow_s[1:]))
-    return Iteration(whole_s, draft_s, max(link_s, draft_s.s + max(rest_s, resident_s)))
+    draft_s = Timings(median(grow_s[1:]), min(grow_s[1:]), max(grow_s[1:]))
+    return IterationTimes(whole_s, draft_s, max(link_s, draft_s.s + max(rest_s, resident_s)))
 
 
-def _round(draft: Sequence, rows: int, reading_s: float, repeats: int) -> Round:
+def _round(draft: "Sequence", rows: int, reading_s: float, repeats: int) -> Round:
     round_s = timed(lambda: _grow(draft, rows), 4 * repeats)
-    graphs, draft.model.graphs = draft.model.graphs, None
+    model: Any = draft.model  # a `TorchModel`
+    graphs, model.graphs = model.graphs, None
     launched_s = timed(lambda: _grow(draft, rows), 4 * repeats)
-    draft.model.graphs = graphs
+    model.graphs = graphs
     return Round(rows, round_s, launched_s, reading_s)
 
 
-def _grow(draft: Sequence, rows: int) -> None:
-    """What a drafter does in a round, but for the choice of nodes: `rows` children of the root."""
+def _grow(draft: "Sequence", rows: int) -> None:
+    """Run a drafter's round over `rows` children of the root, without choosing nodes from its result."""
+    import torch
+
     draft.rewind(CONTEXT)
     output = draft.consider([2] * rows, [CONTEXT] * rows, torch.eye(rows, dtype=torch.bool))
     output.logits.float().log_softmax(-1).topk(BEAMS).indices.cpu()
 
 
-def _read_nbytes(model: Model) -> int:
-    """Bytes of the matrices that a pass multiplies by."""
-    module: Any = model.module
+def _read_nbytes(model: "Model") -> int:
+    """Return the number of bytes of the matrices that a pass reads."""
+    from engine.quantization import packed_in
+
+    module: Any = model.module  # type: ignore[attr-defined]  # a `TorchModel`
     return sum(matrix.nbytes for part in (module.model.layers, module.lm_head) for matrix in packed_in(part))
 
 
-def _finished(work: Callable[[], None], device: torch.device) -> Callable[[], None]:
+def _finished(work: Callable[[], None], device: "torch.device") -> Callable[[], None]:
     def run() -> None:
         work()
         finish(device)
@@ -220,10 +351,10 @@ def _finished(work: Callable[[], None], device: torch.device) -> Callable[[], No
     return run
 
 
-def table(report: Report) -> Iterator[str]:
-    """Lines to print."""
-    copy = "" if report.copy_gb_per_s is None else f", copying to it {report.copy_gb_per_s:.1f} GB/s"
-    yield f"{report.device}: its memory {report.device_gb_per_s:.0f} GB/s{copy}"
+def table(report: ShapesReport) -> Iterator[str]:
+    """Yield the lines to print."""
+    copy = "" if report.copy_gb_per_s is None else f", copying to the device {report.copy_gb_per_s:.1f} GB/s"
+    yield f"{report.device}: memory {report.device_gb_per_s:.0f} GB/s{copy}"
     for each in report.targets:
         yield (
             f"{each.layers} layers of {each.format} in {each.limit_gib:g} GiB: "
@@ -246,14 +377,14 @@ def table(report: Report) -> Iterator[str]:
             )
     for round_ in report.rounds:
         yield (
-            f"draft, {round_.rows} rows: {round_.round_s.s * 1e3:.2f} ms a round, launched "
-            f"{round_.launched_s.s * 1e3:.2f} ms, reading its weights {round_.reading_s * 1e3:.2f} ms: "
-            f"{round_.ratio:.2f} of that"
+            f"draft, {round_.rows} rows: {round_.round_s.s * 1e3:.2f} ms per round, launched separately "
+            f"{round_.launched_s.s * 1e3:.2f} ms, reading the weights {round_.reading_s * 1e3:.2f} ms: "
+            f"{round_.ratio:.2f} times that"
         )
     if report.same:
         same = report.same
-        margin = "" if same.margin is None else f", where the best two lie {same.margin:.1e} apart"
+        margin = "" if same.margin is None else f"; the best two logits then differ by {same.margin:.1e}"
         yield (
-            f"embedded model in float32: logits differ by {same.max_difference:.1e} of {same.largest:.0f}, "
-            f"{same.equal} of {same.tokens} tokens equal the CPU's{margin}"
+            f"embedded model in float32: logits differ by {same.max_difference:.1e}, the largest is "
+            f"{same.largest:.0f}; the first {same.equal} of {same.tokens} tokens equal the CPU's{margin}"
         )

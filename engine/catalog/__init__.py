@@ -1,14 +1,12 @@
-"""Models known by name: what they are, the forms they can be had in, which draft goes with which target, and
-where their files lie.
+"""The catalogue of known models: their variants, matching drafts, and the locations of their files.
 
-The list is resources/catalog, a file for each family; `catalog.sizes` says what each would take before
-anything is downloaded. Reads no model file; free of torch.
+The data are in resources/catalog, one file per family of models. `catalog.sizes` computes the size of a model
+before it is downloaded. Reads no model files; free of torch.
 """
 
-from engine.catalog.listing import parse
+from engine.catalog.loader import parse
 from engine.catalog.local import (
     MODELS_VARIABLE,
-    RESOURCES,
     catalog,
     default_target,
     draft_for,
@@ -19,15 +17,14 @@ from engine.catalog.local import (
     models_folder,
     resolve,
 )
-from engine.catalog.models import Catalog, Expectation, Model, Pair, Variant
+from engine.catalog.models import Catalog, CatalogModel, CatalogPair, Expectation, Variant
 
 __all__ = [
     "MODELS_VARIABLE",
-    "RESOURCES",
     "Catalog",
+    "CatalogModel",
+    "CatalogPair",
     "Expectation",
-    "Model",
-    "Pair",
     "Variant",
     "catalog",
     "default_target",

@@ -1,4 +1,4 @@
-"""Where the models of the catalogue lie on this machine, and which are meant by an id or a path."""
+"""Find the catalogue's models on this machine, by id or path."""
 
 import difflib
 import os
@@ -9,27 +9,31 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.catalog.listing import read_catalog
+from engine.assets import RESOURCES
+from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, Variant
 from engine.errors import ModelNotFound
+from engine.files import write_whole
 
-RESOURCES = Path(__file__).resolve().parents[2] / "resources"
 MODELS_VARIABLE = "SPECEXEC_MODELS"
 
 
 @cache
 def catalog() -> Catalog:
-    """The catalogue shipped with the program."""
+    """Return the catalogue shipped with the program."""
     return read_catalog(RESOURCES / "catalog")
 
 
 def entries() -> dict[str, Variant]:
-    """All that can be asked for by id, in the order of the files."""
+    """Return all variants by id, in the order of the catalogue's files."""
     return catalog().variants
 
 
 def models_folder() -> Path:
-    """Where downloaded models lie: $SPECEXEC_MODELS, else where they were moved to, else the user's cache."""
+    """Return the models folder, which holds the downloaded models.
+
+    It is $SPECEXEC_MODELS, else the folder chosen by the user, else a folder in the user's cache.
+    """
     if chosen := os.environ.get(MODELS_VARIABLE):
         return Path(chosen).expanduser()
     with suppress(OSError):
@@ -40,12 +44,13 @@ def models_folder() -> Path:
 
 
 def keep_models_folder(folder: Path) -> None:
-    """`models_folder` from now on, where no variable says otherwise. Raises OSError."""
+    """Store `folder` as the models folder chosen by the user; $SPECEXEC_MODELS still overrides it.
+
+    Raises OSError.
+    """
     file = _kept_folder()
     file.parent.mkdir(parents=True, exist_ok=True)
-    growing = file.with_suffix(".new")
-    growing.write_text(str(folder), encoding="utf-8")
-    growing.replace(file)
+    write_whole(file, str(folder).encode())
 
 
 def _kept_folder() -> Path:
@@ -53,9 +58,10 @@ def _kept_folder() -> Path:
 
 
 def find(variant: Variant) -> Path | None:
-    """The file of `variant`, or its folder where it is no GGUF; None where it is not on this machine.
+    """Return the GGUF file of `variant`, or its folder for other formats; None if it is not installed.
 
-    A GGUF file may lie beside others; what is a folder lies under the repository's owner and name.
+    A GGUF file is looked for in the resources, in the models folder and in owner/name below it; a folder is
+    owner/name in the models folder, and must contain config.json.
     """
     own = models_folder() / variant.repository
     if variant.file:
@@ -65,44 +71,51 @@ def find(variant: Variant) -> Path | None:
 
 
 def resolve(id_or_path: str) -> Path:
-    """The file or folder of a model given by path, by its name in the models folder (owner/name), or by id: a
-    variant's, or a model's for the first of its variants that is here. Raises `ModelNotFound`."""
+    """Return the path of a model's file or folder.
+
+    id_or_path: a variant's id; a model's id, which stands for the first of its variants that is installed; a
+    path; or a path below the models folder, such as owner/name. Raises `ModelNotFound`.
+    """
     named = _named(id_or_path)
     if not named:
         for path in (Path(id_or_path).expanduser(), models_folder() / id_or_path):
             if id_or_path and path.exists():
                 return path
         raise ModelNotFound(
-            f"There is no model {id_or_path!r}, neither in the list of models nor as a file or folder.",
-            f"Known ids: {', '.join(_like(id_or_path))}, and those in resources/catalog. Or give the path of "
-            "a .gguf file or of a folder with .safetensors files.",
+            f"No model {id_or_path!r} was found, neither in the catalogue nor as a file or folder.",
+            f"Use an id such as {', '.join(_similar_ids(id_or_path))} (resources/catalog lists all), or the "
+            "path of a .gguf file or of a folder with .safetensors files.",
         )
-    found = next(filter(None, map(find, named)), None)
-    if found is None:
+    installed = next(filter(None, map(find, named)), None)
+    if installed is None:
         first = named[0]
         folder = models_folder() if first.file else models_folder() / first.repository
         raise ModelNotFound(
-            f"{first.name} ({first.file or first.repository}, {first.nbytes / 2**30:.1f} GiB) is not on this "
-            "machine.",
-            f"Download it: specexec pull {first.id}. Or put it into {folder}, or set {MODELS_VARIABLE} to "
-            "the folder your models are in.",
+            f"{first.name} ({first.file or first.repository}, {first.nbytes / 2**30:.1f} GiB) is not "
+            "installed.",
+            f"Download it with specexec pull {first.id}, copy it into {folder}, or set {MODELS_VARIABLE} to "
+            "the folder of your models.",
         )
-    return found
+    return installed
 
 
 def default_target() -> str:
-    """The id of the model to start with: the one shipped with the program."""
+    """Return the id of the default target, the variant that is shipped with the program.
+
+    If none is, returns the catalogue's first id.
+    """
     embedded = [variant.id for variant in entries().values() if variant.embedded]
     return embedded[0] if embedded else next(iter(entries()))
 
 
 def draft_for(target: str) -> str | None:
-    """The draft the catalogue names for `target` (an id, or the path of a catalogue file).
+    """Return the best installed draft that the catalogue knows for `target`, or None.
 
-    Its id, or its path where it lies only beside the target; None where it is nowhere, or there is none.
+    target: an id, or a path whose file name is in the catalogue. Returns the draft's id, or its path if the
+    draft exists only in the folder of the path `target`.
     """
     beside = None if _named(target) else Path(target).expanduser().parent
-    named = _meant(target)
+    named = _matching(target)
     if not named:
         return None
     pairs = catalog().drafts_for(named[0].model)
@@ -117,28 +130,30 @@ def draft_for(target: str) -> str | None:
 
 
 def heads_for(target: str) -> Path | None:
-    """The folder of the heads that come with the program for `target`, an id or a path as in `draft_for`;
-    None: there are none."""
-    for variant in _meant(target):
+    """Return the folder of the heads shipped for `target`; None if there are none.
+
+    target: as for `draft_for`.
+    """
+    for variant in _matching(target):
         for config in sorted((RESOURCES / "drafts").glob(f"{variant.model}-*/config.json")):
             return config.parent
     return None
 
 
 def _named(id: str) -> list[Variant]:
-    """The variant of that id, or all of the model of that id."""
+    """Return the variant with this id, or all variants of the model with this id, or an empty list."""
     if id in entries():
         return [entries()[id]]
     model = catalog().models.get(id)
     return list(model.variants) if model else []
 
 
-def _meant(target: str) -> list[Variant]:
-    """As `_named`, or the one whose file has the name of that path."""
-    return _named(target) or [each for each in entries().values() if each.file == Path(target).name]
+def _matching(target: str) -> list[Variant]:
+    """Return what `_named` finds, or else the variants whose file has the same name as the path `target`."""
+    return _named(target) or [variant for variant in entries().values() if variant.file == Path(target).name]
 
 
-def _like(asked: str) -> list[str]:
-    """Ids that look like it; where none does, those with short names of their own."""
-    near = difflib.get_close_matches(asked, [*entries(), *catalog().models], n=5)
-    return near or [id for id, variant in entries().items() if not id.startswith(variant.model)]
+def _similar_ids(id: str) -> list[str]:
+    """Return ids similar to `id`; if there are none, the short ids (not made of model and format)."""
+    similar = difflib.get_close_matches(id, [*entries(), *catalog().models], n=5)
+    return similar or [id for id, variant in entries().items() if not id.startswith(variant.model)]

@@ -1,6 +1,6 @@
-"""What the catalogue knows of a model, of the forms it can be downloaded in, and of models that go together.
+"""The catalogue's data: models, their downloadable variants, and pairs of target and draft.
 
-Plain data; where the files lie is `catalog.local`, what they weigh `catalog.sizes`.
+`catalog.local` finds the files of a variant; `catalog.sizes` computes their sizes.
 """
 
 from dataclasses import dataclass
@@ -11,18 +11,21 @@ SOURCES = ("paper", "measured")
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One form of a model: a repository, or files of one.
+    """One form in which a model can be downloaded: a repository, or some files from it.
 
-    Attributes: `id` (what `--target` takes), `model` (the id of its model), `name` for a person; `format`,
-    one of `FORMATS`; `repository` (owner/name on the Hugging Face Hub), `revision` (branch; "": the usual
-    one), `files` of it (names, or patterns); `nbytes` to download; `nbytes_from`: "listing", or "computed" by
-    `catalog.sizes`; `license`, `gated` (asks for an account and consent); `seen`, where the
-    repository's name was found; `sha256` of the only file, where known; `embedded`: shipped with the program.
+    Attributes: `id`, as given to `--target`; `model`, the id of its model; `name`, for display; `format`, one
+    of `FORMATS`; `repository`, owner/name on the Hugging Face Hub; `revision`, a branch, or "" for the
+    default branch; `files`, the names or patterns of the files needed; `nbytes`, the size of the download;
+    `nbytes_from`, "listing" if that size is stated in the catalogue, "computed" if `catalog.sizes` computed
+    it; `license`; `gated`, whether an account and consent are required; `seen`, the source from which the
+    repository's name is known; `sha256`, the SHA-256 of the file if there is only one, or ""; `embedded`,
+    whether the variant is shipped with the program.
 
-    What the arithmetic needs: `mix`, llama.cpp's name for the storage formats in a GGUF file ("Q4_K_M");
-    `bits` of a number and columns that share a scale, `group_size` (-1: all), of GPTQ and AWQ;
-    `intermediate`, where the MLP is padded to another width than the model's, else 0; `own_head`: the files
-    hold a head though the model's is tied (it is loaded from a GGUF file only).
+    Attributes for the computation of sizes: `mix`, llama.cpp's name for the mixture of storage formats in a
+    GGUF file ("Q4_K_M"); `bits`, per number, and `group_size`, the number of columns that share a scale (-1:
+    all), both only for GPTQ and AWQ; `intermediate`, the width of the MLP if the files pad it, else 0;
+    `own_head`, whether the files contain a head although the model's head is tied to the embedding (such a
+    head is loaded only from a GGUF file).
     """
 
     id: str
@@ -47,19 +50,20 @@ class Variant:
 
     @property
     def file(self) -> str:
-        """The GGUF file to open, the first of several parts; "" for the other formats, which are folders."""
+        """The name of the GGUF file to open (the first, if there are several parts); "" for other formats."""
         return self.files[0] if self.format == "gguf" else ""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """One model, with the figures of its configuration that say what it takes.
+class CatalogModel:
+    """One model, with the numbers from its configuration that determine its size.
 
-    Attributes: `family`: models of one family number the same tokens alike; `architecture`, HF's model_type;
-    `parameters` in all, as published; `vocabulary`, rows of the embedding (padded, so it differs within a
-    family); `experts` of a layer and how many of them a token is routed to, 0 where there is one MLP;
-    `tied`: the embedding is the head; `sliding_window` of some or all layers, 0 where none has one; `context`
-    in tokens.
+    Attributes: `family`, whose models all use the same token ids; `architecture`, HF's model_type;
+    `parameters`, the published total; `vocabulary`, the number of rows of the embedding (padded, so it
+    differs within a family); `experts`, the number of experts in each layer, and `experts_per_token`, the
+    number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
+    also the head; `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
+    maximum number of tokens.
     """
 
     id: str
@@ -85,8 +89,10 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """Tokens per pass that were reached. `source`: one of `SOURCES`; `note`: with what, where not with
-    exactly this pair."""
+    """The tokens per pass that a pair achieved at a given budget and temperature.
+
+    Attributes: `source`, one of `SOURCES`; `note`, the models used, if not exactly this pair.
+    """
 
     tokens_per_pass: float
     budget: int
@@ -96,8 +102,8 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A target and a draft for it (ids of models). `expectations`: empty where nobody has measured it."""
+class CatalogPair:
+    """A target and a draft that matches it, as ids of models. `expectations`: empty if none are known."""
 
     target: str
     draft: str
@@ -107,12 +113,15 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """Attributes: `models` and `variants` by id, in the order of the files; `pairs`: of those with the same
-    target, the best draft first."""
+    """The whole catalogue.
 
-    models: dict[str, Model]
+    Attributes: `models` and `variants`, by id, in the order of the files; `pairs`, in which the best draft
+    for each target comes first.
+    """
+
+    models: dict[str, CatalogModel]
     variants: dict[str, Variant]
-    pairs: tuple[Pair, ...]
+    pairs: tuple[CatalogPair, ...]
 
-    def drafts_for(self, model: str) -> list[Pair]:
+    def drafts_for(self, model: str) -> list[CatalogPair]:
         return [pair for pair in self.pairs if pair.target == model]

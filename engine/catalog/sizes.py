@@ -1,25 +1,26 @@
-"""How many numbers a model has and how many bytes they take in each form, by its configuration alone.
+"""Compute a model's number of parameters, and their size in each format, from its configuration.
 
-So a plan can be made before anything is downloaded. Counts tensors; a GGUF file is some MB larger (it holds
-the vocabulary), a folder too.
+This allows planning before a download. Only tensors are counted; a GGUF file or a folder is some MB larger,
+because it also contains the vocabulary. The choice of storage formats in GGUF files follows
+llama_tensor_get_type in llama-quant.cpp of ggml-org/llama.cpp.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.catalog.gguf_mixes import storage
-from engine.catalog.models import Model, Variant
-from engine.checkpoints.storage import stored_nbytes
+from engine.catalog.models import CatalogModel, Variant
+from engine.checkpoints.storage import BLOCKS, stored_nbytes
 
-Matrix = tuple[str, int, int]  # name as in gguf_mixes, rows, columns
+Matrix = tuple[str, int, int]  # name (as for `storage`), rows, columns
 
 
 @dataclass(frozen=True, slots=True)
 class LayerBytes:
-    """Bytes of one decoder layer as stored.
+    """The stored bytes of one decoder layer.
 
-    Attributes: `attention` (Q, K, V, O), `mlp` (of a mixture all its experts), `expert` (one of them; the
-    whole MLP where there is one), `other` (norms, biases, the router).
+    Attributes: `attention`, the bytes of the matrices Q, K, V and O; `mlp`, those of the MLP, with all
+    experts of a mixture; `expert`, those of one expert, or of the whole MLP if there is no mixture; `other`,
+    those of norms, biases and the router.
     """
 
     attention: int
@@ -32,20 +33,20 @@ class LayerBytes:
         return self.attention + self.mlp + self.other
 
 
-# -- numbers -------------------------------------------------------------------------------------------------
+# -- parameters ----------------------------------------------------------------------------------------------
 
 
-def parameters(model: Model) -> int:
-    """All numbers of the model; a tied head counts once."""
-    return _numbers(model, max(model.experts, 1))
+def parameters(model: CatalogModel) -> int:
+    """Return the number of parameters; a tied head counts once."""
+    return _parameters(model, max(model.experts, 1))
 
 
-def active_parameters(model: Model) -> int:
-    """Numbers one token is multiplied with: of a mixture the experts it is routed to."""
-    return _numbers(model, max(model.experts_per_token, 1))
+def active_parameters(model: CatalogModel) -> int:
+    """Return the number of parameters used for one token. In a mixture, only the routed experts count."""
+    return _parameters(model, max(model.experts_per_token, 1))
 
 
-def _numbers(model: Model, experts: int) -> int:
+def _parameters(model: CatalogModel, experts: int) -> int:
     attention = sum(rows * columns for _, rows, columns in _attention(model))
     expert = sum(rows * columns for _, rows, columns in _mlp(model, model.intermediate))
     layer = attention + experts * expert + _vectors(model) + model.experts * model.hidden
@@ -53,7 +54,7 @@ def _numbers(model: Model, experts: int) -> int:
     return model.layers * layer + tables + model.hidden
 
 
-def _attention(model: Model) -> Iterator[Matrix]:
+def _attention(model: CatalogModel) -> Iterator[Matrix]:
     wide, narrow = model.heads * model.head_dim, model.kv_heads * model.head_dim
     yield "q", wide, model.hidden
     yield "k", narrow, model.hidden
@@ -61,15 +62,15 @@ def _attention(model: Model) -> Iterator[Matrix]:
     yield "o", model.hidden, wide
 
 
-def _mlp(model: Model, intermediate: int) -> Iterator[Matrix]:
-    """Of one expert."""
+def _mlp(model: CatalogModel, intermediate: int) -> Iterator[Matrix]:
+    """Yield the matrices of one expert, or of the MLP if there is no mixture."""
     yield "gate", intermediate, model.hidden
     yield "up", intermediate, model.hidden
     yield "down", model.hidden, intermediate
 
 
-def _vectors(model: Model) -> int:
-    """Numbers in the norms and biases of one layer."""
+def _vectors(model: CatalogModel) -> int:
+    """Return the number of parameters in the norms and biases of one layer."""
     gemma = model.architecture.startswith("gemma")
     norms = (4 if gemma else 2) * model.hidden
     if model.architecture in ("qwen3", "gemma3_text"):
@@ -81,8 +82,8 @@ def _vectors(model: Model) -> int:
 # -- bytes ---------------------------------------------------------------------------------------------------
 
 
-def layer_nbytes(model: Model, variant: Variant, layer: int) -> LayerBytes:
-    """Of layer 0, 1, ...: in a GGUF file some layers take more than others."""
+def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerBytes:
+    """Return the bytes of one layer. layer: 0, 1, ...; in a GGUF file, some layers are larger than others."""
     intermediate = variant.intermediate or model.intermediate
 
     def nbytes(matrices: Iterator[Matrix]) -> int:
@@ -98,52 +99,103 @@ def layer_nbytes(model: Model, variant: Variant, layer: int) -> LayerBytes:
     )
 
 
-def embedding_nbytes(model: Model, variant: Variant) -> int:
+def embedding_nbytes(model: CatalogModel, variant: Variant) -> int:
     return _table_nbytes(model, variant, "embedding")
 
 
-def head_nbytes(model: Model, variant: Variant) -> int:
-    """0 where the head is the embedding."""
+def head_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the bytes of the head that is loaded; 0 if the embedding is used as the head."""
     shared = model.tied and not (variant.own_head and variant.format == "gguf")
     return 0 if shared else _table_nbytes(model, variant, "head")
 
 
-def weights_nbytes(model: Model, variant: Variant) -> int:
-    """Of all weights that are loaded, as stored."""
+def weights_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the stored bytes of all weights that a loaded model needs."""
     layers = sum(layer_nbytes(model, variant, layer).total for layer in range(model.layers))
     last_norm = model.hidden * _vector_itemsize(variant)
     return embedding_nbytes(model, variant) + layers + last_norm + head_nbytes(model, variant)
 
 
-def files_nbytes(model: Model, variant: Variant) -> int:
-    """Of all weights in the files, with the head of a tied model that is not loaded."""
+def files_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the bytes of all weights in the files, including a head that is not loaded."""
     unused = variant.own_head and head_nbytes(model, variant) == 0
     return weights_nbytes(model, variant) + (_table_nbytes(model, variant, "head") if unused else 0)
 
 
-def kv_row_nbytes(model: Model, itemsize: int = 2) -> int:
-    """Keys and values of one token in all layers; `itemsize`: bytes of a number."""
+def kv_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
+    """Return the bytes that one token's keys and values take in all layers. itemsize: bytes per number."""
     return 2 * model.layers * model.kv_heads * model.head_dim * itemsize
 
 
-def _table_nbytes(model: Model, variant: Variant, name: str) -> int:
+def _table_nbytes(model: CatalogModel, variant: Variant, name: str) -> int:
     if variant.format == "gguf":
         kind = storage(model, variant, name, 0, model.hidden)
         return stored_nbytes(kind, (model.vocabulary, model.hidden))
-    return 2 * model.vocabulary * model.hidden  # GPTQ and AWQ leave the embedding and the head alone
+    return 2 * model.vocabulary * model.hidden  # GPTQ and AWQ do not quantize the embedding and the head
 
 
-def _matrix_nbytes(model: Model, variant: Variant, matrix: Matrix, layer: int) -> int:
+def _matrix_nbytes(model: CatalogModel, variant: Variant, matrix: Matrix, layer: int) -> int:
     name, rows, columns = matrix
     if variant.format == "gguf":
         return stored_nbytes(storage(model, variant, name, layer, columns), (rows, columns))
     if variant.format == "16-bit":
         return 2 * rows * columns
-    # qweight; scales (16-bit) and zeros of each group; GPTQ's g_idx.
+    # Three terms: qweight; the scales (16 bits each) and zero points of all groups; g_idx, only in GPTQ.
     groups = 1 if variant.group_size == -1 else -(-columns // variant.group_size)
     index = 4 * columns if variant.format == "gptq" else 0
     return rows * columns * variant.bits // 8 + groups * rows * (16 + variant.bits) // 8 + index
 
 
 def _vector_itemsize(variant: Variant) -> int:
-    return 4 if variant.format == "gguf" else 2  # llama.cpp keeps vectors and the router in float32
+    return 4 if variant.format == "gguf" else 2  # llama.cpp stores vectors and the router in float32
+
+
+# -- storage formats in GGUF files ---------------------------------------------------------------------------
+
+MIXES: dict[str, tuple[str, str]] = {  # name: (default format, format for the most important matrices)
+    "Q4_0": ("Q4_0", "Q4_0"),
+    "Q4_1": ("Q4_1", "Q4_1"),
+    "Q4_K_M": ("Q4_K", "Q6_K"),
+    "Q4_K_M-2023": (
+        "Q4_K",
+        "Q4_K",
+    ),  # Q4_K_M of mixtures in 2023: llama.cpp did not yet find the layer of an expert in its name
+    "Q5_K_M": ("Q5_K", "Q6_K"),
+    "Q6_K": ("Q6_K", "Q6_K"),
+    "Q8_0": ("Q8_0", "Q8_0"),
+}
+# Substitutes for matrices whose row length is not a multiple of 256.
+_FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
+
+
+def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, columns: int) -> str:
+    """Return the storage format of a matrix in a GGUF file.
+
+    matrix: "embedding" or "head"; or "q", "k", "v", "o", "gate", "up" or "down" in layer `layer`. columns:
+    the matrix's row length.
+    """
+    default, better = MIXES[variant.mix]
+    kind = default
+    if matrix == "head" or (matrix == "embedding" and model.tied and not variant.own_head):
+        kind = "Q8_0" if default == "Q8_0" or columns % BLOCKS[default][0] else "Q6_K"
+    elif matrix in ("v", "down") and _is_important(layer, model.layers):
+        kind = better
+    if matrix == "v" and model.layers == 80 and kind == "Q4_K":  # 70B: eight query heads share one value head
+        kind = "Q5_K"
+    if model.experts == 8:
+        if matrix in ("k", "v"):
+            kind = "Q8_0"
+        elif matrix == "o" and variant.mix == "Q4_K_M":
+            kind = "Q5_K"
+    return _FOR_NARROW.get(kind, kind) if columns % BLOCKS[kind][0] else kind
+
+
+def _is_important(layer: int, layers: int) -> bool:
+    """Whether a layer's important matrices get the better format (`use_more_bits` in llama.cpp).
+
+    The first and the last eighth of the layers do, and every third layer between. llama.cpp counts layers in
+    file order, so in a file that sorts them by name (0, 1, 10, 11, ...), other layers get the better format,
+    but the same number of them.
+    """
+    eighth = layers // 8
+    return layer < eighth or layer >= 7 * layers // 8 or (layer - eighth) % 3 == 2

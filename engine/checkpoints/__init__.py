@@ -1,7 +1,7 @@
-"""Reading checkpoints: every tensor as a span, the model and its tokenizer as plain data.
+"""Read checkpoints: every tensor as a span of bytes in a file, the model and its tokenizer as plain data.
 
-A new file format is one new file with `claims(path)` and `read(path)`, and one line in `FORMATS`.
-Free of torch and transformers: the window reads headers too.
+Supporting a new file format takes one module with `claims(path)` and `read(path)`, and one line in `FORMATS`.
+Free of torch and transformers, because the window reads headers too.
 """
 
 from collections.abc import Callable
@@ -39,22 +39,24 @@ FORMATS: tuple[tuple[Callable[[Path], bool], Callable[[Path], Checkpoint]], ...]
 
 
 def open_checkpoint(path: Path) -> Checkpoint:
-    """Read and check the header of the model at `path` (a file or a folder).
+    """Read and check the headers of the model at `path`, a file or a folder. Weights are not read.
 
-    Raises `ModelNotFound`, `BadCheckpoint` (damaged, contradictory, unsafe) or `UnsupportedModel`.
+    Raises `ModelNotFound` if `path` does not exist; `BadCheckpoint` if the model cannot be read or is
+    damaged, contradictory or unsafe; `UnsupportedModel` if its format or architecture is not supported.
     """
     path = Path(path).absolute()
     try:
         if not path.exists():
-            raise ModelNotFound(f"There is no file or folder {path}.", "Check the path.")
+            raise ModelNotFound(f"{path} does not exist.", "Check the path.")
         for claims, read in FORMATS:
             if claims(path):
                 return read(path)
     except OSError as error:
         raise BadCheckpoint(
-            f"{path.name[:200]} cannot be read: {error.strerror}.", "Check the path, its rights and the disk."
+            f"{path.name[:200]} cannot be read: {error.strerror}.",
+            "Check the path, its permissions and the disk.",
         ) from error
     raise UnsupportedModel(
-        f"{path.name} is no model in a format this program reads.",
+        f"{path.name} is not a model in a supported format.",
         "Choose a .gguf file, or a folder with config.json and .safetensors files.",
     )

@@ -1,6 +1,6 @@
-"""What a checkpoint is to the rest of the engine: where every tensor's bytes lie, and plain descriptions.
+"""What the engine knows of a checkpoint: where each tensor's bytes are, the configuration, the tokenizer.
 
-Knows no file format, no torch, no transformers.
+Independent of file formats, torch and transformers.
 """
 
 import math
@@ -17,12 +17,12 @@ from engine.errors import BadCheckpoint
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Bytes of one tensor of a file, as stored.
+    """The stored bytes of one tensor in a file.
 
-    Attributes: `offset` from the start of `file` and `nbytes`, both in bytes; `shape` in torch order
-    (row-major, the last dimension contiguous); `storage`, the stored format ("F32", "BF16", "Q4_K", ...; see
-    `engine.checkpoints.storage`); `modified`, the file's time of change in ns when its header was read, 0
-    where that is not known.
+    Attributes: `offset`, where the bytes start in `file`; `nbytes`, their number; `shape`, in torch order
+    (row-major, the last dimension contiguous); `storage`, the stored number format ("F32", "BF16", "Q4_K",
+    ...; see `engine.checkpoints.storage`); `modified`, the file's modification time in ns when its header was
+    read, or 0 if it is unknown.
     """
 
     file: Path
@@ -35,10 +35,10 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """How GPTQ and AWQ packed a matrix.
+    """How the numbers of a GPTQ or AWQ matrix are packed.
 
-    Attributes: `bits` per number; `size`, columns that share a scale; `zero_offset`, what to add to a stored
-    zero point (1 in the AutoGPTQ format v1, else 0).
+    Attributes: `bits`, per number; `size`, the number of columns that share a scale; `zero_offset`, a number
+    to add to stored zero points (1 in the AutoGPTQ format v1, else 0).
     """
 
     bits: int
@@ -48,13 +48,14 @@ class Groups:
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One parameter of the model: its shape, and the spans whose bytes it is made of.
+    """One parameter of the model: its shape, and the spans with its bytes.
 
-    Attributes: `shape` in torch order; `format`, which of `engine.quantization` unpacks it; `spans`: one; for
-    "GPTQ" (qweight, qzeros, scales, perhaps g_idx), for "AWQ" the first three; `rope_heads`, the number of
-    heads whose rows of Q or K lie in GGUF's llama order (the two halves of a head interleaved) and are to
-    be put back to HF's half-split order, else 0; `plus`, what is added to every number after unpacking (GGUF
-    stores Gemma's norms one larger); `groups`, for GPTQ and AWQ.
+    Attributes: `shape`, in torch order; `format`, the name of the format in `engine.quantization` that
+    unpacks it; `spans`, which are (qweight, qzeros, scales, optionally g_idx) for GPTQ, the first three of
+    these for AWQ, and one span otherwise; `rope_heads`, the number of heads in Q or K if its rows are in
+    GGUF's llama order (the two halves of each head interleaved) and must be restored to HF's order (one half
+    after the other), else 0; `plus`, a number to add to every number after unpacking (GGUF stores Gemma's
+    norms one larger); `groups`, the packing for GPTQ and AWQ, else None.
     """
 
     shape: tuple[int, ...]
@@ -66,12 +67,15 @@ class Weight:
 
     @staticmethod
     def of(span: Span, rope_heads: int = 0, plus: float = 0.0) -> "Weight":
-        """A tensor that is one span."""
+        """Return a weight that consists of a single span."""
         return Weight(span.shape, span.storage, (span,), rope_heads, plus)
 
     def cut(self, nbytes: int) -> list["Weight"]:
-        """Whole rows of a matrix in pieces of about `nbytes`. One of several spans stays whole: its columns
-        lie side by side."""
+        """Split this matrix between rows into pieces of about `nbytes` each, and return the pieces.
+
+        A weight that is small enough stays whole, and so does a weight with several spans, because its rows
+        are not contiguous in the file.
+        """
         if len(self.spans) > 1 or self.nbytes <= nbytes:
             return [self]
         span = self.spans[0]
@@ -92,23 +96,24 @@ class Weight:
 
     @property
     def numel(self) -> int:
-        """How many numbers."""
+        """Number of elements."""
         return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
-        """Bytes as stored."""
+        """Size in bytes as stored."""
         return sum(span.nbytes for span in self.spans)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GgufVocabulary:
-    """The tokenizer of a GGUF file, as its metadata spell it.
+    """The tokenizer in the metadata of a GGUF file. An attribute is None if the file does not contain it.
 
-    Attributes: `model` ("gpt2": byte-level BPE, "llama": SentencePiece BPE), `pre` (name of the
-    pre-tokenizer), `tokens` by id, `scores` and `types` [tokens] (types: 1 normal, 2 unknown, 3 control, 4
-    user-defined, 5 unused, 6 byte), `merges` ("left right", best first). None or empty: the file does not
-    say.
+    Attributes: `model`, the algorithm ("gpt2" for byte-level BPE, "llama" for SentencePiece BPE); `pre`, the
+    name of the pre-tokenizer; `tokens`, by id; `scores` and `types`, [tokens], where a type is 1 normal, 2
+    unknown, 3 control, 4 user-defined, 5 unused or 6 byte; `merges`, as "left right", best first; the ids of
+    special tokens; `add_bos`, `add_eos` and `add_space_prefix`, whether the tokenizer adds them to a text;
+    `chat_template`.
     """
 
     model: str
@@ -135,7 +140,7 @@ class TokenizerFolder:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What the checkpoint says about generating. None: it does not say."""
+    """The checkpoint's settings for generating text; None, or empty, if the checkpoint does not give them."""
 
     eos_token_ids: tuple[int, ...] = ()
     bos_token_id: int | None = None
@@ -147,12 +152,14 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """One model on disk, its header read and checked, its weights not touched.
+    """One model on disk. Its headers have been read and checked, but not its weights.
 
-    Attributes: `format` ("gguf", "safetensors"); `architecture`, HF's model_type; `config`, what
-    `AutoConfig.for_model(architecture, **config)` takes; `weights` by HF parameter name
-    (model.layers.0.self_attn.q_proj.weight). `lm_head.weight` is absent where it is tied to the embedding.
-    The experts of a mixture are matrices of their own, whatever the file makes of them:
+    Attributes: `path`, the file or folder; `format`, "gguf" or "safetensors"; `architecture`, HF's
+    model_type; `config`, the arguments for `AutoConfig.for_model(architecture, **config)`; `weights`, by HF
+    parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`.
+
+    `weights` lacks `lm_head.weight` if the head is tied to the embedding. Each matrix of each expert of a
+    mixture is a weight of its own, even if the file stores them together:
     model.layers.0.mlp.experts.3.gate_proj.weight, up_proj, down_proj.
     """
 
@@ -166,14 +173,15 @@ class Checkpoint:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all weights as stored."""
+        """Size of all weights in bytes as stored."""
         return sum(weight.nbytes for weight in self.weights.values())
 
 
 def read_span(span: Span) -> NDArray[np.uint8]:
-    """The stored bytes of one tensor, `[nbytes]` uint8, read with plain buffered reads.
+    """Read the stored bytes of one tensor through the page cache; return them as uint8 [nbytes].
 
-    Raises `BadCheckpoint` where the file is gone, ends too early, or was changed since its header was read.
+    Raises `BadCheckpoint` if the file cannot be read, ends too early, or has changed since its header was
+    read.
     """
     data = np.empty(span.nbytes, dtype=np.uint8)
     view = data.data
@@ -181,7 +189,7 @@ def read_span(span: Span) -> NDArray[np.uint8]:
     try:
         with span.file.open("rb", buffering=0) as file:
             file.seek(span.offset)
-            # One read may return less than was asked for (2 GiB at most on Linux).
+            # A read may return fewer bytes than requested (at most 2 GiB on Linux).
             while done < span.nbytes and (got := file.readinto(view[done:])):
                 done += got
             modified = os.fstat(file.fileno()).st_mtime_ns
@@ -193,13 +201,13 @@ def read_span(span: Span) -> NDArray[np.uint8]:
     if done < span.nbytes:
         raise truncated(span.file, span.offset + done, span.offset + span.nbytes)
     if span.modified not in (0, modified):
-        raise BadCheckpoint(f"{span.file.name} was changed while it was read.", "Load the model again.")
+        raise BadCheckpoint(f"{span.file.name} changed while it was being read.", "Load the model again.")
     return data
 
 
 def truncated(file: Path, have: int, want: int) -> BadCheckpoint:
-    """The error for a file of `have` bytes that should reach to byte `want`."""
+    """Return the error for a file that has `have` bytes but should have at least `want`."""
     return BadCheckpoint(
-        f"{file.name} is not complete: it ends after {have:,} of at least {want:,} bytes.",
-        "The download was cut off or the file was damaged; download it again.",
+        f"{file.name} is incomplete: it has {have:,} of at least {want:,} bytes.",
+        "The download was interrupted or the file is damaged. Download it again.",
     )

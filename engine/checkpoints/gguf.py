@@ -1,7 +1,7 @@
-"""GGUF files as checkpoints: llama.cpp's names and keys put into Hugging Face's words.
+"""Read GGUF files as checkpoints: translate llama.cpp's names and keys to Hugging Face's.
 
-`gguf_header` reads one file, `gguf_parts` the files of one model, `gguf_keys` asks for metadata,
-`gguf_architectures` knows the architectures, `gguf_weights` the names of their tensors.
+`gguf_header` reads the header of one file, `gguf_parts` those of all files of a model; `gguf_keys` looks up
+metadata; `gguf_architectures` and `gguf_rope` translate the configuration, `gguf_weights` the tensors' names.
 """
 
 from pathlib import Path
@@ -19,7 +19,10 @@ from engine.errors import BadCheckpoint
 
 
 def claims(path: Path) -> bool:
-    """Whether `path` is (named like, or begins like) a GGUF file, or a folder with one and no other model."""
+    """Whether `path` is a GGUF file, by its name or its first bytes, or a folder with one GGUF model.
+
+    A folder with config.json does not count.
+    """
     if path.is_dir():
         return _lone_model(path) is not None
     if not path.is_file():
@@ -34,8 +37,10 @@ def claims(path: Path) -> bool:
 
 
 def read(path: Path) -> Checkpoint:
-    """The checkpoint in the GGUF file at `path`, or in all parts of the set it belongs to. Raises
-    `BadCheckpoint` or `UnsupportedModel`."""
+    """Return the checkpoint at `path`: a GGUF file, one of several parts of a model, or a folder with one.
+
+    Raises `BadCheckpoint` if it is damaged or incomplete; `UnsupportedModel` if it is not supported.
+    """
     path = _lone_model(path) or path
     keys = Keys(path, read_parts(path))
     architecture = architecture_of(keys)
@@ -53,7 +58,10 @@ def read(path: Path) -> Checkpoint:
 
 
 def _lone_model(path: Path) -> Path | None:
-    """The .gguf file in the folder `path` that has no other model, or its first part."""
+    """Return the file of the only .gguf model in the folder `path` (the first, if it has several parts).
+
+    Returns None if there is no such model, or if the folder contains config.json.
+    """
     if not path.is_dir() or (path / "config.json").exists():
         return None
     files = [file for file in path.glob("*.gguf") if file.is_file()]
@@ -74,7 +82,7 @@ def _vocabulary(keys: Keys) -> GgufVocabulary:
     template = keys.get("tokenizer.chat_template")
     scores = _per_token(keys, "tokenizer.ggml.scores", count)
     if scores is not None and np.isnan(scores).any():
-        raise BadCheckpoint(f"{keys.path.name} is not valid: a token's score is NaN.", DAMAGED)
+        raise BadCheckpoint(f"{keys.path.name} is invalid: a token's score is NaN.", DAMAGED)
     types = _per_token(keys, "tokenizer.ggml.token_type", count)
     return GgufVocabulary(
         model=keys.text("tokenizer.ggml.model"),
@@ -94,7 +102,10 @@ def _vocabulary(keys: Keys) -> GgufVocabulary:
 
 
 def _per_token(keys: Keys, key: str, count: int) -> NDArray[np.generic] | None:
-    """A list with one number per token, or None where the file has none."""
+    """Return the array under `key`, which has one number per token; None if the file lacks it.
+
+    count: the number of tokens. Raises `BadCheckpoint` if the value is not an array of this length.
+    """
     value = keys.get(key)
     if value is None:
         return None
@@ -102,12 +113,15 @@ def _per_token(keys: Keys, key: str, count: int) -> NDArray[np.generic] | None:
         raise keys.bad(key, value)
     if len(value) != count:
         raise BadCheckpoint(
-            f"{keys.path.name} is not valid: {key} has {len(value)} items for {count} tokens.", DAMAGED
+            f"{keys.path.name} is invalid: {key} has {len(value)} items for {count} tokens.", DAMAGED
         )
     return value
 
 
 def _end_ids(keys: Keys, vocabulary: int) -> tuple[int, ...]:
-    """Tokens that end an answer: end of sequence, of turn, of message."""
-    found = (keys.token_id(f"tokenizer.ggml.{end}_token_id", vocabulary) for end in ("eos", "eot", "eom"))
-    return tuple(dict.fromkeys(token for token in found if token is not None))
+    """Return the ids of the tokens that end an answer: the ends of a sequence, of a turn and of a message.
+
+    vocabulary: the number of tokens.
+    """
+    ends = (keys.token_id(f"tokenizer.ggml.{end}_token_id", vocabulary) for end in ("eos", "eot", "eom"))
+    return tuple(dict.fromkeys(token for token in ends if token is not None))

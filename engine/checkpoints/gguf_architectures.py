@@ -1,7 +1,7 @@
-"""What each `general.architecture` of a GGUF file is in Hugging Face's words, and its configuration.
+"""Find the Hugging Face architecture and configuration that belong to a GGUF file's `general.architecture`.
 
-A new architecture is one entry in `ARCHITECTURES`. Sources: convert_hf_to_gguf.py, llama-model.cpp and
-gguf-py's constants of ggml-org/llama.cpp.
+Supporting a new architecture takes one entry in `ARCHITECTURES`. Sources, all in ggml-org/llama.cpp:
+convert_hf_to_gguf.py, llama-model.cpp and gguf-py's constants.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_rope import rope_parameters
-from engine.checkpoints.sizes import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
+from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 Config = dict[str, Any]
@@ -22,12 +22,14 @@ Config = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
-    """How one architecture maps: HF's names, and what its layers have beside the common weights.
+    """An architecture: its names in HF, and how it differs from the layers that most architectures have.
 
-    Attributes: `settings`: the entries of the configuration that are the architecture's own; `maths`:
-    metadata among `DIFFERENT_MATHS` that they take into account; `interleaved`: rows of Q and K were permuted
-    for llama.cpp's rotary layout; `fused`: Q, K and V are one matrix, gate and up another; `outer_norms`:
-    attention and MLP are normalized behind, too; `norm_plus`: what is added to norms as stored.
+    Attributes: `model_type` and `class_name`, HF's names; `settings`, a function that returns the entries of
+    the configuration that only this architecture has; `maths`, the keys in `DIFFERENT_MATHS` that `settings`
+    takes care of; `interleaved`, whether the rows of Q and K are permuted for llama.cpp's rotary layout;
+    `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized; `fused`,
+    whether Q, K and V are one matrix, and gate and up another; `outer_norms`, whether the outputs of
+    attention and MLP are normalized too; `norm_plus`, a number to add to stored norms.
     """
 
     model_type: str
@@ -42,8 +44,8 @@ class Architecture:
     norm_plus: float = 0.0
 
 
-# Metadata that change the computation. Written by converters for relatives of the architectures (Granite,
-# MiniCPM, ...) under the same name.
+# Metadata keys that change the computation. A file that has one is refused unless its architecture handles
+# the key, because converters also use the names of these architectures for relatives (Granite, MiniCPM, ...).
 DIFFERENT_MATHS = (
     "expert_count",
     "expert_weights_scale",
@@ -62,11 +64,14 @@ DIFFERENT_MATHS = (
 
 
 def architecture_of(keys: Keys) -> Architecture:
-    """The architecture the file names. Raises `UnsupportedModel`; sets `keys.prefix`."""
+    """Return the file's architecture, and set `keys.prefix` to its GGUF name.
+
+    Raises `UnsupportedModel` if the architecture is unknown.
+    """
     name = keys.text("general.architecture")
     if name not in ARCHITECTURES:
         raise UnsupportedModel(
-            f"{keys.path.name} holds a model of architecture {name[:40]!r}, which is not supported.",
+            f"{keys.path.name} contains a model of the unsupported architecture {name[:40]!r}.",
             f"Supported in GGUF files: {', '.join(sorted(ARCHITECTURES))}.",
         )
     keys.prefix = name
@@ -76,7 +81,11 @@ def architecture_of(keys: Keys) -> Architecture:
 
 
 def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabulary) -> Config:
-    """What `AutoConfig.for_model` takes. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    """Return the arguments for `AutoConfig.for_model`.
+
+    Raises `BadCheckpoint` if the metadata are contradictory; `UnsupportedModel` if they ask for something
+    that is not supported.
+    """
     _refuse_different_maths(keys, architecture)
     tensors = keys.header.tensors
     hidden = keys.number("{arch}.embedding_length", least=1, most=WIDTH_LIMIT)
@@ -85,17 +94,18 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
     head_dim = keys.number("{arch}.attention.key_length", hidden // heads, least=2, most=COUNT_LIMIT)
     if heads % kv_heads or head_dim % 2:
         raise BadCheckpoint(
-            f"{keys.path.name} is not valid: {heads} heads, {kv_heads} key-value heads of size {head_dim}.",
+            f"{keys.path.name} is invalid: {heads} heads and {kv_heads} key-value heads of size {head_dim}.",
             DAMAGED,
         )
     if keys.number("{arch}.attention.value_length", head_dim) != head_dim:
         raise UnsupportedModel(
-            f"{keys.path.name} has keys and values of different lengths.", "Choose another model."
+            f"{keys.path.name} has keys and values of different lengths, which is not supported.",
+            "Choose another model.",
         )
     rows = tensors["token_embd.weight"].shape[0] if "token_embd.weight" in tensors else len(vocabulary.tokens)
     if len(vocabulary.tokens) > rows:
         raise BadCheckpoint(
-            f"{keys.path.name} is not valid: {len(vocabulary.tokens)} tokens, but an embedding of {rows}.",
+            f"{keys.path.name} is invalid: {len(vocabulary.tokens)} tokens, but only {rows} embeddings.",
             DAMAGED,
         )
     config: Config = {
@@ -126,18 +136,25 @@ def _refuse_different_maths(keys: Keys, architecture: Architecture) -> None:
         if key == "attention.sliding_window" and wide_window:
             continue
         raise UnsupportedModel(
-            f"{keys.path.name} computes differently ({keys.prefix}.{key}), in a way not supported here.",
+            f"{keys.path.name} needs a computation that is not supported ({keys.prefix}.{key}).",
             "Choose another model.",
         )
 
 
-# -- settings of each ----------------------------------------------------------------------------------------
+# -- settings of each architecture
+# ----------------------------------------------------------------------------------------
 
 
 def _whole_head(keys: Keys, config: Config, theta: float = 10000.0) -> Config:
-    """Rotary positions of models that rotate whole heads."""
+    """Return the `rope_parameters` of a model that must rotate whole heads.
+
+    theta: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each head.
+    """
     if keys.number("{arch}.rope.dimension_count", config["head_dim"]) != config["head_dim"]:
-        raise UnsupportedModel(f"{keys.path.name} rotates only part of each head.", "Choose another model.")
+        raise UnsupportedModel(
+            f"{keys.path.name} rotates only part of each head, which is not supported.",
+            "Choose another model.",
+        )
     return rope_parameters(keys, config["head_dim"], theta)
 
 
@@ -158,7 +175,7 @@ def _mistral(keys: Keys, config: Config) -> Config:
 
 
 def _mixtral(keys: Keys, config: Config) -> Config:
-    # Each layer's experts become weights of their own.
+    # Each expert of each layer becomes a separate weight.
     most = min(1024, EXPERTS_LIMIT // config["num_hidden_layers"])
     experts = keys.number("{arch}.expert_count", least=1, most=most)
     return _mistral(keys, config) | {
@@ -175,23 +192,26 @@ def _phi3(keys: Keys, config: Config) -> Config:
     head_dim = config["head_dim"]
     rotated = keys.number("{arch}.rope.dimension_count", head_dim, least=2, most=head_dim)
     part = rotated / head_dim
-    if rotated % 2 or int(head_dim * part) != rotated:  # as transformers counts them
+    if rotated % 2 or int(head_dim * part) != rotated:  # transformers computes int(head_dim * part)
         raise keys.bad("{arch}.rope.dimension_count", rotated)
     return {
         "hidden_act": "silu",
         "rope_parameters": rope_parameters(keys, rotated) | {"partial_rotary_factor": part},
-        # transformers takes this one, and not that of rope_parameters
+        # transformers uses this value instead of the one in rope_parameters
         "original_max_position_embeddings": keys.number(
             "{arch}.rope.scaling.original_context_length", config["max_position_embeddings"], least=1
         ),
-        # llama.cpp ignores the window; the models were trained with it
+        # llama.cpp ignores the window, but the models were trained with it.
         "sliding_window": keys.number("{arch}.attention.sliding_window", 0) or None,
     }
 
 
 def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:
-    """What Gemma 2 and 3 share. The scale of queries is in no metadata: llama.cpp, too, knows the 27B models,
-    where it is not that of the head's length, by their number of layers."""
+    """Return the settings shared by Gemma 2 and 3.
+
+    `query_pre_attn_scalar` is not in the metadata. It is the head size except in the 27B models, which are
+    recognized by their number of layers, as in llama.cpp.
+    """
     of_27b = config["num_hidden_layers"] == layers_of_27b
     return {
         "hidden_activation": "gelu_pytorch_tanh",
@@ -230,13 +250,16 @@ def _gemma3(keys: Keys, config: Config) -> Config:
 
 
 def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
-    """HF's `layer_types`: every `period`-th layer sees everything, where the file says nothing else."""
+    """Return HF's `layer_types`: full attention in every `period`-th layer, sliding attention in the others.
+
+    A pattern or period in the file's metadata takes precedence.
+    """
     key = "{arch}.attention.sliding_window_pattern"
-    said = keys.get(key)
-    if isinstance(said, np.ndarray):
-        if len(said) != layers:
-            raise keys.bad(key, said)
-        sliding = said.astype(bool).tolist()
+    pattern = keys.get(key)
+    if isinstance(pattern, np.ndarray):
+        if len(pattern) != layers:
+            raise keys.bad(key, pattern)
+        sliding = pattern.astype(bool).tolist()
     else:
         period = keys.number(key, period, least=1)
         sliding = [(layer + 1) % period != 0 for layer in range(layers)]

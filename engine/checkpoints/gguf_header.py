@@ -1,9 +1,10 @@
-"""The header of a GGUF file: metadata and a list of tensors, trusted no further than checked.
+"""Read the header of a GGUF file, which holds metadata and the list of tensors, and validate it as untrusted.
 
-Layout (ggml-org/ggml docs/gguf.md), little-endian: "GGUF", uint32 version, uint64 tensor count, uint64
-metadata count; each metadata entry: string key, uint32 type, value; each tensor: string name, uint32
-dimensions, uint64 per dimension (fastest first), uint32 ggml type, uint64 offset into the data section; then
-padding to `general.alignment`. A string is a uint64 length and UTF-8 bytes. Knows nothing of architectures.
+The layout, little-endian (ggml-org/ggml docs/gguf.md): "GGUF", uint32 version, uint64 number of tensors,
+uint64 number of metadata entries; for each metadata entry, string key, uint32 type, value; for each tensor,
+string name, uint32 number of dimensions, uint64 size of each dimension (the contiguous one first), uint32
+ggml type, uint64 offset into the data section; then padding to `general.alignment`, and the data section. A
+string is a uint64 length and UTF-8 bytes. Nothing here depends on the model's architecture.
 """
 
 import os
@@ -22,9 +23,10 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 Scalar = bool | int | float | str
 Value = Scalar | list[str] | NDArray[np.generic]
 
-DAMAGED = "The file is damaged or was made by a faulty program; download it again or choose another file."
-# Bounds far above real files (Gemma 3, one of the largest: 262 k tokens, 515 k merges, 20 MB; a mixture's
-# experts one by one: 2 k tensors), so that a damaged count costs neither memory nor time.
+DAMAGED = "The file is damaged or was created by a faulty program. Download it again or choose another file."
+# Limits on a header, so that a damaged count costs neither memory nor time. They are far above real files:
+# the header of Gemma 3, one of the largest, has 262 k tokens, 515 k merges and 20 MB; a mixture with separate
+# experts has 2 k tensors.
 HEADER_LIMIT = 64 << 20
 STRINGS_LIMIT = 3 << 19
 ENTRIES_LIMIT = 1 << 15
@@ -53,8 +55,7 @@ _uint64 = struct.Struct("<Q").unpack_from
 
 @dataclass(frozen=True, slots=True)
 class GgufTensor:
-    """One entry of the tensor list; `offset` in bytes from the start of `file`, `shape` in torch order,
-    `modified` as `Span`'s."""
+    """One entry in the list of tensors. Attributes as in `Span`; `name` is the tensor's name in the file."""
 
     file: Path
     name: str
@@ -70,7 +71,7 @@ class GgufTensor:
 
 @dataclass(frozen=True, slots=True)
 class GgufHeader:
-    """Everything before the weights, `nbytes` in all."""
+    """Everything before the data section. `nbytes`: its size; `metadata`: by key; `tensors`: by name."""
 
     nbytes: int
     version: int
@@ -79,9 +80,10 @@ class GgufHeader:
 
 
 def read_header(path: Path, limit: int = HEADER_LIMIT) -> GgufHeader:
-    """Parse and check the header of the GGUF file at `path`, at most `limit` bytes.
+    """Parse and validate the header of the GGUF file at `path`.
 
-    Raises `BadCheckpoint` or `UnsupportedModel`.
+    limit: the maximum size of the header in bytes. Raises `BadCheckpoint` if the header is invalid or cannot
+    be read; `UnsupportedModel` if its version or a number format is not supported.
     """
     try:
         with path.open("rb") as file:
@@ -93,7 +95,11 @@ def read_header(path: Path, limit: int = HEADER_LIMIT) -> GgufHeader:
 
 
 class _Parser:
-    """A position in the head of a file; reads ahead in pieces, never beyond `limit` bytes."""
+    """A parser that reads the header of one file from start to end.
+
+    It reads ahead in pieces; parsing more than `limit` bytes is an error. Attributes: `buffer`, the bytes
+    read so far; `at`, the current position in it; `strings`, the number of strings in arrays so far.
+    """
 
     def __init__(self, path: Path, file: BinaryIO, limit: int) -> None:
         self.path = path
@@ -108,16 +114,17 @@ class _Parser:
 
     def header(self) -> GgufHeader:
         if self.take(4) != b"GGUF":
-            raise BadCheckpoint(f"{self.path.name} is no GGUF file.", DAMAGED)
+            raise BadCheckpoint(f"{self.path.name} is not a GGUF file.", DAMAGED)
         version = int(self.number("<u4"))
         if version.to_bytes(4, "little") in (b"\0\0\0\2", b"\0\0\0\3"):
             raise UnsupportedModel(
-                f"{self.path.name} is a big-endian GGUF file.", "Choose the usual little-endian file."
+                f"{self.path.name} is a big-endian GGUF file, which is not supported.",
+                "Choose a little-endian file.",
             )
         if version not in (2, 3):
             raise UnsupportedModel(
-                f"{self.path.name} is GGUF version {version}; versions 2 and 3 are read.",
-                "Choose a newer file.",
+                f"{self.path.name} has GGUF version {version}; only versions 2 and 3 are supported.",
+                "Choose a file in GGUF version 2 or 3.",
             )
         tensor_count = self.count("tensors", ENTRIES_LIMIT, 8 + 4 + 8 + 4 + 8)
         entry_count = self.count("metadata entries", ENTRIES_LIMIT, 8 + 4 + 1)
@@ -129,7 +136,7 @@ class _Parser:
             metadata[key] = self.value(int(self.number("<u4")))
         alignment = metadata.get("general.alignment", 32)
         if type(alignment) is not int or not 0 < alignment <= ALIGNMENT_LIMIT or alignment & (alignment - 1):
-            raise self.bad(f"its alignment {alignment!r} is no power of two")
+            raise self.bad(f"its alignment {alignment!r} is not a power of two")
         entries = [self.tensor() for _ in range(tensor_count)]
         start = self.at + -self.at % alignment
         return GgufHeader(start, version, metadata, self.place(entries, start, alignment))
@@ -137,7 +144,7 @@ class _Parser:
     # -- the list of tensors ---------------------------------------------------------------------------------
 
     def tensor(self) -> GgufTensor:
-        """One entry; its offset still counts from the data section."""
+        """Parse one entry in the list of tensors. Its `offset` is from the start of the data section."""
         name = self.text(NAME_LIMIT)
         if not (name.isascii() and name.isprintable()):
             raise self.bad(f"a tensor has the name {name!r}")
@@ -151,19 +158,23 @@ class _Parser:
         offset = int(self.number("<u8"))
         if kind not in GGML_TYPES:
             raise UnsupportedModel(
-                f"{self.path.name} stores {name!r} in ggml's format number {kind}, which is not read here.",
+                f"{self.path.name} stores {name!r} in ggml format {kind}, which is not supported.",
                 "Choose a file in another quantization, for example Q4_K_M or Q8_0.",
             )
         storage = GGML_TYPES[kind]
         nbytes = stored_nbytes(storage, shape)
         if not nbytes:
             raise self.bad(
-                f"{name!r} has rows of {shape[-1]} values, no whole blocks of {BLOCKS[storage][0]}"
+                f"{name!r} has rows of {shape[-1]} values, not whole blocks of {BLOCKS[storage][0]}"
             )
         return GgufTensor(self.path, name, shape, storage, offset, nbytes, self.modified)
 
     def place(self, entries: list[GgufTensor], start: int, alignment: int) -> dict[str, GgufTensor]:
-        """Entries by name, offsets made absolute; each aligned, inside the file, overlapping no other."""
+        """Return the entries by name, with offsets from the start of the file.
+
+        start: the offset of the data section. Raises `BadCheckpoint` if an entry is listed twice, is not
+        aligned, ends outside the file, or overlaps another.
+        """
         tensors: dict[str, GgufTensor] = {}
         end = 0
         for entry in sorted(entries, key=lambda entry: entry.offset):
@@ -205,10 +216,14 @@ class _Parser:
         return number
 
     def count(self, what: str, limit: int, least_nbytes: int) -> int:
-        """A uint64 count of items that take at least `least_nbytes` each."""
+        """Read a uint64 count of items.
+
+        Raises `BadCheckpoint` if it exceeds `limit`, or if the rest of the file is too short for so many
+        items of at least `least_nbytes` each. what: the items, for the message.
+        """
         count = int(self.number("<u8"))
         if count > limit:
-            raise self.bad(f"it claims {count:,} {what}")
+            raise self.bad(f"it declares {count:,} {what}")
         if self.at + count * least_nbytes > self.file_nbytes:
             raise truncated(self.path, self.file_nbytes, self.at + count * least_nbytes)
         return count
@@ -218,10 +233,10 @@ class _Parser:
         try:
             return self.take(nbytes).decode()
         except UnicodeDecodeError as error:
-            raise self.bad("a text in its metadata is not UTF-8") from error
+            raise self.bad("a string in its metadata is not UTF-8") from error
 
     def texts(self, count: int) -> list[str]:
-        """`count` strings: the one long loop (tokens, merges), so written flat."""
+        """Read `count` strings. Avoids calls of `text`, because the lists of tokens and merges are long."""
         self.strings += count
         texts: list[str] = []
         at, buffer = self.at, self.buffer
@@ -235,7 +250,7 @@ class _Parser:
                 texts.append(buffer[at + 8 : end].decode())
                 at = end
         except UnicodeDecodeError as error:
-            raise self.bad("a text in its metadata is not UTF-8") from error
+            raise self.bad("a string in its metadata is not UTF-8") from error
         self.at = at
         return texts
 
@@ -250,14 +265,14 @@ class _Parser:
         return taken
 
     def fill(self, end: int) -> None:
-        """Have at least the first `end` bytes of the file in the buffer."""
+        """Read until the buffer holds at least the first `end` bytes of the file."""
         if end > self.file_nbytes:
             raise truncated(self.path, self.file_nbytes, end)
         if end > self.limit:
-            raise self.bad(f"its header claims more than {self.limit:,} bytes")
+            raise self.bad(f"its header is larger than {self.limit:,} bytes")
         self.buffer += self.file.read(max(end - len(self.buffer), READ_AHEAD))
         if end > len(self.buffer):
             raise truncated(self.path, len(self.buffer), end)
 
     def bad(self, reason: str) -> BadCheckpoint:
-        return BadCheckpoint(f"{self.path.name} is not valid: {reason}.", DAMAGED)
+        return BadCheckpoint(f"{self.path.name} is invalid: {reason}.", DAMAGED)

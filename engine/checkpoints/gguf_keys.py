@@ -1,4 +1,4 @@
-"""The metadata of a GGUF file, asked for by key and kind; what is missing or of another kind is refused."""
+"""Look up the metadata of a GGUF file, and refuse missing values and values of a wrong type."""
 
 import math
 from pathlib import Path
@@ -10,7 +10,11 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 
 
 class Keys:
-    """Metadata asked for by key and kind; `{arch}.` stands for the architecture's prefix."""
+    """The metadata of the GGUF file at `path`, with one method for each type of value.
+
+    `{arch}` in a key stands for `prefix`, the GGUF name of the architecture. If the key is missing, `text`,
+    `number` and `real` return `default`, or raise `BadCheckpoint` if there is no default.
+    """
 
     def __init__(self, path: Path, header: GgufHeader) -> None:
         self.path = path
@@ -39,22 +43,25 @@ class Keys:
         return value
 
     def number(self, key: str, default: int | None = None, least: int = 0, most: int = 1 << 31) -> int:
-        """A whole number within [least, most]."""
+        """Return an integer from `least` to `most`. Raises `UnsupportedModel` if the value is an array."""
         value = self.get(key)
         if value is None and default is not None:
             return default
         if isinstance(value, np.ndarray):
             raise UnsupportedModel(
-                f"{self.path.name} has layers of different sizes: {self.full(key)} is a list.",
-                "Choose a model whose layers are all alike.",
+                f"{self.path.name} has layers of different sizes, which is not supported: "
+                f"{self.full(key)} is a list.",
+                "Choose a model whose layers all have the same size.",
             )
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise self.bad(key, value)
         return value
 
     def real(self, key: str, default: float | None = None) -> float:
-        """A positive finite number; the shortest decimal of the stored float32 (1e-05, not
-        9.99999974e-06)."""
+        """Return a positive finite number.
+
+        A stored float32 becomes the shortest decimal number that it stands for (1e-05, not 9.99999974e-06).
+        """
         value = self.get(key)
         if value is None and default is not None:
             return default
@@ -65,7 +72,10 @@ class Keys:
         return float(str(short)) if short == value else float(value)
 
     def token_id(self, key: str, vocabulary: int) -> int | None:
-        """A token id; None where absent or outside the vocabulary (llama.cpp, too, ignores those)."""
+        """Return a token id; None if it is missing or outside the vocabulary, as in llama.cpp.
+
+        vocabulary: the number of tokens.
+        """
         value = self.get(key)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < vocabulary:
             return None
@@ -73,7 +83,7 @@ class Keys:
 
     def bad(self, key: str, value: Value | None) -> BadCheckpoint:
         if isinstance(value, list):
-            shown = f"is a list of {len(value)} texts"
+            shown = f"is a list of {len(value)} strings"
         else:
             shown = "is missing" if value is None else f"is {str(value)[:40]!r}"
-        return BadCheckpoint(f"{self.path.name} is not valid: {self.full(key)} {shown}.", DAMAGED)
+        return BadCheckpoint(f"{self.path.name} is invalid: {self.full(key)} {shown}.", DAMAGED)

@@ -1,6 +1,6 @@
-"""One model in several GGUF files, named as by llama.cpp's `llama-gguf-split`: name-00001-of-00003.gguf.
+"""Read models that llama.cpp's `llama-gguf-split` has split into several files: name-00001-of-00003.gguf.
 
-Each part has a header of its own with the part's tensors; the model's metadata stand in the first.
+Each part has a header of its own, which lists the part's tensors; the first part has the model's metadata.
 """
 
 import re
@@ -14,15 +14,17 @@ PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
 
 
 def first_part(files: list[Path]) -> Path | None:
-    """The first of `files` where they are all parts of one model."""
+    """Return the first of `files` if all of them are parts of one model, else None."""
     sets = {(match[1], match[3]) if (match := PART.fullmatch(file.name)) else None for file in files}
     return min(files) if len(sets) == 1 and None not in sets else None
 
 
 def read_parts(path: Path) -> GgufHeader:
-    """The header of the model that `path` is, or is a part of: the first part's metadata, the tensors of all.
+    """Return the header of the model in the GGUF file at `path`, which may be one of several parts.
 
-    Raises `BadCheckpoint` or `UnsupportedModel`.
+    For several parts, it has the metadata of the first part and the tensors of all parts. Raises
+    `BadCheckpoint` if a part is missing, damaged or does not belong to the others; `UnsupportedModel` as
+    `read_header` does.
     """
     header = read_header(path)
     count = _number(header, "count")
@@ -31,8 +33,8 @@ def read_parts(path: Path) -> GgufHeader:
     match = PART.fullmatch(path.name)
     if match is None or int(match[3]) != count or count > PARTS_LIMIT:
         raise BadCheckpoint(
-            f"{path.name} is one of {count} parts of a model, but not named like one.",
-            "Give the parts the names they were downloaded with (name-00001-of-00003.gguf).",
+            f"{path.name} is one of {count} parts of a model, but its name does not say so.",
+            "Restore the original names of the parts (name-00001-of-00003.gguf).",
         )
     files = [
         path.with_name(f"{match[1]}-{number:05}-of-{match[3]}{path.suffix}") for number in range(1, count + 1)
@@ -43,28 +45,28 @@ def read_parts(path: Path) -> GgufHeader:
                 f"{file.name} is missing.", "Download all parts of the model into one folder."
             )
     parts: list[GgufHeader] = []
-    left = HEADER_LIMIT  # bytes of all headers together
+    left = HEADER_LIMIT  # bytes that the remaining headers may have in all
     for file in files:
         parts.append(header if file.name == path.name else read_header(file, left))
         left = max(0, left - parts[-1].nbytes)
     total = _number(parts[0], "tensors.count")
     tensors: dict[str, GgufTensor] = {}
     for number, (file, part) in enumerate(zip(files, parts, strict=True)):
-        said = tuple(_number(part, key) for key in ("no", "count", "tensors.count"))
-        if said != (number, count, total):
+        found = tuple(_number(part, key) for key in ("no", "count", "tensors.count"))
+        if found != (number, count, total):
             raise BadCheckpoint(
-                f"{file.name} is not valid: its part number, parts and tensors in all are {said}, "
-                f"and should be {(number, count, total)}.",
+                f"{file.name} is invalid: its part number, number of parts and number of tensors are {found} "
+                f"instead of {(number, count, total)}.",
                 DAMAGED,
             )
-        if twice := tensors.keys() & part.tensors.keys():
+        if shared := tensors.keys() & part.tensors.keys():
             raise BadCheckpoint(
-                f"{file.name} is not valid: tensor {min(twice)} is in another part too.", DAMAGED
+                f"{file.name} is invalid: tensor {min(shared)} is also in another part.", DAMAGED
             )
         tensors |= part.tensors
     if len(tensors) != total:
         raise BadCheckpoint(
-            f"{path.name} is not valid: its parts hold {len(tensors)} tensors and should hold {total}.",
+            f"{path.name} is invalid: its parts contain {len(tensors)} tensors instead of {total}.",
             DAMAGED,
         )
     return GgufHeader(parts[0].nbytes, parts[0].version, parts[0].metadata, tensors)

@@ -1,4 +1,4 @@
-"""How a GGUF file scales rotary positions, as Hugging Face's `rope_parameters`."""
+"""Translate the scaling of rotary positions in a GGUF file to Hugging Face's `rope_parameters`."""
 
 import math
 from typing import Any
@@ -11,13 +11,14 @@ from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.errors import BadCheckpoint, UnsupportedModel
 
-TABLE_LIMIT = 1 << 20  # bytes of a table of frequency divisors; real ones take 512 at most
+TABLE_LIMIT = 1 << 20  # maximum bytes of a table of frequency divisors; real tables have at most 512
 
 
 def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[str, Any]:
-    """HF's `rope_parameters`; keys as in llama.cpp's `LLM_KV_ROPE_*`.
+    """Return HF's `rope_parameters`, made from the metadata keys that llama.cpp calls `LLM_KV_ROPE_*`.
 
-    rotated: numbers of each head that are rotated; theta: the base where the file does not say.
+    rotated: the number of elements in each head that are rotated. theta: the base to use if the file has
+    none. Raises `BadCheckpoint` if a value or table is invalid; `UnsupportedModel` for an unknown scaling.
     """
     theta = keys.real("{arch}.rope.freq_base", theta)
     tensors = keys.header.tensors
@@ -26,7 +27,7 @@ def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[st
     if "rope_factors_long.weight" in tensors:
         return {"rope_type": "longrope", "rope_theta": theta, **_longrope_scaling(keys, rotated)}
     kind = keys.text("{arch}.rope.scaling.type", "none")
-    linear = keys.get("{arch}.rope.scale_linear")  # the older key
+    linear = keys.get("{arch}.rope.scale_linear")  # an older key for the factor
     factor = keys.real(
         "{arch}.rope.scaling.factor", 1.0 if linear is None else keys.real("{arch}.rope.scale_linear")
     )
@@ -36,39 +37,45 @@ def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[st
         return {"rope_type": "linear", "rope_theta": theta, "factor": factor}
     if kind != "none":
         raise UnsupportedModel(
-            f"{keys.path.name} scales positions by {kind[:40]!r}, which is not supported.",
+            f"{keys.path.name} scales positions with the unsupported method {kind[:40]!r}.",
             "Choose another model.",
         )
     return {"rope_type": "default", "rope_theta": theta}
 
 
 def _longrope_scaling(keys: Keys, rotated: int) -> dict[str, Any]:
-    """LongRoPE (arXiv 2402.13753): divisors for the context the model was first trained with, and for longer
-    ones."""
-    found: dict[str, Any] = {
+    """Return the parameters of LongRoPE (arXiv 2402.13753).
+
+    They include one table of frequency divisors for contexts up to the original training context, and one for
+    longer contexts.
+    """
+    parameters: dict[str, Any] = {
         f"{length}_factor": [
             float(str(divisor)) for divisor in _divisors(keys, f"rope_factors_{length}.weight", rotated)
         ]
         for length in ("short", "long")
     }
-    found["original_max_position_embeddings"] = keys.number(
+    parameters["original_max_position_embeddings"] = keys.number(
         "{arch}.rope.scaling.original_context_length", least=2
     )
     if keys.get("{arch}.rope.scaling.attn_factor") is not None:
-        found["attention_factor"] = keys.real("{arch}.rope.scaling.attn_factor")
-    return found
+        parameters["attention_factor"] = keys.real("{arch}.rope.scaling.attn_factor")
+    return parameters
 
 
 def _yarn_scaling(keys: Keys, factor: float) -> dict[str, Any]:
-    """YaRN (arXiv 2309.00071), with what the file says of its ramp and attention factor."""
+    """Return the parameters of YaRN (arXiv 2309.00071), including the file's ramp and attention factor.
+
+    Raises `UnsupportedModel` for a variant of YaRN that is not supported.
+    """
     for key, usual in (("attn_factor", 1.0), ("yarn_ext_factor", 1.0), ("yarn_log_multiplier", 0.0)):
-        said = keys.get("{arch}.rope.scaling." + key)
-        if said is not None and (isinstance(said, np.ndarray) or said != usual):
+        value = keys.get("{arch}.rope.scaling." + key)
+        if value is not None and (isinstance(value, np.ndarray) or value != usual):
             raise UnsupportedModel(
-                f"{keys.path.name} scales positions by a kind of YaRN that is not supported ({key}).",
+                f"{keys.path.name} scales positions with an unsupported variant of YaRN ({key}).",
                 "Choose another model.",
             )
-    found: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "factor": factor,
         "original_max_position_embeddings": keys.number(
             "{arch}.rope.scaling.original_context_length", least=1
@@ -81,15 +88,16 @@ def _yarn_scaling(keys: Keys, factor: float) -> dict[str, Any]:
     }
     for key, name in names.items():
         if keys.get("{arch}.rope.scaling." + key) is not None:
-            found[name] = keys.real("{arch}.rope.scaling." + key)
-    return found
+            parameters[name] = keys.real("{arch}.rope.scaling." + key)
+    return parameters
 
 
 def _llama3_scaling(keys: Keys, theta: float, rotated: int) -> dict[str, Any]:
-    """The parameters behind Llama 3's table of frequency divisors.
+    """Return the parameters of Llama 3's scaling, from which the file's table of frequency divisors was made.
 
-    All Llama 3.1-3.3 models use low 1, high 4, original context 8192; the largest divisor is the factor. The
-    table is computed again from them and compared, so that another scaling is never taken for this one.
+    In all models from Llama 3.1 to 3.3, the low factor is 1, the high factor 4 and the original context 8192;
+    the scaling factor is the largest divisor. The table is recomputed from these numbers and compared, so
+    that another scaling is never mistaken for this one. Raises `UnsupportedModel` if the tables differ.
     """
     divisors = _divisors(keys, "rope_freqs.weight", rotated).astype(np.float64)
     factor = float(divisors.max())
@@ -98,7 +106,7 @@ def _llama3_scaling(keys: Keys, theta: float, rotated: int) -> dict[str, Any]:
     smooth = np.clip((original / wavelengths - low) / (high - low), 0.0, 1.0)
     if not np.allclose(divisors, 1 / ((1 - smooth) / factor + smooth), rtol=1e-3):
         raise UnsupportedModel(
-            f"{keys.path.name} scales positions by a table that is not Llama 3's.",
+            f"{keys.path.name} scales positions with an unsupported table (not Llama 3's).",
             "Choose another file of this model.",
         )
     return {
@@ -110,16 +118,19 @@ def _llama3_scaling(keys: Keys, theta: float, rotated: int) -> dict[str, Any]:
 
 
 def _divisors(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
-    """A table of frequency divisors, [rotated / 2] float32, none absurd."""
+    """Read the tensor `name`, a table of frequency divisors; return it as float32 [rotated / 2].
+
+    Raises `BadCheckpoint` if it is missing, has another shape, or contains implausible numbers.
+    """
     tensor = keys.header.tensors.get(name)
     if tensor is None:
-        raise BadCheckpoint(f"{keys.path.name} is not complete: tensor {name} is missing.", DAMAGED)
+        raise BadCheckpoint(f"{keys.path.name} is incomplete: tensor {name} is missing.", DAMAGED)
     if tensor.storage != "F32" or tensor.shape != (rotated // 2,) or tensor.nbytes > TABLE_LIMIT:
         raise BadCheckpoint(
-            f"{keys.path.name} is not valid: {name} has the shape {tensor.shape}, not {(rotated // 2,)}.",
+            f"{keys.path.name} is invalid: {name} has the shape {tensor.shape} instead of {(rotated // 2,)}.",
             DAMAGED,
         )
     divisors = read_span(tensor.span()).view("<f4")
-    if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # a NaN is neither
-        raise BadCheckpoint(f"{keys.path.name} is not valid: {name} divides by absurd numbers.", DAMAGED)
+    if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # also False for NaN
+        raise BadCheckpoint(f"{keys.path.name} is invalid: {name} contains implausible divisors.", DAMAGED)
     return divisors

@@ -1,4 +1,4 @@
-"""The tensors of a GGUF file under Hugging Face's names: all that the model has, and no others."""
+"""Find the weights in a GGUF file by their Hugging Face names; refuse missing and unknown tensors."""
 
 import re
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from engine.checkpoints.gguf_header import DAMAGED, GgufTensor
 from engine.checkpoints.gguf_keys import Keys
 from engine.errors import BadCheckpoint, UnsupportedModel
 
-# Rotary frequencies: divisors, which `gguf_rope` reads, and some that old converters wrote, which follow from
-# the metadata.
+# Tensors with rotary frequencies, which are not weights: `gguf_rope` reads the divisors; the tables that old
+# converters wrote are not needed, because they follow from the metadata.
 ROTARY = re.compile(
     r"rope_freqs\.weight|rope_factors_(long|short)\.weight"
     r"|blk\.\d+\.(attn_rot_embd|rope_freqs|attn\.rotary_emb\.inv_freq)(\.weight)?"
@@ -20,11 +20,12 @@ ROTARY = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a tensor of the file belongs.
+class TensorPlace:
+    """The weight that a tensor in the file becomes, or the weights, if the experts are stacked in it.
 
-    Attributes: `name`, HF's; with {} for the expert's number where `shape` (as stored) is [experts, rows,
-    columns]; `rope_heads` and `plus` as `Weight`'s.
+    Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
+    the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads` and `plus`,
+    as in `Weight`.
     """
 
     name: str
@@ -34,7 +35,10 @@ class Place:
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
-    """HF name: weight. Raises `BadCheckpoint` and `UnsupportedModel`."""
+    """Return all weights by HF name. config: the result of `gguf_architectures.configuration`.
+
+    Raises `BadCheckpoint` if a tensor is missing or has a wrong shape; `UnsupportedModel` if one is unknown.
+    """
     tensors = keys.header.tensors
     stacked = "blk.0.ffn_gate_exps.weight" in tensors
     unknown = set(tensors)
@@ -42,10 +46,10 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     for name, place in _places(architecture, config, stacked):
         tensor = tensors.get(name)
         if tensor is None:
-            raise BadCheckpoint(f"{keys.path.name} is not complete: tensor {name} is missing.", DAMAGED)
+            raise BadCheckpoint(f"{keys.path.name} is incomplete: tensor {name} is missing.", DAMAGED)
         if tensor.shape != place.shape:
             raise BadCheckpoint(
-                f"{keys.path.name} is not valid: {name} has the shape {tensor.shape}, not {place.shape}.",
+                f"{keys.path.name} is invalid: {name} has the shape {tensor.shape} instead of {place.shape}.",
                 DAMAGED,
             )
         unknown.remove(name)
@@ -53,14 +57,15 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     for name in unknown:
         if not ROTARY.fullmatch(name):
             raise UnsupportedModel(
-                f"{keys.path.name} has a tensor {name} that a {architecture.model_type} model does not have.",
-                "This model is a relative that is not supported; choose another.",
+                f"{keys.path.name} contains the tensor {name}, which is not part of a "
+                f"{architecture.model_type} model.",
+                "It is probably an unsupported variant of that architecture. Choose another model.",
             )
     return weights
 
 
-def _weights(tensor: GgufTensor, place: Place) -> Iterator[tuple[str, Weight]]:
-    """The tensor as one weight; of experts stacked in it, one behind the other, one each."""
+def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
+    """Yield (HF name, weight) for the whole tensor, or for each of the experts stacked in it."""
     stacked = len(tensor.shape) == 3
     count, shape = (tensor.shape[0], tensor.shape[1:]) if stacked else (1, tensor.shape)
     nbytes = tensor.nbytes // count
@@ -69,24 +74,26 @@ def _weights(tensor: GgufTensor, place: Place) -> Iterator[tuple[str, Weight]]:
         yield place.name.format(index), Weight.of(span, place.rope_heads, place.plus)
 
 
-def _places(architecture: Architecture, config: dict[str, Any], stacked: bool) -> Iterator[tuple[str, Place]]:
-    """(GGUF name, place) of every tensor the model needs; `stacked`: as `_experts`'."""
+def _places(
+    architecture: Architecture, config: dict[str, Any], stacked: bool
+) -> Iterator[tuple[str, TensorPlace]]:
+    """Yield (GGUF name, place) for every tensor that the model needs. stacked: as for `_experts`."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
     of_layer = _norms(architecture, config) | _attention(architecture, config)
     if "num_local_experts" in config:
         of_layer |= _experts(config, stacked)
     else:
         of_layer |= _mlp(architecture, config)
-    yield "token_embd.weight", Place("model.embed_tokens.weight", (vocabulary, hidden))
+    yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
         for name, place in of_layer.items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
-    yield "output_norm.weight", Place("model.norm.weight", (hidden,), plus=architecture.norm_plus)
+    yield "output_norm.weight", TensorPlace("model.norm.weight", (hidden,), plus=architecture.norm_plus)
     if not config["tie_word_embeddings"]:
-        yield "output.weight", Place("lm_head.weight", (vocabulary, hidden))
+        yield "output.weight", TensorPlace("lm_head.weight", (vocabulary, hidden))
 
 
-def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, head_dim = config["hidden_size"], config["head_dim"]
     norms = {"attn_norm": ("input_layernorm", hidden)}
     if architecture.outer_norms:
@@ -99,12 +106,12 @@ def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, Plac
         norms["attn_q_norm"] = ("self_attn.q_norm", head_dim)
         norms["attn_k_norm"] = ("self_attn.k_norm", head_dim)
     return {
-        f"{name}.weight": Place(f"{hf_name}.weight", (size,), plus=architecture.norm_plus)
+        f"{name}.weight": TensorPlace(f"{hf_name}.weight", (size,), plus=architecture.norm_plus)
         for name, (hf_name, size) in norms.items()
     }
 
 
-def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, heads, kv_heads = (
         config["hidden_size"],
         config["num_attention_heads"],
@@ -125,7 +132,7 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     )
 
 
-def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]:
+def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, wide, bias = config["hidden_size"], config["intermediate_size"], config.get("mlp_bias", False)
     down = _linear("ffn_down", "mlp.down_proj", hidden, wide, bias)
     if architecture.fused:
@@ -139,23 +146,29 @@ def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, Place]
 
 def _linear(
     name: str, hf_name: str, rows: int, columns: int, bias: bool, rope_heads: int = 0
-) -> dict[str, Place]:
-    places = {f"{name}.weight": Place(f"{hf_name}.weight", (rows, columns), rope_heads)}
+) -> dict[str, TensorPlace]:
+    places = {f"{name}.weight": TensorPlace(f"{hf_name}.weight", (rows, columns), rope_heads)}
     if bias:
-        places[f"{name}.bias"] = Place(f"{hf_name}.bias", (rows,), rope_heads)
+        places[f"{name}.bias"] = TensorPlace(f"{hf_name}.bias", (rows,), rope_heads)
     return places
 
 
-def _experts(config: dict[str, Any], stacked: bool) -> dict[str, Place]:
-    """The router and the experts; `stacked`: all in one tensor, as converters write since April 2024."""
+def _experts(config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
+    """Return the places of the router and the experts of one layer by GGUF name.
+
+    stacked: whether a layer's experts are stacked in one tensor for each of gate, up and down, as converters
+    have written them since April 2024.
+    """
     hidden, wide, count = config["hidden_size"], config["intermediate_size"], config["num_local_experts"]
-    places = {"ffn_gate_inp.weight": Place("mlp.gate.weight", (count, hidden))}
+    places = {"ffn_gate_inp.weight": TensorPlace("mlp.gate.weight", (count, hidden))}
     for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
         if stacked:
-            places[f"ffn_{kind}_exps.weight"] = Place(f"mlp.experts.{{}}.{kind}_proj.weight", (count, *shape))
+            places[f"ffn_{kind}_exps.weight"] = TensorPlace(
+                f"mlp.experts.{{}}.{kind}_proj.weight", (count, *shape)
+            )
         else:
             for expert in range(count):
-                places[f"ffn_{kind}.{expert}.weight"] = Place(
+                places[f"ffn_{kind}.{expert}.weight"] = TensorPlace(
                     f"mlp.experts.{expert}.{kind}_proj.weight", shape
                 )
     return places

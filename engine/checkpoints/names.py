@@ -1,7 +1,6 @@
-"""From the names checkpoints give their tensors to those of `Checkpoint.weights`, and back.
+"""Translate tensor names in checkpoints to the names in `Checkpoint.weights`, and back.
 
-Covers the wrappers around a text model that also sees pictures, and what became of a mixture's experts over
-time.
+Covers multimodal models that wrap a text model, and the different layouts of a mixture's experts.
 """
 
 import re
@@ -10,18 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 from engine.checkpoints.checkpoint import Span
-from engine.checkpoints.sizes import COUNT_LIMIT, TENSORS_LIMIT
+from engine.checkpoints.limits import COUNT_LIMIT, TENSORS_LIMIT
 from engine.errors import BadCheckpoint
 
-# Wrapper's model_type: that of the text model inside, where its text_config does not say.
+# A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
 WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral"}
-# What a wrapper's config says for the text model too.
+# Keys of a wrapper's config that apply to the text model too.
 _INHERITED = (
     "bos_token_id", "dtype", "eos_token_id", "pad_token_id", "quantization_config", "tie_word_embeddings",
     "torch_dtype",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
-_PICTURES = re.compile(r"(model\.)?(vision_tower|multi_modal_projector)\.")
+_VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector)\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
@@ -31,36 +30,39 @@ _STACKED = re.compile(r"(model\.layers\.\d+\.mlp\.experts)\.(gate_up_proj|down_p
 
 
 def text_config(config: dict[str, Any]) -> dict[str, Any]:
-    """From a wrapper's config.json, the configuration of the text model."""
+    """Return the configuration of the text model inside a wrapper.
+
+    config: the wrapper's config.json. Raises `BadCheckpoint` if it has no valid text_config.
+    """
     inner = config.get("text_config")
     if not isinstance(inner, dict) or not isinstance(inner.get("model_type", ""), str):
         raise BadCheckpoint(
             f"config.json of this {config['model_type']} model has no text_config.",
-            "The file is damaged; download it again.",
+            "The file is damaged. Download it again.",
         )
     inherited = {key: config[key] for key in _INHERITED if key in config}
     return {"model_type": WRAPPERS[config["model_type"]], **inherited, **inner}
 
 
 def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
-    """A wrapper's tensors less those of the picture encoder, under the text model's names."""
+    """Return a wrapper's tensors under the names of a plain text model, without the vision encoder's."""
     return _unique(
-        (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _PICTURES.match(name)
+        (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _VISION.match(name)
     )
 
 
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
-    """Each expert's matrices by themselves: model.layers.0.mlp.experts.3.gate_proj.weight, up_proj,
-    down_proj.
+    """Return the tensors with separate matrices for each expert, named as in `Checkpoint`.
 
-    Mixtral's w1, w3, w2 are renamed; transformers' 3-D parameters are cut: gate_up_proj [experts, 2 * wide,
-    width], the gate's rows first, and down_proj [experts, width, wide].
+    For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's w1, w3 and w2
+    are renamed to these. The 3-D parameters of transformers are split: gate_up_proj [experts, 2 * wide,
+    width], which has the gate's rows first, and down_proj [experts, width, wide].
     """
     return _unique(pair for name, span in tensors.items() for pair in _experts(name, span))
 
 
 def hub_name(architecture: str, name: str) -> str:
-    """What checkpoints of this architecture in Hugging Face's layout call the weight `name`."""
+    """Return the name that the weight `name` has in checkpoints of this architecture on the Hub."""
     if architecture != "mixtral":
         return name
     if found := _OWN_EXPERT.fullmatch(name):
@@ -87,12 +89,12 @@ def _experts(name: str, span: Span) -> list[tuple[str, Span]]:
 
 
 def _cut(name: str, span: Span, matrices: int) -> list[list[Span]]:
-    """Spans [experts][matrices] of a span [experts, matrices * rows, columns]."""
+    """Split a span of shape [experts, matrices * rows, columns] into a list of matrices for each expert."""
     stack = len(span.shape) == 3 and span.nbytes and not span.shape[1] % matrices
     if not stack or span.shape[0] > COUNT_LIMIT:
         raise BadCheckpoint(
-            f"{span.file.name} is not valid: {name[:200]} of shape {span.shape} is no stack of matrices.",
-            "The file is damaged; download it again.",
+            f"{span.file.name} is invalid: {name[:200]} of shape {span.shape} is not a stack of matrices.",
+            "The file is damaged. Download it again.",
         )
     experts, rows, columns = span.shape
     nbytes = span.nbytes // (experts * matrices)
@@ -107,16 +109,16 @@ def _cut(name: str, span: Span, matrices: int) -> list[list[Span]]:
 
 
 def _unique(pairs: Iterable[tuple[str, Span]]) -> dict[str, Span]:
-    found: dict[str, Span] = {}
+    tensors: dict[str, Span] = {}
     for name, span in pairs:
-        if name in found:
+        if name in tensors:
             raise BadCheckpoint(
-                f"{span.file.name} is not valid: it holds {name[:200]} twice, under different names.",
-                "The file is damaged; download it again.",
+                f"{span.file.name} is invalid: it contains {name[:200]} twice, under different names.",
+                "The file is damaged. Download it again.",
             )
-        found[name] = span
-        if len(found) > TENSORS_LIMIT:
+        tensors[name] = span
+        if len(tensors) > TENSORS_LIMIT:
             raise BadCheckpoint(
-                f"{span.file.name} is not valid: it holds too many tensors.", "Choose another model."
+                f"{span.file.name} is invalid: it contains too many tensors.", "Choose another model."
             )
-    return found
+    return tensors

@@ -1,8 +1,8 @@
-"""Folders in Hugging Face's layout: config.json beside .safetensors files.
+"""Read folders in Hugging Face's layout, which contain config.json and .safetensors files.
 
-A safetensors file is a uint64 length (little-endian), that many bytes of JSON ({name: {dtype, shape,
-data_offsets}}), and the data section (huggingface/safetensors README, "Format"). Pickle files are refused:
-unpickling runs code.
+A safetensors file consists of a uint64 length (little-endian), a header of that many bytes in JSON ({name:
+{dtype, shape, data_offsets}}), and the data section (huggingface/safetensors README, "Format"). Pickle files
+are refused, because unpickling runs code.
 """
 
 import json
@@ -14,25 +14,26 @@ from typing import Any, TypeGuard
 
 from engine.checkpoints import grouped, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
-from engine.checkpoints.sizes import check_sizes
+from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
 from engine.errors import BadCheckpoint, UnsupportedModel
 
-# Bounds of all JSON, also of headers, far above real files (the index of a model of 60,000 tensors: 6 MB), so
-# that hostile ones cost neither memory nor time.
+# Limits on all JSON, including headers, so that hostile files cost neither memory nor time. They are far
+# above real files: the index of a model with 60,000 tensors has 6 MB.
 JSON_LIMIT = 32 << 20  # bytes
-VALUES_LIMIT = 1 << 19  # numbers, texts, lists and objects in one text, and in all headers of a model
+VALUES_LIMIT = 1 << 19  # numbers, strings, lists and objects, in one file or in all headers of a model
 NAME_LIMIT = 256
-DAMAGED = "The file is damaged; download it again."
+DAMAGED = "The file is damaged. Download it again."
 INDEX = "model.safetensors.index.json"
 SINGLE = "model.safetensors"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
-# Settings that may name code: shipped with the checkpoint, or to be downloaded. So may those with _ in front.
+# Settings that may make transformers run code from the checkpoint or from a download. All settings whose
+# names start with _ may do so too.
 CODE = ("auto_map", "trust_remote_code", "attn_implementation", "experts_implementation", "use_kernels")
-# Rotary frequencies old checkpoints carry; they follow from the configuration.
+# Tensors in old checkpoints that are not needed: rotary frequencies, which follow from the configuration.
 HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
-# Model types transformers builds itself, so that code shipped with the checkpoint (`auto_map`) is never
-# needed.
+# Model types that transformers itself implements. If a checkpoint of such a type names code of its own
+# (`auto_map`), that code is not needed.
 # fmt: off
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
@@ -43,12 +44,15 @@ NATIVE = frozenset({
 
 
 def claims(path: Path) -> bool:
-    """Whether `path` is a folder or a file this format answers for (also to say why not)."""
+    """Whether `read` handles `path`, even if only to report why it cannot be read."""
     return path.is_dir() or path.suffix == ".safetensors" or any(path.match(pattern) for pattern in PICKLES)
 
 
 def read(path: Path) -> Checkpoint:
-    """The checkpoint at `path`: a folder, or a .safetensors file in it."""
+    """Return the checkpoint at `path`: a folder, or a .safetensors file in such a folder.
+
+    Raises `BadCheckpoint` if it is damaged or incomplete; `UnsupportedModel` if it is not supported.
+    """
     folder = path if path.is_dir() else path.parent
     if path.is_file() and path.suffix != ".safetensors":
         raise _pickled(path)
@@ -61,13 +65,14 @@ def read(path: Path) -> Checkpoint:
     check_sizes(config)
     if config.get("num_hidden_layers", 0) > len(tensors):
         raise BadCheckpoint(
-            f"config.json says {config['num_hidden_layers']} layers, but there are {len(tensors)} tensors.",
+            f"config.json declares {config['num_hidden_layers']} layers, but the model has only "
+            f"{len(tensors)} tensors.",
             DAMAGED,
         )
     architecture = config.pop("model_type")
     if "lm_head.weight" not in weights and "tie_word_embeddings" not in config:
         config["tie_word_embeddings"] = True
-    if config.get("tie_word_embeddings") is True:  # a copy some checkpoints carry
+    if config.get("tie_word_embeddings") is True:  # some checkpoints contain a copy of the embedding
         weights.pop("lm_head.weight", None)
     return Checkpoint(
         path=path,
@@ -84,7 +89,11 @@ def read(path: Path) -> Checkpoint:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The JSON object in `file`, of bounded size and without duplicate keys. Raises `BadCheckpoint`."""
+    """Return the JSON object in `file`.
+
+    Raises `BadCheckpoint` if the file cannot be read, exceeds the limits, is not a JSON object, or contains a
+    key twice or a number that is not finite.
+    """
     try:
         if file.stat().st_size > JSON_LIMIT:
             raise BadCheckpoint(f"{file.name} is larger than {JSON_LIMIT >> 20} MiB.", DAMAGED)
@@ -96,47 +105,53 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def _parse(name: str, text: bytes, most: int = VALUES_LIMIT) -> tuple[dict[str, Any], int]:
-    """The object, and how many values are in `text` (or a few more), `most` at most."""
+    """Return the JSON object in `text`, and the number of its values, estimated by counting , [ and {.
+
+    name: the file's name, for messages. Raises `BadCheckpoint` if there are more values than `most`, or if
+    the text is not a valid JSON object.
+    """
     values = sum(map(text.count, (b",", b"[", b"{")))
     if values > most:
-        raise BadCheckpoint(f"{name} holds {values:,} values, more than any model needs.", DAMAGED)
+        raise BadCheckpoint(f"{name} contains {values:,} values, more than any model needs.", DAMAGED)
     try:
-        found = json.loads(
+        entries = json.loads(
             text.decode("utf-8-sig"),
             object_pairs_hook=_without_duplicates,
             parse_float=_finite,
             parse_constant=_finite,
         )
-    # RecursionError: brackets nested a thousand deep.
+    # RecursionError is raised for about a thousand nested brackets.
     except (ValueError, RecursionError) as error:
         raise BadCheckpoint(f"{name} is not valid JSON: {str(error)[:120]}.", DAMAGED) from error
-    if not isinstance(found, dict):
-        raise BadCheckpoint(f"{name} holds no JSON object.", DAMAGED)
-    return found, values
+    if not isinstance(entries, dict):
+        raise BadCheckpoint(f"{name} does not contain a JSON object.", DAMAGED)
+    return entries, values
 
 
 def _finite(number: str) -> float:
-    found = float(number)
-    if not math.isfinite(found):
-        raise ValueError(f"the number {number[:40]}")
-    return found
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(f"the number {number[:40]} is not finite")
+    return value
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    entries = dict(pairs)
+    if len(entries) != len(pairs):
         raise ValueError("a key appears twice")
-    return found
+    return entries
 
 
 def _config(folder: Path) -> dict[str, Any]:
-    """config.json, checked for what cannot be loaded; without `auto_map`, so that no shipped code is ever
-    run."""
+    """Return config.json without `auto_map`, so that code from the checkpoint is never run.
+
+    Raises `BadCheckpoint` if it is missing or invalid; `UnsupportedModel` if the model needs such code.
+    """
     file = folder / "config.json"
     if not file.is_file():
         raise BadCheckpoint(
             f"{folder.name} has no config.json.",
-            "Choose the folder a model was downloaded to, with all its files.",
+            "Choose a complete model folder.",
         )
     config = read_json(file)
     architecture = config.get("model_type")
@@ -144,30 +159,28 @@ def _config(folder: Path) -> dict[str, Any]:
         raise BadCheckpoint("config.json does not name a model_type.", DAMAGED)
     if config.pop("auto_map", None) is not None and architecture not in NATIVE:
         raise UnsupportedModel(
-            f"A {architecture} model needs Python code shipped with the checkpoint, which is never run here.",
-            "Choose a model of an architecture that transformers has built in.",
+            f"This {architecture} model needs Python code from the checkpoint, which is never run.",
+            "Choose a model with an architecture that is built into transformers.",
         )
     return config
 
 
 def _generation(folder: Path, config: dict[str, Any]) -> Generation:
     file = folder / "generation_config.json"
-    said = read_json(file) if file.is_file() else {}
+    settings = read_json(file) if file.is_file() else {}
     ends: list[int] = []
-    for source in (said, config):
-        found = source.get("eos_token_id")
-        ends += [
-            end for end in (found if isinstance(found, list) else [found]) if type(end) is int and end >= 0
-        ]
-    bos = said.get("bos_token_id", config.get("bos_token_id"))
-    top_k = said.get("top_k")
+    for source in (settings, config):
+        ids = source.get("eos_token_id")
+        ends += [end for end in (ids if isinstance(ids, list) else [ids]) if type(end) is int and end >= 0]
+    bos = settings.get("bos_token_id", config.get("bos_token_id"))
+    top_k = settings.get("top_k")
     return Generation(
         eos_token_ids=tuple(dict.fromkeys(ends)),
         bos_token_id=bos if type(bos) is int else None,
-        temperature=_real(said.get("temperature")),
-        top_p=_real(said.get("top_p")),
+        temperature=_real(settings.get("temperature")),
+        top_p=_real(settings.get("top_p")),
         top_k=top_k if type(top_k) is int else None,
-        repetition_penalty=_real(said.get("repetition_penalty")),
+        repetition_penalty=_real(settings.get("repetition_penalty")),
     )
 
 
@@ -178,21 +191,21 @@ def _real(value: Any) -> float | None:
 # -- the tensors ---------------------------------------------------------------------------------------------
 
 
-def _weights(folder: Path, said: Any, tensors: dict[str, Span]) -> dict[str, Weight]:
-    """`said`: the quantization_config of config.json, or None."""
-    if said is None and not grouped.is_packed(tensors):
+def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[str, Weight]:
+    """Return all weights, packed or not. quantization: config.json's quantization_config, or None."""
+    if quantization is None and not grouped.is_packed(tensors):
         return {name: Weight.of(span) for name, span in tensors.items()}
-    settings = {"config.json": said} if said is not None else {}
+    settings = {"config.json": quantization} if quantization is not None else {}
     settings |= {name: read_json(folder / name) for name in grouped.FILES if (folder / name).is_file()}
-    if not settings or not all(isinstance(found, dict) for found in settings.values()):
+    if not settings or not all(isinstance(entries, dict) for entries in settings.values()):
         raise BadCheckpoint(
-            f"{folder.name} does not say how its weights are quantized.",
+            f"{folder.name} has quantized weights, but no valid quantization settings.",
             f"Download the model again, with config.json and {' or '.join(grouped.FILES)}.",
         )
     packing = grouped.packing(settings)
     if not grouped.is_packed(tensors):
         raise BadCheckpoint(
-            f"{folder.name} says {packing.method}, but none of its weights are quantized.", DAMAGED
+            f"{folder.name} has {packing.method} settings, but none of its weights are quantized.", DAMAGED
         )
     return grouped.weights(tensors, packing)
 
@@ -218,22 +231,22 @@ def _tensors(path: Path, folder: Path) -> dict[str, Span]:
 
 
 def _sharded(folder: Path, index: Path) -> dict[str, Span]:
-    """Tensors of all shards the index names; each in the shard it says."""
+    """Return the tensors that the index file lists, from all shards (files) that it names."""
     places = read_json(index).get("weight_map")
     if not isinstance(places, dict) or not all(isinstance(name, str) for name in places.values()):
         raise BadCheckpoint(f"{index.name} has no weight_map.", DAMAGED)
     shards: dict[str, dict[str, Span]] = {}
     left = VALUES_LIMIT
     for name in sorted(set(places.values())):
-        # A plain file name: no way out of the folder, on any system.
+        # It must be a plain file name, so that it cannot lead out of the folder on any system.
         if (
             not name.endswith(".safetensors")
             or any(mark in name for mark in "/\\:\0")
             or name.startswith(".")
         ):
             raise BadCheckpoint(
-                f"{index.name} names {name[:80]!r}, which is no file of this folder.",
-                "Do not use this model.",
+                f"{index.name} refers to {name[:80]!r}, which is not a file of this folder.",
+                "Do not use this model. The file may have been manipulated.",
             )
         if not (folder / name).is_file():
             raise BadCheckpoint(
@@ -244,18 +257,25 @@ def _sharded(folder: Path, index: Path) -> dict[str, Span]:
     tensors: dict[str, Span] = {}
     for tensor, name in places.items():
         if tensor not in shards[name]:
-            raise BadCheckpoint(f"{name} does not hold {tensor}, though {index.name} says so.", DAMAGED)
+            raise BadCheckpoint(f"{name} does not contain {tensor}, although {index.name} says so.", DAMAGED)
         tensors[tensor] = shards[name][tensor]
     return tensors
 
 
 def read_header(file: Path) -> dict[str, Span]:
-    """Spans of all tensors of one .safetensors file. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    """Return the spans of all tensors in a .safetensors file, by name.
+
+    Raises `BadCheckpoint` if the header is invalid or cannot be read; `UnsupportedModel` if a number format
+    is not supported.
+    """
     return _header(file, VALUES_LIMIT)[0]
 
 
 def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
-    """Spans, and how many values are in the header, `most` at most."""
+    """Return the spans of all tensors by name, and the number of values in the header.
+
+    Raises `BadCheckpoint` if that number exceeds `most`, and the errors of `read_header`.
+    """
     try:
         with file.open("rb") as stream:
             state = os.fstat(stream.fileno())
@@ -265,7 +285,7 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
             if len(prefix) < 8:
                 raise truncated(file, file_nbytes, 8)
             if nbytes > JSON_LIMIT:
-                raise BadCheckpoint(f"{file.name} claims a header of {nbytes:,} bytes.", DAMAGED)
+                raise BadCheckpoint(f"{file.name} declares a header of {nbytes:,} bytes.", DAMAGED)
             if 8 + nbytes > file_nbytes:
                 raise truncated(file, file_nbytes, 8 + nbytes)
             text = stream.read(nbytes)
@@ -283,24 +303,24 @@ def _header(file: Path, most: int) -> tuple[dict[str, Span], int]:
 
 
 def _span(file: Path, name: str, entry: Any, start: int, modified: int) -> Span:
-    """One header entry; `start` is where the data section begins."""
+    """Return the span that one entry of the header describes. start: the offset of the data section."""
     if len(name) > NAME_LIMIT or not (name.isascii() and name.isprintable()):
-        raise _bad(file, repr(name[:40]), "no model has such a name")
+        raise _bad(file, repr(name[:40]), "its name is invalid")
     if not isinstance(entry, dict):
-        raise _bad(file, name, "its entry is no object")
+        raise _bad(file, name, "its entry is not an object")
     storage, shape, offsets = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     if not isinstance(storage, str) or not _whole_numbers(shape) or not _whole_numbers(offsets):
-        raise _bad(file, name, "dtype, shape or data_offsets are missing or of the wrong kind")
+        raise _bad(file, name, "dtype, shape or data_offsets are missing or have the wrong type")
     if len(offsets) != 2:
-        raise _bad(file, name, "its data_offsets are no pair")
+        raise _bad(file, name, "its data_offsets are not a pair")
     if storage not in BLOCKS or BLOCKS[storage][0] != 1:
         raise UnsupportedModel(
-            f"{file.name} stores {name} as {storage[:20]!r}, which is not read here.",
-            "Choose bfloat16 or float16 weights.",
+            f"{file.name} stores {name} as {storage[:20]!r}, which is not supported.",
+            "Choose a model with bfloat16 or float16 weights.",
         )
     begin, end = offsets
     if end - begin != math.prod(shape) * BLOCKS[storage][1]:
-        raise _bad(file, name, f"{end - begin} bytes do not hold {shape} values of {storage}")
+        raise _bad(file, name, f"{end - begin} bytes do not match {shape} values of {storage}")
     return Span(file, start + begin, end - begin, tuple(shape), storage, modified)
 
 
@@ -323,11 +343,11 @@ def _check_places(file: Path, spans: dict[str, Span], start: int, file_nbytes: i
 
 
 def _bad(file: Path, name: str, reason: str) -> BadCheckpoint:
-    return BadCheckpoint(f"{file.name} is not valid: tensor {name}: {reason}.", DAMAGED)
+    return BadCheckpoint(f"{file.name} is invalid: tensor {name}: {reason}.", DAMAGED)
 
 
 def _pickled(file: Path) -> UnsupportedModel:
     return UnsupportedModel(
-        f"{file.name} is a pickle file; loading one can run any program hidden in it.",
+        f"{file.name} is a pickle file, which can run hidden programs when it is loaded.",
         "Choose the .safetensors files of this model, or a GGUF file.",
     )

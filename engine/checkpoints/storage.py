@@ -1,10 +1,10 @@
-"""Stored number formats: how many values share a block, and how many bytes a block takes.
+"""The formats in which checkpoints store numbers, with their values and bytes per block.
 
-Block formats are ggml's (ggml-common.h, `GGML_QUANT_SIZES` of gguf-py); plain ones are also safetensors'
-names.
+The block formats are ggml's (ggml-common.h; `GGML_QUANT_SIZES` in gguf-py). The plain formats, with one value
+per block, have the names that safetensors uses too.
 """
 
-BLOCKS: dict[str, tuple[int, int]] = {  # storage: (values per block, bytes per block)
+BLOCKS: dict[str, tuple[int, int]] = {  # format: (values per block, bytes per block)
     "F64": (1, 8),
     "F32": (1, 4),
     "F16": (1, 2),
@@ -47,7 +47,7 @@ BLOCKS: dict[str, tuple[int, int]] = {  # storage: (values per block, bytes per 
     "MXFP4": (32, 17),
 }
 
-GGML_TYPES: dict[int, str] = {  # the number in a GGUF file: storage (enum ggml_type, ggml.h)
+GGML_TYPES: dict[int, str] = {  # a format's number in GGUF files (enum ggml_type in ggml.h): its name
     0: "F32",
     1: "F16",
     2: "Q4_0",
@@ -84,7 +84,7 @@ GGML_TYPES: dict[int, str] = {  # the number in a GGUF file: storage (enum ggml_
 
 
 def stored_nbytes(storage: str, shape: tuple[int, ...]) -> int:
-    """Bytes of a tensor of `shape` (torch order); 0 where the last dimension is no whole number of blocks."""
+    """Return the bytes that a tensor of `shape` (torch order) takes; 0 if its rows are not whole blocks."""
     values, nbytes = BLOCKS[storage]
     blocks, rest = divmod(shape[-1] if shape else 1, values)
     if rest:

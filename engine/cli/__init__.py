@@ -1,8 +1,8 @@
-"""The command line. `specexec` alone opens the window; each other command is a file here with `add` and
-`run`.
+"""The command line. `specexec` alone opens the window; every command is a file in this folder, with the
+functions `add` and `run`.
 
-Answers go to stdout, everything else to stderr. Exit status: 0 ok, 1 failed (with --json: {"error": ...}), 2
-bad usage.
+Results go to stdout, everything else to stderr. The exit status is 0 for success, 1 for failure (with --json,
+{"error": ...} is printed too) and 2 for bad usage.
 """
 
 import argparse
@@ -15,32 +15,37 @@ from importlib.metadata import version
 from pathlib import Path
 
 from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
-from engine.cli.common import fail
 from engine.errors import SpecExecError
+from engine.terminal import HelpFormatter, fail
 
 COMMANDS = (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench)
 
 
 def main() -> None:
     prepare_streams()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # after cleaning up
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
+    )  # raises SystemExit, so that everything is cleaned up
     sys.exit(run(sys.argv[1:]))
 
 
 def prepare_streams() -> None:
-    """Text of any language, whatever the system's encoding; a closed stream swallows what it gets."""
+    """Make the standard streams accept text of any language, whatever the system's encoding.
+
+    Output to a stream that was closed before the start is discarded.
+    """
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - for the whole life
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - closed at exit
         elif isinstance(stream, io.TextIOWrapper):
-            # A terminal knows its own encoding; files and pipes are UTF-8 everywhere.
+            # A terminal has an encoding of its own; files and pipes use UTF-8 on every system.
             stream.reconfigure(encoding=stream.encoding if stream.isatty() else "utf-8", errors="replace")
 
 
 def run(arguments: list[str]) -> int:
-    """Run one command; returns the exit status."""
-    parsed = parser().parse_args(arguments)
+    """Run one command and return the exit status."""
+    parsed = build_parser().parse_args(arguments)
     if parsed.command is None:
         runpy.run_module("app", run_name="__main__")
         return 0
@@ -52,23 +57,35 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         return status
     except KeyboardInterrupt:
-        return 1  # the second Ctrl-C: at once
+        return 1  # the second Ctrl-C ends the command at once
     except OSError as error:
-        # Our output cannot be written: its reader has left (`specexec chat … | head`) or the disk is full.
-        # Nothing more may be written there, not even at exit.
+        # The output cannot be written: its reader has closed it (`specexec chat … | head`) or the disk is
+        # full. Nothing more may be written to it, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            print(f"The answer cannot be written: {error.strerror}.", file=sys.stderr)
+            print(f"The output cannot be written: {error.strerror}.", file=sys.stderr)
         return 1
 
 
-def parser() -> argparse.ArgumentParser:
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands, without importing torch."""
     root = argparse.ArgumentParser(
         prog="specexec",
-        description="Chat with a language model larger than your graphics card. Alone: opens the window.",
+        usage="specexec [-h] [--version] [COMMAND ...]",
+        description="Chat with a language model larger than your graphics card.\n\n"
+        "Without a command, the window opens.",
+        epilog="Run “specexec COMMAND --help” for the options of a command. Exit status: 0 success, 1 "
+        "failure, 2 bad usage.",
+        formatter_class=HelpFormatter,
+        allow_abbrev=False,
     )
-    root.add_argument("--version", action="version", version=f"specexec {version('specexec-desktop')}")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND")
+    root.add_argument(
+        "--version",
+        action="version",
+        version=f"specexec {version('specexec-desktop')}",
+        help="print the version and exit",
+    )
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="specexec")
     for command in COMMANDS:
         command.add(commands)
     return root

@@ -1,4 +1,4 @@
-"""python -m engine.cli"""
+"""Runs the command line when Python is called with `-m engine.cli`."""
 
 from engine.cli import main
 

@@ -1,4 +1,4 @@
-"""`specexec chat`: one answer in the terminal, or an interactive chat."""
+"""`specexec chat`: a single answer in the terminal, or an interactive chat."""
 
 import argparse
 import json
@@ -11,97 +11,164 @@ from typing import Any
 
 import msgspec
 
-from engine import protocol, trace
-from engine.cli.common import (
+from engine import protocol
+from engine.errors import BadOption, Interrupted, SpecExecError
+from engine.protocol import trace
+from engine.serving.service import EngineService
+from engine.terminal import (
     Commands,
+    add_command,
     add_model_options,
+    add_truncation_options,
     cancelled_by_ctrl_c,
     fail,
     load_request,
+    number_or_auto,
     progress_line,
     validated,
 )
-from engine.errors import BadOption, Interrupted, SpecExecError
-from engine.service import Engine
 
 
 def add(commands: Commands) -> None:
-    chat = commands.add_parser(
-        "chat", help="one answer in the terminal; without PROMPT an interactive chat", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "chat",
+        run,
+        "answer a prompt, or chat interactively",
+        "With PROMPT, prints one answer; without it, reads one question per line until the end of the input. "
+        "Figures of each answer go to stderr.",
+        as_json="print one JSON object with the answer and its figures; requires PROMPT",
     )
-    chat.set_defaults(run=run)
-    chat.add_argument("prompt", nargs="?", metavar="PROMPT")
-    chat.add_argument("--json", action="store_true", help="print one JSON object instead of the text")
-    chat.add_argument(
-        "--trace", type=Path, metavar="FILE.jsonl", help="record the run; specexec trace shows it"
+    parser.add_argument(
+        "prompt", nargs="?", metavar="PROMPT", help="question to answer (default: chat interactively)"
     )
-    chat.add_argument("--system", metavar="TEXT", help="system prompt")
-    add_model_options(chat)
-    drafting = chat.add_argument_group("drafting")
+    parser.add_argument("--system", metavar="TEXT", help="system prompt (default: none)")
+    parser.add_argument(
+        "--trace",
+        type=Path,
+        metavar="FILE",
+        help="record the run in this file for specexec trace; requires PROMPT (default: not recorded)",
+    )
+    add_model_options(parser)
+    drafting = parser.add_argument_group("drafting")
     drafting.add_argument(
         "--drafter",
         metavar="NAME",
         default="auto",
-        help="auto, none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, medusa, merged, or "
-        "some of them: specexec+pld",
+        help="method that proposes tokens: none, specexec, specinfer, sps, pld, lookahead, recycling, eagle, "
+        "medusa, merged, or several joined by +, such as specexec+pld (default: auto, specexec with a draft "
+        "model, or else merged)",
     )
-    drafting.add_argument("--budget", type=number_or_auto, metavar="N|auto", help="most nodes in a tree")
-    drafting.add_argument("--beams", type=int, metavar="N", help="nodes the draft expands per round")
-    drafting.add_argument("--depth", type=int, metavar="N", help="deepest node")
-    sampling = chat.add_argument_group("sampling")
+    drafting.add_argument(
+        "--budget",
+        type=number_or_auto,
+        metavar="N|auto",
+        help="maximum number of nodes of a token tree (default: auto, tuned to the measured speed)",
+    )
+    drafting.add_argument(
+        "--beams",
+        type=int,
+        metavar="N",
+        help="number of nodes that the draft expands per round (default: chosen by the drafter)",
+    )
+    drafting.add_argument(
+        "--depth",
+        type=int,
+        metavar="N",
+        help="maximum depth of a token tree, in tokens (default: chosen by the drafter)",
+    )
+    sampling = parser.add_argument_group("sampling")
     sampling.add_argument(
-        "--temperature", type=float, metavar="T", default=0.0, help="0: always the likeliest token"
+        "--temperature",
+        type=float,
+        metavar="T",
+        default=0.0,
+        help="randomness of the answer; 0: always the most probable token (default: 0)",
     )
-    sampling.add_argument("--top-p", type=float, metavar="P", default=1.0)
-    sampling.add_argument("--top-k", type=int, metavar="K", default=0)
-    sampling.add_argument("--min-p", type=float, metavar="P", default=0.0)
-    sampling.add_argument("--repetition-penalty", type=float, metavar="R", default=1.0)
-    sampling.add_argument("--presence-penalty", type=float, metavar="P", default=0.0)
-    sampling.add_argument("--frequency-penalty", type=float, metavar="P", default=0.0)
+    add_truncation_options(sampling)
     sampling.add_argument(
-        "--logit-bias", type=bias, action=Merged, default={}, metavar="ID:B", help="repeatable"
+        "--repetition-penalty",
+        type=float,
+        metavar="R",
+        default=1.0,
+        help="divide the logits of tokens that have occurred in the chat by R, or multiply negative ones "
+        "(default: 1, no penalty)",
     )
     sampling.add_argument(
-        "--log-probs", type=int, metavar="N", help="of each token and the N likeliest, in --json"
+        "--presence-penalty",
+        type=float,
+        metavar="P",
+        default=0.0,
+        help="subtract P from the logits of tokens that have occurred in the chat (default: 0)",
     )
-    sampling.add_argument("--seed", type=int, metavar="S", help="default: a fresh one, reported")
-    ending = chat.add_argument_group("ending")
-    ending.add_argument("--max-new-tokens", type=int, metavar="N")
+    sampling.add_argument(
+        "--frequency-penalty",
+        type=float,
+        metavar="P",
+        default=0.0,
+        help="subtract P from a token's logit for each of its occurrences in the chat (default: 0)",
+    )
+    sampling.add_argument(
+        "--logit-bias",
+        type=bias,
+        action=Merged,
+        default={},
+        metavar="ID:B",
+        help="add B to the logit of the token with this ID; repeatable (default: none)",
+    )
+    sampling.add_argument(
+        "--log-probs",
+        type=int,
+        metavar="N",
+        help="with --json, report the log-probability of each token and of the N most probable ones "
+        "(default: none)",
+    )
+    sampling.add_argument(
+        "--seed", type=int, metavar="S", help="seed of the random numbers (default: a new one, printed)"
+    )
+    ending = parser.add_argument_group("end of the answer")
     ending.add_argument(
-        "--stop", action="append", default=[], metavar="TEXT", help="end before this text; repeatable"
+        "--max-new-tokens",
+        type=int,
+        metavar="N",
+        help="maximum number of tokens of an answer (default: until the model ends it or the context is "
+        "full)",
+    )
+    ending.add_argument(
+        "--stop",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="end the answer before this text; repeatable (default: none)",
     )
 
 
 def bias(text: str) -> dict[int, float]:
-    """“ID:B” as {id: bias}."""
+    """Parse “ID:B” into {id: bias}."""
     token, _, value = text.partition(":")
     return {int(token): float(value)}
 
 
 class Merged(argparse.Action):
-    """Repeated options, each a dict, as one dict."""
+    """An action that merges the dicts of a repeated option into one."""
 
     def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: Any = None) -> None:
         setattr(namespace, self.dest, {**getattr(namespace, self.dest), **values})
 
 
-def number_or_auto(text: str) -> int | None:
-    return None if text == "auto" else int(text)
-
-
 def run(parsed: argparse.Namespace) -> int:
-    chosen = vars(parsed)
-    fields = {key: chosen[key] for key in protocol.Options.__struct_fields__ if key in chosen}
+    values = vars(parsed)
+    fields = {key: values[key] for key in protocol.Options.__struct_fields__ if key in values}
     options = validated(protocol.Options, fields)
     request = load_request(parsed)
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
-        raise BadOption("--json needs a PROMPT.", "Give the question on the command line.")
+        raise BadOption("--json requires a PROMPT.", "Give the question on the command line.")
     if parsed.prompt is None and parsed.trace:
-        raise BadOption("--trace needs a PROMPT.", "Give the question on the command line.")
+        raise BadOption("--trace requires a PROMPT.", "Give the question on the command line.")
     if parsed.prompt is not None and not parsed.prompt.strip():
-        raise BadOption("The prompt is empty.", "Type a question between the quotes.")
-    engine = Engine()
+        raise BadOption("The prompt is empty.", "Put a question between the quotes.")
+    engine = EngineService()
     with cancelled_by_ctrl_c() as cancelled, progress_line("Loading") as show:
 
         def emit(event: protocol.Event) -> None:
@@ -110,32 +177,32 @@ def run(parsed: argparse.Namespace) -> int:
 
         loaded = engine.load(request, emit, cancelled)
         if cancelled():
-            raise Interrupted("Loading was ended.", "Start again when you need an answer.")
+            raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
     if parsed.trace:
         seed = secrets.randbits(63) if options.seed is None else options.seed
-        options = msgspec.structs.replace(options, watch=True, seed=seed)
+        options = msgspec.structs.replace(options, telemetry=True, seed=seed)
         recording = trace.Recorder(parsed.trace, trace.header(loaded, options, parsed.prompt))
     with recording if parsed.trace else nullcontext() as recorder:
         answer = answer_once(engine, messages, options, not parsed.json, recorder)
-    said: dict[str, Any] = {
+    result: dict[str, Any] = {
         key: value for key, value in msgspec.to_builtins(answer).items() if key not in ("type", "request")
     }
     if answer.stop_reason == "cancelled":
         return fail(
-            Interrupted("The answer was ended before it was complete.", "What had been said is kept."),
+            Interrupted("The answer was interrupted.", "Its text so far was printed."),
             parsed.json,
-            **said,
+            **result,
         )
     if parsed.json:
-        print(json.dumps(said, ensure_ascii=False))
+        print(json.dumps(result, ensure_ascii=False))
     return 0
 
 
-def converse(engine: Engine, messages: list[protocol.Message], options: protocol.Options) -> int:
-    """Questions from the terminal until end of file. Ctrl-C ends an answer, or, at the prompt, the chat."""
+def converse(engine: EngineService, messages: list[protocol.Message], options: protocol.Options) -> int:
+    """Answer questions from stdin until its end. Ctrl-C stops an answer; at the prompt, it ends the chat."""
     if sys.stdin.isatty():
         print("Enter sends, Ctrl-C stops an answer, Ctrl-D ends the chat.", file=sys.stderr)
     while True:
@@ -159,12 +226,13 @@ def converse(engine: Engine, messages: list[protocol.Message], options: protocol
 
 
 def answer_once(
-    engine: Engine,
+    engine: EngineService,
     messages: list[protocol.Message],
     options: protocol.Options,
     show: bool,
     recorder: trace.Recorder | None = None,
 ) -> protocol.Answer:
+    """Answer the last message. show: print the text while it is generated, and a summary at the end."""
     started = time.perf_counter()
 
     def emit(event: protocol.Event) -> None:
@@ -184,7 +252,7 @@ def answer_once(
 
 
 def summary(answer: protocol.Answer) -> str:
-    """One line: what it took."""
+    """Return one line with the figures of an answer."""
     parts = [f"{answer.tokens} tokens"]
     if answer.tokens_per_second is not None:
         parts.append(f"{answer.tokens_per_second:.1f} tokens/s")

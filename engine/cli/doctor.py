@@ -1,4 +1,4 @@
-"""`specexec doctor`: what this machine has, what is wrong with it, and what to do."""
+"""`specexec doctor`: report what this machine has, what is wrong with it, and what to do."""
 
 import argparse
 import shutil
@@ -9,23 +9,24 @@ from dataclasses import replace
 import msgspec
 
 from engine import catalog, machine
-from engine.cli.common import Commands, add_disk_options, with_disk_measured
+from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.machine import Finding, Machine, TorchBuild
+from engine.terminal import Commands, add_command
 
 _KINDS = {"ssd": "an SSD", "hdd": "a hard disk", "network": "a network share", "memory": "RAM"}
 
 
 def add(commands: Commands) -> None:
-    doctor = commands.add_parser(
+    parser = add_command(
+        commands,
         "doctor",
-        help="what this machine has, what is wrong with it, and what to do",
-        description="Exit status 1 where nothing can run at all; what is merely slow is status 0.",
-        allow_abbrev=False,
+        run,
+        "check this machine and report problems",
+        "Lists graphics cards, processor, memory and the models' disk, then every problem with its remedy. "
+        "The exit status is 1 only if the engine cannot run at all; warnings leave it at 0.",
     )
-    doctor.set_defaults(run=run)
-    add_disk_options(doctor)
-    doctor.add_argument("--json", action="store_true", help="print one JSON object")
+    add_disk_options(parser)
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -33,7 +34,7 @@ def run(parsed: argparse.Namespace) -> int:
     here = machine.probe(folder)
     torch = machine.installed_torch()
     if not parsed.json:
-        _print(_at_once(here, torch))
+        _print(_hardware(here, torch))
     torch = _with_architectures(torch, here)
     unmeasured: list[Finding] = []
     if torch is not None:
@@ -41,20 +42,23 @@ def run(parsed: argparse.Namespace) -> int:
             here = with_disk_measured(here, folder, parsed.measure)
         except SpecExecError as error:
             unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
-    found = unmeasured + machine.diagnose(here, torch)
-    worst = next((finding for finding in found if finding.severity == "error"), None)
+    findings = unmeasured + machine.diagnose(here, torch)
+    worst = next((finding for finding in findings if finding.severity == "error"), None)
     if parsed.json:
-        answer: dict[str, object] = {"machine": here, "torch": torch, "findings": found}
+        answer: dict[str, object] = {"machine": here, "torch": torch, "findings": findings}
         if worst is not None:
             answer["error"] = {"kind": worst.kind, "message": worst.message, "hint": worst.hint}
         print(msgspec.json.encode(answer).decode())
     else:
-        _print([("Models", _models(here)), *_told(found)])
+        _print([("Models", _models(here)), *_described(findings)])
     return 0 if worst is None else 1
 
 
 def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild | None:
-    """Only torch itself knows them; it is imported where there is a card to compare them with."""
+    """Return `torch` with the GPU architectures it is built for, which only the imported torch can tell.
+
+    Torch is imported only if there is an NVIDIA card to compare the architectures with.
+    """
     if torch is None or torch.cuda is None or not any(gpu.vendor == "nvidia" for gpu in here.gpus):
         return torch
     from torch.cuda import get_arch_list
@@ -63,7 +67,7 @@ def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild |
 
 
 def _print(sections: Iterable[tuple[str, list[str]]]) -> None:
-    """Lines under a title each, wrapped to the terminal."""
+    """Print sections of (title, lines), wrapped to the width of the terminal."""
     for title, lines in sections:
         margin = f"{title:<10}"
         for line in lines:
@@ -78,8 +82,8 @@ def _print(sections: Iterable[tuple[str, list[str]]]) -> None:
             margin = " " * 10
 
 
-def _at_once(here: Machine, torch: TorchBuild | None) -> Iterator[tuple[str, list[str]]]:
-    """What is known without measuring."""
+def _hardware(here: Machine, torch: TorchBuild | None) -> Iterator[tuple[str, list[str]]]:
+    """Yield the sections of the report that need no measurement."""
     yield "Graphics", _graphics(here) or ["none"]
     cpu = here.cpu
     features = [name for name, has in cpu.features.items() if has]
@@ -93,12 +97,12 @@ def _at_once(here: Machine, torch: TorchBuild | None) -> Iterator[tuple[str, lis
         yield "torch", [f"{torch.version}, {runtime}"]
 
 
-def _told(found: list[Finding]) -> Iterator[tuple[str, list[str]]]:
-    for finding in found:
+def _described(findings: list[Finding]) -> Iterator[tuple[str, list[str]]]:
+    for finding in findings:
         yield "", [""]
         yield finding.severity, [finding.message, "→ " + finding.hint]
-    if all(finding.severity == "note" for finding in found):
-        yield "", ["", "Nothing is wrong."]
+    if all(finding.severity == "note" for finding in findings):
+        yield "", ["", "No problems found."]
 
 
 def _graphics(here: Machine) -> list[str]:
@@ -112,7 +116,7 @@ def _graphics(here: Machine) -> list[str]:
         if gpu.driver is not None:
             facts.append(f"driver {gpu.driver}")
         lines.append(", ".join(facts))
-        link = [f"PCIe carries {gpu.pcie_gb_per_s:.1f} GB/s at most"] if gpu.pcie_gb_per_s else []
+        link = [f"PCIe: {gpu.pcie_gb_per_s:.1f} GB/s at most"] if gpu.pcie_gb_per_s else []
         if gpu.link is not None:
             link.append(f"{gpu.link.gb_per_s:.1f} GB/s measured on {gpu.link.measured:%Y-%m-%d}")
         if link:

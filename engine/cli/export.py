@@ -1,40 +1,49 @@
-"""`specexec export`: a model of any format as plain safetensors."""
+"""`specexec export`: write a model of any format as plain safetensors."""
 
 import argparse
 import json
 from pathlib import Path
 
 from engine import catalog
-from engine.cli.common import Commands, cancelled_by_ctrl_c, progress_line
 from engine.errors import Interrupted
+from engine.terminal import Commands, add_command, cancelled_by_ctrl_c, progress_line
 
 
 def add(commands: Commands) -> None:
-    export = commands.add_parser(
-        "export", help="write a model as safetensors, for any program to read", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "export",
+        run,
+        "write a model as safetensors, for any program to read",
+        "Packed weights are unpacked, so that a quantized model becomes several times as large.",
     )
-    export.set_defaults(run=run)
-    export.add_argument("model", metavar="ID|PATH")
-    export.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder")
-    export.add_argument("--dtype", choices=["bfloat16", "float16", "float32"], default="bfloat16")
-    export.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "model", metavar="ID|PATH", help="ID of a catalogue model, a GGUF file, or a folder of safetensors"
+    )
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder to write; must be new or empty")
+    parser.add_argument(
+        "--dtype",
+        choices=["bfloat16", "float16", "float32"],
+        default="bfloat16",
+        help="number type of the weights (default: %(default)s)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
     import torch
 
     from engine.checkpoints import open_checkpoint
-    from engine.exporting import export
+    from engine.conversion.export import export
 
     with cancelled_by_ctrl_c() as cancelled, progress_line("Writing") as show:
 
-        def watch(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             if cancelled():
-                raise Interrupted("The export was ended.", "Nothing was written.")
+                raise Interrupted("The export was interrupted.", "Nothing was written.")
             show(done, total)
 
         checkpoint = open_checkpoint(catalog.resolve(parsed.model))
-        export(checkpoint, parsed.folder, getattr(torch, parsed.dtype), watch)
+        export(checkpoint, parsed.folder, getattr(torch, parsed.dtype), progress)
     nbytes = sum(file.stat().st_size for file in parsed.folder.iterdir())
     if parsed.json:
         print(json.dumps({"folder": str(parsed.folder), "bytes": nbytes}))

@@ -1,4 +1,4 @@
-"""`specexec models`: what is here, whether it is sound, and away with it."""
+"""`specexec models`: list, verify, delete, import and move installed models."""
 
 import argparse
 import json
@@ -9,36 +9,48 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import catalog
-from engine.cli.common import Commands, cancelled_by_ctrl_c, fail, progress_line
 from engine.errors import BadCheckpoint, Interrupted
+from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c, fail, progress_line
 
 if TYPE_CHECKING:
-    from engine.hub import Stop, Stored, Verified
+    from engine.hub import Stop, StoredModel, Verified
 
 
 def add(commands: Commands) -> None:
-    models = commands.add_parser(
-        "models", help="what models are here; verify, delete, import or move them", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "models",
+        run,
+        "list, verify, delete, import or move installed models",
+        "Without an action, lists the models of the models folder with their sizes.",
     )
-    models.set_defaults(run=run, act=_list)
-    models.add_argument("--models", type=Path, metavar="PATH", help="the folder of the models")
-    models.add_argument("--json", action="store_true", help="print one JSON object")
-    actions = models.add_subparsers(metavar="ACTION")
-    for act, name, help in (
-        (_verify, "verify", "read every file and compare its SHA-256"),
-        (_delete, "delete", "delete a model"),
-        (_import, "import", "take over a .gguf file or a folder from elsewhere"),
-        (_move, "move", "move all of them to another folder, and look there from now on"),
-    ):
-        action = actions.add_parser(name, help=help, allow_abbrev=False)
-        action.set_defaults(act=act)
-        action.add_argument("--json", action="store_true", default=argparse.SUPPRESS)
-        if act is _verify:
-            action.add_argument("names", nargs="*", metavar="NAME", help="default: all")
-        elif act is _delete:
-            action.add_argument("name", metavar="NAME")
-        else:
-            action.add_argument("path", type=Path, metavar="PATH")
+    parser.set_defaults(act=_list)
+    add_folder_option(parser)
+    actions = parser.add_subparsers(metavar="ACTION", title="actions")
+    verify = _action(actions, "verify", _verify, "read every file and compare its SHA-256 checksum")
+    verify.add_argument("names", nargs="*", metavar="NAME", help="model, as listed (default: all models)")
+    delete = _action(actions, "delete", _delete, "delete a model")
+    delete.add_argument("name", metavar="NAME", help="model, as listed")
+    import_ = _action(actions, "import", _import, "copy or link a model into the models folder")
+    import_.add_argument("path", type=Path, metavar="PATH", help="a GGUF file or a folder of safetensors")
+    move = _action(
+        actions, "move", _move, "move all models to another folder, which becomes the models folder"
+    )
+    move.add_argument("path", type=Path, metavar="PATH", help="new models folder")
+
+
+def _action(
+    actions: Commands, name: str, act: Callable[[Path, argparse.Namespace], int], summary: str
+) -> argparse.ArgumentParser:
+    action = actions.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+    )
+    action.set_defaults(act=act)
+    # No default here, because it would overwrite the value in `specexec models --json verify`.
+    action.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print the result as one JSON object"
+    )
+    return action
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -47,50 +59,53 @@ def run(parsed: argparse.Namespace) -> int:
     return status
 
 
-# -- one function for each action; each returns the exit status ----------------------------------------------
+# -- the actions; each returns the exit status
+# ----------------------------------------------------------------
 
 
 def _list(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
-    here = hub.stored(models)
-    coming = hub.unfinished(models)
+    installed = hub.stored(models)
+    unfinished = hub.unfinished(models)
     if parsed.json:
-        told = {
+        result = {
             "folder": str(models),
-            "bytes": sum(model.nbytes for model in here),
-            "models": [_described(model) for model in here],
-            "unfinished": [{"name": item.name, "bytes": item.nbytes} for item in coming],
+            "bytes": sum(model.nbytes for model in installed),
+            "models": [_described(model) for model in installed],
+            "unfinished": [{"name": item.name, "bytes": item.nbytes} for item in unfinished],
         }
-        print(json.dumps(told, ensure_ascii=False))
+        print(json.dumps(result, ensure_ascii=False))
         return 0
     print(models)
-    for model in here:
+    for model in installed:
         facts = ", ".join(filter(None, [*model.ids, model.license]))
         print(f"{_gib(model.nbytes)}  {model.name}" + (f"  ({facts})" if facts else ""))
-    for item in coming:
-        print(f"{_gib(item.nbytes)}  {item.name}  (not yet all here: specexec pull goes on)")
+    for item in unfinished:
+        print(f"{_gib(item.nbytes)}  {item.name}  (incomplete; specexec pull resumes it)")
     return 0
 
 
 def _verify(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
-    here = [hub.find_stored(models, name) for name in parsed.names] or hub.stored(models)
+    chosen = [hub.find_stored(models, name) for name in parsed.names] or hub.stored(models)
     verified = {}
-    for model in here:
-        with _watched(f"Reading {model.name}") as (stop, watch):
-            verified[model.name] = hub.verify(model, stop, watch)
-    told = [{"name": name, "files": _files(files)} for name, files in verified.items()]
+    for model in chosen:
+        with _with_progress(f"Reading {model.name}") as (stop, progress):
+            verified[model.name] = hub.verify(model, stop, progress)
+    results = [{"name": name, "files": _files(files)} for name, files in verified.items()]
     if not parsed.json:
         for name, files in verified.items():
             print(f"{_verdict(files):8}  {name}")
     bad = [name for name, files in verified.items() if _verdict(files) in ("damaged", "missing")]
     if bad:
-        error = BadCheckpoint(f"Not as downloaded: {', '.join(bad)}.", "Delete and download it again.")
-        return fail(error, parsed.json, models=told)
+        error = BadCheckpoint(
+            f"Damaged or incomplete: {', '.join(bad)}.", "Delete the model and download it again."
+        )
+        return fail(error, parsed.json, models=results)
     if parsed.json:
-        print(json.dumps({"models": told}, ensure_ascii=False))
+        print(json.dumps({"models": results}, ensure_ascii=False))
     return 0
 
 
@@ -109,8 +124,8 @@ def _delete(models: Path, parsed: argparse.Namespace) -> int:
 def _import(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
-    with _watched("Importing") as (stop, watch):
-        model = hub.import_model(models, parsed.path.expanduser(), stop, watch)
+    with _with_progress("Importing") as (stop, progress):
+        model = hub.import_model(models, parsed.path.expanduser(), stop, progress)
     if parsed.json:
         print(json.dumps(_described(model), ensure_ascii=False))
     else:
@@ -122,10 +137,14 @@ def _move(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
     target = parsed.path.expanduser().absolute()
-    with _watched("Moving") as (stop, watch):
-        nbytes = hub.move(models, target, stop, watch, catalog.keep_models_folder)
+    with _with_progress("Moving") as (stop, progress):
+        nbytes = hub.move(models, target, stop, progress, catalog.keep_models_folder)
     if catalog.models_folder() != target:
-        print(f"Set {catalog.MODELS_VARIABLE} to {target}, or unset it: it goes first.", file=sys.stderr)
+        print(
+            f"{catalog.MODELS_VARIABLE} names another folder and takes precedence: set it to {target}, or "
+            "unset it.",
+            file=sys.stderr,
+        )
     if parsed.json:
         print(json.dumps({"folder": str(target), "bytes": nbytes}, ensure_ascii=False))
     else:
@@ -133,29 +152,30 @@ def _move(models: Path, parsed: argparse.Namespace) -> int:
     return 0
 
 
-# -- what they share -----------------------------------------------------------------------------------------
+# -- shared by the actions
+# ------------------------------------------------------------------------------------
 
 
 @contextmanager
-def _watched(what: str) -> Iterator[tuple["Stop", Callable[[int, int], None]]]:
-    """Progress on a terminal, and an end in good order by Ctrl-C."""
+def _with_progress(what: str) -> Iterator[tuple["Stop", Callable[[int, int], None]]]:
+    """Show progress on a terminal, and turn Ctrl-C into a clean stop, after which Interrupted is raised."""
     from engine.hub import Stop, Stopped
 
     stop = Stop()
     with cancelled_by_ctrl_c() as cancelled, progress_line(what) as show:
 
-        def watch(done: int, total: int) -> None:
+        def progress(done: int, total: int) -> None:
             show(done, total)
             if cancelled():
                 stop.ask()
 
         try:
-            yield stop, watch
+            yield stop, progress
         except Stopped:
-            raise Interrupted("It was ended.", "The same command begins again.") from None
+            raise Interrupted("The command was interrupted.", "Run it again to restart it.") from None
 
 
-def _described(model: "Stored") -> dict[str, Any]:
+def _described(model: "StoredModel") -> dict[str, Any]:
     return {
         "name": model.name,
         "ids": model.ids,
@@ -176,7 +196,7 @@ def _files(verified: list["Verified"]) -> list[dict[str, Any]]:
 
 
 def _verdict(verified: list["Verified"]) -> str:
-    """The worst of its files."""
+    """Return the worst state of a model's files."""
     states = {file.state for file in verified}
     return next((state for state in ("damaged", "missing", "unknown") if state in states), "ok")
 

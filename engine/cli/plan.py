@@ -1,4 +1,4 @@
-"""`specexec plan`: what would run here, or on a machine that is described, and how fast."""
+"""`specexec plan`: predict what would run on this machine or on a described one, and how fast."""
 
 import argparse
 import math
@@ -9,40 +9,89 @@ from typing import Any
 import msgspec
 
 from engine import catalog, machine, planner
-from engine.cli.common import Commands, add_disk_options, with_disk_measured
+from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
-from engine.planner import Asked, Machine, Plan
+from engine.planner import Asked, MachineProfile, Plan
 from engine.planner.paper import Compared, comparison
+from engine.terminal import Commands, add_command
 
 GIB = 2**30
 DESCRIBING = ("vram", "ram", "link_gbps", "disk_gbps", "machine")
 
 
 def add(commands: Commands) -> None:
-    plan = commands.add_parser(
+    parser = add_command(
+        commands,
         "plan",
-        help="what would run here, or on a machine that is described, and how fast",
-        description="Without --target: what is recommended for the machine. Nothing is loaded or downloaded.",
-        allow_abbrev=False,
+        run,
+        "predict what would run on a machine, and how fast",
+        "Prints where the layers of target and draft would go, and the predicted speed. Without --target, "
+        "recommends a pair of models. Nothing is loaded or downloaded.",
     )
-    plan.set_defaults(run=run)
-    plan.add_argument("--json", action="store_true", help="print one JSON object")
-    plan.add_argument("--table", action="store_true", help="make the README's tables")
-    pair = plan.add_argument_group("the pair")
-    pair.add_argument("--target", metavar="ID|PATH")
-    pair.add_argument("--draft", metavar="ID|PATH|none", default="auto")
-    pair.add_argument("--context", type=count, metavar="N", help="most tokens of prompt and answer together")
-    pair.add_argument("--budget", type=count, metavar="N", help="most nodes in a tree; default: the best")
+    parser.add_argument("--table", action="store_true", help="print the README's tables, as Markdown")
+    pair = parser.add_argument_group("models")
     pair.add_argument(
-        "--vram-limit", type=size, metavar="GiB", help="what the target's weights may take on the card"
+        "--target",
+        metavar="ID|PATH",
+        help="target model: ID of a catalogue model, a GGUF file or a folder (default: the recommended one)",
     )
-    pair.add_argument("--ram-limit", type=size, metavar="GiB", help="and in RAM")
-    described = plan.add_argument_group("the machine", "What is not described is as it is here.")
-    described.add_argument("--machine", metavar="ID", help=f"one of {', '.join(planner.named_machines())}")
-    described.add_argument("--vram", type=size_or_none, metavar="GiB", help="of the graphics card; 0: none")
-    described.add_argument("--ram", type=size, metavar="GiB")
-    described.add_argument("--link-gbps", type=size, metavar="GB/s", help="from RAM to the graphics card")
-    described.add_argument("--disk-gbps", type=size, metavar="GB/s")
+    pair.add_argument(
+        "--draft",
+        metavar="ID|PATH|none",
+        default="auto",
+        help="draft model; none: no draft (default: auto, the draft that the catalogue pairs with the "
+        "target, if it is installed or the target is not)",
+    )
+    pair.add_argument(
+        "--context",
+        type=count,
+        metavar="N",
+        help="maximum number of tokens of prompt and answer together (default: 8192, or fewer if the model "
+        "allows no more)",
+    )
+    pair.add_argument(
+        "--budget",
+        type=count,
+        metavar="N",
+        help="maximum number of nodes of a token tree (default: the fastest)",
+    )
+    pair.add_argument(
+        "--vram-limit",
+        type=size,
+        metavar="GiB",
+        help="maximum VRAM for the target's weights, in GiB (default: what fits)",
+    )
+    pair.add_argument(
+        "--ram-limit",
+        type=size,
+        metavar="GiB",
+        help="maximum RAM for the target's weights, in GiB (default: what fits)",
+    )
+    described = parser.add_argument_group("machine", "Describe another machine, wholly or in part.")
+    described.add_argument(
+        "--machine",
+        metavar="ID",
+        help=f"a known machine: {', '.join(planner.named_machines())} (default: this one)",
+    )
+    described.add_argument(
+        "--vram",
+        type=size_or_none,
+        metavar="GiB",
+        help="VRAM of the graphics card, in GiB; 0: no graphics card (default: the machine's)",
+    )
+    described.add_argument("--ram", type=size, metavar="GiB", help="RAM, in GiB (default: the machine's)")
+    described.add_argument(
+        "--link-gbps",
+        type=size,
+        metavar="GB/s",
+        help="speed from RAM to the graphics card, in GB/s (default: the machine's)",
+    )
+    described.add_argument(
+        "--disk-gbps",
+        type=size,
+        metavar="GB/s",
+        help="read speed of the disk, in GB/s (default: the machine's)",
+    )
     add_disk_options(described)
 
 
@@ -67,24 +116,29 @@ def run(parsed: argparse.Namespace) -> int:
     there = _machine(parsed)
     history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
     if parsed.target is None:
-        found = planner.recommend(there, catalog.catalog(), history)
-        plan, why = found.plan, found.why
+        recommended = planner.recommend(there, catalog.catalog(), history)
+        plan, why = recommended.plan, recommended.why
     else:
         pair = planner.pair_named(parsed.target, parsed.draft)
         plan = planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
         why = None
     if parsed.json:
-        print(msgspec.json.encode({**asdict(plan), "why": why, "machine": there}).decode())
+        print(msgspec.json.encode({**_fields(plan), "why": why, "machine": there}).decode())
     else:
         print("\n".join(_lines(plan, why)))
     return 0
 
 
+def _fields(plan: Plan) -> dict[str, Any]:
+    """Return the plan's fields for JSON. Limits have the names of their options, but are in bytes."""
+    return {name.removesuffix("_nbytes"): value for name, value in asdict(plan).items()}
+
+
 def _asked(parsed: argparse.Namespace, target: planner.Outline) -> Asked:
     if parsed.context is not None and parsed.context > target.context:
         raise BadOption(
-            f"The model holds at most {target.context:,} tokens of context.",
-            f"Ask for {target.context} or fewer.",
+            f"The model's context is at most {target.context:,} tokens.",
+            f"Give --context {target.context} or less.",
         )
     return Asked(
         parsed.context or planner.asked_for(target).context,
@@ -94,17 +148,18 @@ def _asked(parsed: argparse.Namespace, target: planner.Outline) -> Asked:
     )
 
 
-def _machine(parsed: argparse.Namespace) -> Machine:
-    """Raises BadOption, and what probing raises."""
+def _machine(parsed: argparse.Namespace) -> MachineProfile:
+    """Return the machine that the options describe. Raises BadOption if --machine is unknown, and the errors
+    from probing this machine."""
     if parsed.machine is not None:
         named = planner.named_machines()
         if parsed.machine not in named:
-            raise BadOption(f"There is no machine {parsed.machine!r}.", f"Known: {', '.join(named)}.")
+            raise BadOption(f"Unknown machine {parsed.machine!r}.", f"Choose from: {', '.join(named)}.")
         base = named[parsed.machine][1]
     else:
         base = _here(parsed)
     usual = planner.usual_card(parsed.vram or 0)
-    free = planner.described(parsed.vram or 0, parsed.ram or 1, 1, 1, base.card or usual, base.cpu)
+    free = planner.described_machine(parsed.vram or 0, parsed.ram or 1, 1, 1, base.card or usual, base.cpu)
     if parsed.vram is not None:
         base = replace(base, vram=free.vram, card=free.card)
     if parsed.ram is not None:
@@ -114,29 +169,31 @@ def _machine(parsed: argparse.Namespace) -> Machine:
     return replace(base, link=link, disk=disk)
 
 
-def _here(parsed: argparse.Namespace) -> Machine:
+def _here(parsed: argparse.Namespace) -> MachineProfile:
     folder = (parsed.models or catalog.models_folder()).expanduser()
     here = machine.probe(folder)
     torch = machine.installed_torch()
     if torch is None or not (torch.cuda or torch.rocm):
-        here = replace(here, gpus=())  # the engine cannot use them
+        here = replace(here, gpus=())  # the engine cannot use this machine's graphics cards
     if parsed.disk_gbps is None or parsed.measure:
         here = with_disk_measured(here, folder, parsed.measure)
-    return planner.of_probed(here, planner.cards())
+    return planner.profile_of(here, planner.cards())
 
 
-# -- for a person --------------------------------------------------------------------------------------------
+# -- text output
+# ----------------------------------------------------------------------------------------------
 
 
 def _lines(plan: Plan, why: str | None) -> Iterator[str]:
+    """Yield the plan as text. why: the reason for the recommendation; None if the user named the target."""
     yield f"Pair         {_pair(plan)}"
     if not plan.runs:
-        yield f"Fit          will not run: {plan.missing} is needed"
+        yield f"Fit          will not run: needs {plan.missing}"
     else:
         yield f"Fit          {plan.fit}: {_layers(plan)}"
         yield (
             f"Speed        {plan.predicted_tokens_per_second:.2f} tokens/s, limited by {_limit(plan)}: "
-            f"{plan.predicted_tokens_per_pass:.1f} tokens in each {plan.seconds_per_pass:.2f} s "
+            f"{plan.predicted_tokens_per_pass:.1f} tokens per pass of {plan.seconds_per_pass:.2f} s "
             f"with a budget of {plan.budget}"
         )
         yield f"First token  {plan.time_to_first_token_s:.1f} s after a prompt of {planner.PROMPT:,} tokens"
@@ -160,19 +217,22 @@ def _limit(plan: Plan) -> str:
 
 
 def _table(as_json: bool) -> int:
-    """The README's: machines with what is recommended for them, and the paper's measurements."""
-    found = [
+    """Print the README's tables: recommendations for known machines, and the paper's measurements."""
+    recommended = [
         (name, planner.recommend(there, catalog.catalog()))
         for name, there in planner.named_machines().values()
     ]
     compared = list(comparison())
     if as_json:
-        rows: list[dict[str, Any]] = [{"machine": name, **asdict(each)} for name, each in found]
-        print(msgspec.json.encode({"machines": rows, "published": compared}).decode())
+        rows: list[dict[str, Any]] = [
+            {"machine": name, "plan": _fields(each.plan), "why": each.why} for name, each in recommended
+        ]
+        comparisons = [{**asdict(one), "ours": _fields(one.ours)} for one in compared]
+        print(msgspec.json.encode({"machines": rows, "published": comparisons}).decode())
         return 0
     print("| machine | recommended pair | where its layers go | tokens/s | first token, s | limited by |")
     print("|---|---|---|---|---|---|")
-    for name, each in found:
+    for name, each in recommended:
         plan = each.plan
         print(
             f"| {name} | {_pair(plan)} | {_layers(plan)} | {plan.predicted_tokens_per_second:.1f} "
@@ -184,18 +244,21 @@ def _table(as_json: bool) -> int:
     for one in compared:
         print(_compared(one))
     print()
-    for said in (one.published for one in compared):
-        if said.note:
-            print(f"{said.name}: {said.note}")
-    print("That engine keeps no layer resident and moves nothing while it drafts; this one keeps what fits.")
+    for published in (one.published for one in compared):
+        if published.note:
+            print(f"{published.name}: {published.note}")
+    print(
+        "The published engine keeps no layer resident and transfers nothing while it drafts; this engine "
+        "keeps the layers that fit."
+    )
     return 0
 
 
 def _compared(one: Compared) -> str:
-    said, ours = one.published, one.ours
-    tokens = f"{one.tokens_per_pass:.1f}" + ("" if said.tokens_per_pass else " (predicted)")
+    published, ours = one.published, one.ours
+    tokens = f"{one.tokens_per_pass:.1f}" + ("" if published.tokens_per_pass else " (predicted)")
     own = f"{ours.seconds_per_pass:.2f}, {ours.layers.vram} layers resident" if ours.runs else "will not run"
     return (
-        f"| {said.name}, {said.link_from} | {said.budget} | {tokens} | {one.published_s:.2f} "
+        f"| {published.name}, {published.link_from} | {published.budget} | {tokens} | {one.published_s:.2f} "
         f"| {one.predicted_s:.2f} ({one.ratio - 1:+.0%}) | {own} |"
     )

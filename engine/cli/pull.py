@@ -1,4 +1,4 @@
-"""`specexec pull`: a model from the Hugging Face Hub, resumed and verified."""
+"""`specexec pull`: download a model from the Hugging Face Hub, with resume and verification."""
 
 import argparse
 import getpass
@@ -13,43 +13,70 @@ from typing import TYPE_CHECKING, Any
 
 from engine import catalog
 from engine.catalog import Variant
-from engine.cli.common import Commands, cancelled_by_ctrl_c
 from engine.errors import BadOption, Interrupted, ModelNotFound
+from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c
 
 if TYPE_CHECKING:
-    from engine.hub import Download, Hub, Item, Progress, Repository
+    from engine.hub import Download, DownloadProgress, Hub, Item, Repository
 
 _GIB = 2**30
 
 
 def add(commands: Commands) -> None:
-    pull = commands.add_parser(
+    parser = add_command(
+        commands,
         "pull",
-        help="download a model; ended in any way, the same command goes on",
-        description="Says what will come before it comes. An access token is kept in the system's keyring.",
-        allow_abbrev=False,
+        run,
+        "download a model from the Hugging Face Hub",
+        "Prints the files and their sizes first, then downloads and verifies them. An interrupted download "
+        "resumes when the same command is run again.",
     )
-    pull.set_defaults(run=run)
-    pull.add_argument("repository", metavar="REPO", help="OWNER/NAME on the Hub, its address, or a known id")
-    pull.add_argument(
-        "--file", action="append", default=[], metavar="NAME", help="which GGUF file of several"
+    parser.add_argument(
+        "repository",
+        metavar="REPO",
+        help="repository as OWNER/NAME, its address, or the ID of a catalogue model",
     )
-    pull.add_argument("--revision", default="", metavar="NAME", help="a branch, tag or commit")
-    pull.add_argument(
-        "--draft", metavar="REPO|auto", help="its draft with it; auto: the one known to go with a known id"
+    parser.add_argument(
+        "--file",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="GGUF file to download from a repository with several; repeatable (default: the only one, or "
+        "the one the catalogue names)",
     )
-    pull.add_argument("--models", type=Path, metavar="PATH", help="the folder of the models")
-    pull.add_argument("--max-speed", type=float, default=0.0, metavar="MB/s", help="of all files together")
-    pull.add_argument("--token", action="store_true", help="ask for an access token of the Hub first")
-    pull.add_argument("--dry-run", action="store_true", help="only say what would come")
-    pull.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--revision",
+        default="",
+        metavar="NAME",
+        help="branch, tag or commit (default: the one the catalogue names, or else the main branch)",
+    )
+    parser.add_argument(
+        "--draft",
+        metavar="REPO|auto",
+        help="also download this draft; auto: the draft that the catalogue pairs with REPO (default: no "
+        "draft)",
+    )
+    add_folder_option(parser)
+    parser.add_argument(
+        "--max-speed",
+        type=float,
+        default=0.0,
+        metavar="MB/s",
+        help="maximum download speed of all files together, in MB/s (default: 0, no limit)",
+    )
+    parser.add_argument(
+        "--token",
+        action="store_true",
+        help="ask for an access token of the Hub first, and keep it in the system's keyring",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only print what would be downloaded")
 
 
 def run(parsed: argparse.Namespace) -> int:
     from engine import hub
 
     if not 0 <= parsed.max_speed < float("inf"):
-        raise BadOption("--max-speed is out of range.", "Give megabytes per second; 0 is no limit.")
+        raise BadOption("--max-speed is out of range.", "Give megabytes per second, or 0 for no limit.")
     source = hub.Hub()
     if parsed.token:
         _ask_token(source)
@@ -65,21 +92,23 @@ def run(parsed: argparse.Namespace) -> int:
             limit = hub.Limit(parsed.max_speed * 1e6)
             done = _followed(hub.Download(item, models, source, limit))
     if parsed.json:
-        print(json.dumps(_told(item, models, done), ensure_ascii=False))
+        print(json.dumps(_result(item, models, done), ensure_ascii=False))
     elif done is not None:
         for repository in item.repositories:
             print(models / repository.id)
     return 0
 
 
-# -- what is wanted ------------------------------------------------------------------------------------------
+# -- what to download ----------------------------------------------------------------------------------------
 
 
 def _item(source: "Hub", parsed: argparse.Namespace) -> "Item":
-    """Raises ModelNotFound, BadOption, and what the Hub raises."""
+    """Return what to download. Raises ModelNotFound if a name is unknown; BadOption if the catalogue has no
+    draft for the target, or if a repository has several models and none is named; UnsupportedModel if a
+    repository has no model; and the errors from the Hub."""
     from engine import hub
 
-    target = _wanted(source, parsed.repository, parsed.file, parsed.revision)
+    target = _repository(source, parsed.repository, parsed.file, parsed.revision)
     if parsed.draft is None:
         return hub.item(parsed.repository, target)
     draft = parsed.draft
@@ -87,12 +116,14 @@ def _item(source: "Hub", parsed: argparse.Namespace) -> "Item":
         known = _variant(parsed.repository)
         pairs = catalog.catalog().drafts_for(known.model) if known else []
         if not pairs:
-            raise BadOption(f"No draft is known for {parsed.repository}.", "Name one: --draft OWNER/NAME.")
+            raise BadOption(
+                f"The catalogue has no draft for {parsed.repository}.", "Name one with --draft OWNER/NAME."
+            )
         draft = pairs[0].draft
-    return hub.item(f"{parsed.repository} + {draft}", target, _wanted(source, draft, [], ""))
+    return hub.item(f"{parsed.repository} + {draft}", target, _repository(source, draft, [], ""))
 
 
-def _wanted(source: "Hub", name: str, files: list[str], revision: str) -> "Repository":
+def _repository(source: "Hub", name: str, files: list[str], revision: str) -> "Repository":
     from engine import hub
 
     variant = _variant(name)
@@ -103,30 +134,30 @@ def _wanted(source: "Hub", name: str, files: list[str], revision: str) -> "Repos
     id = hub.repository_id(name)
     if id is None:
         raise ModelNotFound(
-            f"{name!r} is neither a repository nor a known model.",
-            "Give OWNER/NAME as on huggingface.co, or an id of resources/catalog.",
+            f"{name!r} is neither a repository nor a model of the catalogue.",
+            "Give OWNER/NAME as on huggingface.co, or the ID of a catalogue model.",
         )
     return hub.choose(source.repository(id, revision), files)
 
 
 def _variant(name: str) -> Variant | None:
-    """A variant of the catalogue; for the id of a model, its first one."""
+    """Return the catalogue's variant with the ID `name`. If `name` is the ID of a model, return the model's
+    first variant; if it is neither, None."""
     known = catalog.catalog().models.get(name)
     return known.variants[0] if known else catalog.entries().get(name)
 
 
 def _ask_token(source: "Hub") -> None:
-    if sys.stdin.isatty():
-        given = getpass.getpass("Access token (it is not shown): ")
-    else:
-        given = sys.stdin.readline()
+    prompt = "Access token (not shown): "
+    given = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()
     if notice := source.tokens.keep(given):
         print(notice, file=sys.stderr)
 
 
 @contextmanager
 def _opening_pages(may_open: bool) -> Iterator[None]:
-    """A licence is accepted on the model's page: opened where a person sits here."""
+    """Open the model's page if its licence must be accepted there, `may_open` is true and stderr is a
+    terminal."""
     from engine.hub import LicenseNotAccepted
 
     try:
@@ -137,20 +168,20 @@ def _opening_pages(may_open: bool) -> Iterator[None]:
         raise
 
 
-# -- what is said --------------------------------------------------------------------------------------------
+# -- output --------------------------------------------------------------------------------------------------
 
 
 def _announce(item: "Item", models: Path) -> None:
     for repository in item.repositories:
-        license = repository.license or "no licence named"
+        license = repository.license or "unknown licence"
         print(f"{repository.id} at {repository.commit[:12]}, {license}", file=sys.stderr)
         for file in repository.files:
             print(f"  {file.nbytes / _GIB:8.2f} GiB  {file.name}", file=sys.stderr)
-    print(f"{item.nbytes / _GIB:.2f} GiB in all, to {models}", file=sys.stderr)
+    print(f"Total {item.nbytes / _GIB:.2f} GiB, to {models}", file=sys.stderr)
 
 
-def _followed(download: "Download") -> "Progress":
-    """Until it is done. Raises why it is not."""
+def _followed(download: "Download") -> "DownloadProgress":
+    """Run the download with a progress bar until it is done. Raises the error that stopped it."""
     with cancelled_by_ctrl_c() as cancelled, _bar(download.item.nbytes) as show:
         download.start()
         while (seen := download.wait(0.2)).state == "running":
@@ -158,13 +189,18 @@ def _followed(download: "Download") -> "Progress":
             if cancelled():
                 download.pause()
     if seen.state != "done":
-        raise download.error or Interrupted("The download is paused.", "The same command goes on from here.")
+        raise download.error or Interrupted(
+            "The download was interrupted.", "Run the same command again to resume it."
+        )
     return seen
 
 
 @contextmanager
-def _bar(nbytes: int) -> Iterator[Callable[["Progress"], None]]:
-    """A bar on a terminal; elsewhere only troubles."""
+def _bar(nbytes: int) -> Iterator[Callable[["DownloadProgress"], None]]:
+    """Show a progress bar if stderr is a terminal; otherwise print only errors.
+
+    Yields a function that shows the given progress.
+    """
     from rich import progress as rich
     from rich.console import Console
 
@@ -172,29 +208,29 @@ def _bar(nbytes: int) -> Iterator[Callable[["Progress"], None]]:
         rich.BarColumn(),
         rich.DownloadColumn(),
         rich.TextColumn("{task.fields[speed]}"),
-        rich.TextColumn("{task.fields[trouble]}", style="yellow", markup=False),
+        rich.TextColumn("{task.fields[error]}", style="yellow", markup=False),
         console=Console(stderr=True),
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    told = ""
+    printed = ""
 
-    def show(seen: "Progress") -> None:
-        nonlocal told
+    def show(seen: "DownloadProgress") -> None:
+        nonlocal printed
         speed = f"{seen.bytes_per_s / 1e6:.1f} MB/s"
         if seen.seconds_left is not None:
             speed += ", " + time.strftime("%H:%M:%S", time.gmtime(seen.seconds_left)) + " left"
-        bar.update(task, completed=seen.done_nbytes, speed=speed, trouble=seen.trouble)
-        if seen.trouble and seen.trouble != told and bar.disable:
-            print(seen.trouble, file=sys.stderr)
-        told = seen.trouble
+        bar.update(task, completed=seen.done_nbytes, speed=speed, error=seen.error)
+        if seen.error and seen.error != printed and bar.disable:
+            print(seen.error, file=sys.stderr)
+        printed = seen.error
 
     with bar:
-        task = bar.add_task("", total=nbytes, speed="", trouble="")
+        task = bar.add_task("", total=nbytes, speed="", error="")
         yield show
 
 
-def _told(item: "Item", models: Path, done: "Progress | None") -> dict[str, Any]:
+def _result(item: "Item", models: Path, done: "DownloadProgress | None") -> dict[str, Any]:
     from engine.hub import manifest
 
     repositories = []

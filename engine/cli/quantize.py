@@ -1,35 +1,56 @@
-"""`specexec quantize`: a GPTQ checkpoint from plain weights (needs the extra `gptq`)."""
+"""`specexec quantize`: make a GPTQ checkpoint from plain weights (requires the extra `gptq`)."""
 
 import argparse
 import json
 from pathlib import Path
 
 from engine import catalog
-from engine.cli.common import Commands
 from engine.errors import BadOption
+from engine.terminal import Commands, add_command
 
 
 def add(commands: Commands) -> None:
-    quantize = commands.add_parser(
-        "quantize", help="make a GPTQ checkpoint from a folder of safetensors", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "quantize",
+        run,
+        "make a GPTQ checkpoint from a folder of safetensors",
+        "Requires the extra “gptq” (pip install specexec-desktop[gptq]). The whole model must fit in memory.",
     )
-    quantize.set_defaults(run=run)
-    quantize.add_argument("model", metavar="ID|PATH")
-    quantize.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder")
-    quantize.add_argument("--bits", type=int, default=4, metavar="N", help="2, 3, 4 or 8")
-    quantize.add_argument(
-        "--group-size", type=int, default=64, metavar="N", help="columns that share a scale; -1: all"
+    parser.add_argument(
+        "model", metavar="ID|PATH", help="ID of a catalogue model, or a folder of unquantized safetensors"
     )
-    quantize.add_argument("--act-order", action="store_true", help="columns with large activations first")
-    quantize.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="some pages of text of the kind the model is for"
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder to write; must be new or empty")
+    parser.add_argument(
+        "--bits",
+        type=int,
+        default=4,
+        metavar="N",
+        help="bits per weight: 2, 3, 4 or 8 (default: %(default)s)",
     )
-    quantize.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--group-size",
+        type=int,
+        default=64,
+        metavar="N",
+        help="number of columns that share a scale; -1: all columns (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--act-order",
+        action="store_true",
+        help="quantize columns with large activations first: more accurate, but slightly slower to unpack",
+    )
+    parser.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="FILE",
+        help="a few pages of text of the kind the model is for, as UTF-8 (default: a built-in page)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
     from engine.checkpoints import open_checkpoint
-    from engine.quantizing import quantize
+    from engine.conversion.quantizer import quantize
 
     texts = []
     if parsed.calibration:

@@ -1,4 +1,4 @@
-"""`specexec trace`: a recorded run, printed, or played again in a window."""
+"""`specexec trace`: print a recorded run, or replay it in a window."""
 
 import argparse
 import json
@@ -10,39 +10,54 @@ from pathlib import Path
 
 import msgspec
 
-from engine import trace
-from engine.cli.common import Commands
 from engine.errors import BadOption
-from engine.protocol import IterationDone, Link, TreeNodes
+from engine.protocol import IterationDone, Link, TreeNodes, trace
+from engine.terminal import Commands, add_command
 
-MOST_NODES = 60  # printed of one tree: what a terminal shows
+MOST_NODES = 60  # nodes printed per tree; more would not fit a terminal
 
 
 def add(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "trace", help="print a run recorded with chat --trace, or play it again", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "trace",
+        run,
+        "print or replay a recorded run",
+        "Prints one line per iteration of a run recorded with specexec chat --trace or in the window.",
     )
-    parser.set_defaults(run=run)
-    parser.add_argument("file", type=Path, metavar="FILE")
-    parser.add_argument("--iteration", type=int, metavar="N", help="print the token tree of this iteration")
-    parser.add_argument("--replay", action="store_true", help="play it in a window")
-    parser.add_argument("--speed", type=float, metavar="X", default=1.0, help="of the replay; default: 1")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("file", type=Path, metavar="FILE", help="recorded run")
+    parser.add_argument(
+        "--iteration",
+        type=int,
+        metavar="N",
+        help="print the token tree of iteration N, counted from 1 (default: one line per iteration)",
+    )
+    parser.add_argument("--replay", action="store_true", help="replay the run in a window")
+    parser.add_argument(
+        "--speed",
+        type=float,
+        metavar="X",
+        default=1.0,
+        help="speed of the replay, from 0.01 to 100; 1: as recorded (default: 1)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
     recorded = trace.read(parsed.file)
     if parsed.replay:
         if not 0.01 <= parsed.speed <= 100:
-            raise BadOption("--speed is out of range: expected 0.01 to 100.", "Leave it out for 1.")
+            raise BadOption(
+                "--speed is out of range: expected 0.01 to 100.", "Omit it to replay as recorded."
+            )
         sys.argv = ["specexec trace", str(parsed.file), "--speed", str(parsed.speed)]
-        runpy.run_module("app.thinking.replay", run_name="__main__")
+        runpy.run_module("app.startup.replay", run_name="__main__")
         return 0
     if parsed.iteration is not None:
         chosen = next((each for each in recorded.iterations if each.iteration == parsed.iteration), None)
         if chosen is None:
             raise BadOption(
-                f"The run has no iteration {parsed.iteration}.", f"It has {len(recorded.iterations)} of them."
+                f"The run has no iteration {parsed.iteration}.",
+                f"It has {len(recorded.iterations)} iterations.",
             )
         print(json.dumps(msgspec.to_builtins(chosen)) if parsed.json else "\n".join(tree_lines(chosen)))
         return 0
@@ -51,7 +66,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def lines(recorded: trace.Trace) -> Iterator[str]:
-    """The run as text: what ran, then a line per iteration."""
+    """Yield the run as text: models and settings, then one line per iteration."""
     head = recorded.header
     models = [head.loaded.target.name, *([head.loaded.draft.name] if head.loaded.draft else [])]
     yield f"{' + '.join(models)}, {head.loaded.dtype} on {head.loaded.device}, version {head.version}"
@@ -66,15 +81,15 @@ def iteration_line(done: IterationDone, link: Link | None) -> str:
     whole = spent.draft + spent.target + spent.stream_wait + spent.other
     text = "".join(done.committed.pieces) if done.committed else ""
     waited = f", waited {spent.stream_wait:.2f} s for the {link.kind}" if link else ""
-    said = f": {json.dumps(text, ensure_ascii=False)}" if text else ""
+    quoted = f": {json.dumps(text, ensure_ascii=False)}" if text else ""
     nodes = len(done.tree.tokens)
     return (
-        f"iteration {done.iteration}: {len(done.accepted)} of {nodes} accepted, {whole:.2f} s{waited}{said}"
+        f"iteration {done.iteration}: {len(done.accepted)} of {nodes} accepted, {whole:.2f} s{waited}{quoted}"
     )
 
 
 def summary(recorded: trace.Trace) -> dict[str, object]:
-    """What --json prints: the header, and the iterations without their trees."""
+    """Return the object that --json prints: the header, and the iterations without their trees."""
     return {
         "header": msgspec.to_builtins(recorded.header),
         "iterations": [
@@ -92,7 +107,8 @@ def summary(recorded: trace.Trace) -> dict[str, object]:
 
 
 def tree_lines(done: IterationDone) -> Iterator[str]:
-    """The tree of one iteration, its most probable nodes and the accepted path, indented by depth."""
+    """Yield the tree of one iteration as text: its MOST_NODES most probable nodes and the accepted path,
+    indented by depth."""
     tree = done.tree
     target = dict(zip(done.judged.nodes, done.judged.log_probs, strict=True)) if done.judged else {}
     best = sorted(range(len(tree.tokens)), key=cumulative(tree).__getitem__, reverse=True)
@@ -104,23 +120,24 @@ def tree_lines(done: IterationDone) -> Iterator[str]:
     while waiting:
         node, depth = waiting.pop()
         mark = "✓" if node in done.accepted else " "
-        said = f", target {math.exp(target[node]):.0%}" if node in target else ""
+        judged = f", target {math.exp(target[node]):.0%}" if node in target else ""
         drafted = math.exp(min(0.0, tree.log_probs[node]))
-        yield f"{mark} {'  ' * depth}{tree.texts[node]!r}  draft {drafted:.0%}{said}"
+        yield f"{mark} {'  ' * depth}{tree.texts[node]!r}  draft {drafted:.0%}{judged}"
         waiting += [(child, depth + 1) for child in children(tree, node, shown)]
     if done.bonus_token is not None:
         yield f"bonus token {done.bonus_text!r}"
 
 
 def children(tree: TreeNodes, parent: int, shown: set[int]) -> list[int]:
-    """The least probable first: the last is taken next."""
-    found = [node for node in shown if tree.parents[node] == parent]
-    return sorted(found, key=lambda node: (tree.log_probs[node], -node))
+    """Return the shown children of `parent`, the least probable first. The caller takes them from the end of
+    the list, so it prints the most probable child first."""
+    nodes = [node for node in shown if tree.parents[node] == parent]
+    return sorted(nodes, key=lambda node: (tree.log_probs[node], -node))
 
 
 def cumulative(tree: TreeNodes) -> list[float]:
-    """Log-probability of each node's path."""
-    found: list[float] = []
+    """Return, for each node, the log-probability of the path from the root to it."""
+    sums: list[float] = []
     for parent, log_prob in zip(tree.parents, tree.log_probs, strict=True):
-        found.append((found[parent] if parent >= 0 else 0.0) + min(0.0, log_prob))
-    return found
+        sums.append((sums[parent] if parent >= 0 else 0.0) + min(0.0, log_prob))
+    return sums

@@ -1,4 +1,5 @@
-"""`specexec train-draft`: a draft model or heads for a target, made on this machine without a data set."""
+"""`specexec train-draft`: train a draft model or heads for a target, on this machine and without a data
+set."""
 
 import argparse
 import json
@@ -8,44 +9,108 @@ import sys
 from pathlib import Path
 
 from engine import catalog
-from engine.cli.common import Commands, cancelled_by_ctrl_c
 from engine.errors import BadOption
-from engine.service import GOMP_SPINCOUNT
+from engine.serving.service import GOMP_SPINCOUNT
+from engine.terminal import Commands, add_command, add_compute_options, cancelled_by_ctrl_c
 
 
 def add(commands: Commands) -> None:
-    train = commands.add_parser(
-        "train-draft", help="make a draft for a target, on this machine", allow_abbrev=False
+    parser = add_command(
+        commands,
+        "train-draft",
+        run,
+        "train a draft model or heads for a target on this machine",
+        "Needs no data set: the target generates conversations, and the draft learns the distributions of "
+        "the target's tokens. Without --heads or --layers, EAGLE heads are trained.",
     )
-    train.set_defaults(run=run)
-    train.add_argument("--target", metavar="ID|PATH", help="default: the embedded model")
-    train.add_argument("--out", type=Path, required=True, metavar="FOLDER", help="where the draft is written")
-    train.add_argument("--resume", action="store_true", help="go on with what was begun in FOLDER")
-    kind = train.add_mutually_exclusive_group()
-    kind.add_argument("--heads", choices=["eagle", "medusa"], help="heads that read the target's states")
-    kind.add_argument("--layers", type=int, metavar="N", help="a draft of N of the target's layers")
-    train.add_argument(
-        "--vocabulary", type=int, default=8192, metavar="N", help="tokens that are told apart when learning"
+    parser.add_argument(
+        "--target",
+        metavar="ID|PATH",
+        help="target model: ID of a catalogue model, a GGUF file, or a folder of safetensors (default: the "
+        "embedded model)",
     )
-    train.add_argument(
-        "--tokens", type=int, default=1_000_000, metavar="N", help="that the target makes up to learn from"
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="folder to write the draft to (required)"
     )
-    train.add_argument("--length", type=int, default=384, metavar="N", help="most tokens of one text")
-    train.add_argument("--steps", type=int, metavar="N", help="of learning; the default is --minutes 40")
-    train.add_argument("--minutes", type=float, metavar="M", help="of learning, sampling not counted")
-    train.add_argument("--learning-rate", type=float, default=1e-3, metavar="R")
-    train.add_argument("--batch-tokens", type=int, default=4096, metavar="N", help="of one batch")
-    train.add_argument("--accumulate", type=int, default=1, metavar="N", help="batches of one step")
-    train.add_argument("--save-minutes", type=float, default=5.0, metavar="M", help="between checkpoints")
-    train.add_argument("--seed", type=int, default=0)
-    train.add_argument("--dtype", choices=["auto", "float32", "bfloat16", "float16"], default="auto")
-    train.add_argument("--device", choices=["auto", "cuda", "cpu"], default="auto")
-    train.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--resume", action="store_true", help="continue an interrupted training in FOLDER")
+    kind = parser.add_mutually_exclusive_group()
+    kind.add_argument(
+        "--heads",
+        choices=["eagle", "medusa"],
+        help="train heads that read the target's hidden states (default: eagle)",
+    )
+    kind.add_argument(
+        "--layers",
+        type=int,
+        metavar="N",
+        help="train a draft model made of N of the target's layers (default: train heads)",
+    )
+    data = parser.add_argument_group("training data")
+    data.add_argument(
+        "--tokens",
+        type=int,
+        default=1_000_000,
+        metavar="N",
+        help="number of tokens that the target generates (default: %(default)s)",
+    )
+    data.add_argument(
+        "--length",
+        type=int,
+        default=384,
+        metavar="N",
+        help="maximum number of tokens of one text (default: %(default)s)",
+    )
+    data.add_argument(
+        "--vocabulary",
+        type=int,
+        default=8192,
+        metavar="N",
+        help="number of tokens that the draft distinguishes while it learns (default: %(default)s)",
+    )
+    training = parser.add_argument_group("training")
+    training.add_argument(
+        "--minutes",
+        type=float,
+        metavar="M",
+        help="maximum training time in minutes, without generating the data (default: 40, unless --steps is "
+        "given)",
+    )
+    training.add_argument(
+        "--steps", type=int, metavar="N", help="maximum number of optimizer steps (default: no limit)"
+    )
+    training.add_argument(
+        "--learning-rate", type=float, default=1e-3, metavar="R", help="learning rate (default: %(default)s)"
+    )
+    training.add_argument(
+        "--batch-tokens",
+        type=int,
+        default=4096,
+        metavar="N",
+        help="number of tokens of one batch (default: %(default)s)",
+    )
+    training.add_argument(
+        "--accumulate",
+        type=int,
+        default=1,
+        metavar="N",
+        help="number of batches of one optimizer step (default: %(default)s)",
+    )
+    training.add_argument(
+        "--save-minutes",
+        type=float,
+        default=5.0,
+        metavar="M",
+        help="minutes between checkpoints, from which --resume continues (default: %(default)s)",
+    )
+    training.add_argument(
+        "--seed", type=int, default=0, metavar="S", help="seed of the random numbers (default: %(default)s)"
+    )
+    add_compute_options(training)
 
 
 def run(parsed: argparse.Namespace) -> int:
-    os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
-    from engine.training import Order, Schedule, make_draft
+    os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # torch reads it only once, when imported
+    from engine.training import Order, TrainingSchedule, make_draft
 
     _check(parsed)
     kind = parsed.heads or ("layers" if parsed.layers else "eagle")
@@ -60,7 +125,7 @@ def run(parsed: argparse.Namespace) -> int:
         seed=parsed.seed,
     )
     minutes = 40.0 if parsed.steps is None and parsed.minutes is None else parsed.minutes
-    schedule = Schedule(
+    schedule = TrainingSchedule(
         parsed.steps,
         minutes,
         parsed.learning_rate,
@@ -74,7 +139,7 @@ def run(parsed: argparse.Namespace) -> int:
         made = make_draft(order, schedule, parsed.out, parsed.resume, command, parsed.device, _say, cancelled)
     last = made.record.curve[-1]
     if parsed.json:
-        found = {
+        result = {
             "folder": str(made.folder),
             "drafter": made.method,
             "parameters": made.parameters,
@@ -85,7 +150,7 @@ def run(parsed: argparse.Namespace) -> int:
             "tokens_per_pass": last.tokens_per_pass,
             "losses": last.losses,
         }
-        print(json.dumps(found))
+        print(json.dumps(result))
     else:
         passes = ", ".join(f"{each:.2f} at budget {budget}" for budget, each in last.tokens_per_pass.items())
         print(f"{made.folder}: {made.nbytes / 2**20:.1f} MiB; tokens per pass {passes}")
@@ -97,7 +162,7 @@ def _say(text: str) -> None:
 
 
 def _check(parsed: argparse.Namespace) -> None:
-    """Raises BadOption."""
+    """Raise BadOption if an option is out of range."""
     least = {
         "layers": 1, "vocabulary": 2, "tokens": 1, "length": 16, "steps": 1, "minutes": 0.01,
         "learning_rate": 1e-9, "batch_tokens": 16, "accumulate": 1, "save_minutes": 0, "seed": 0,

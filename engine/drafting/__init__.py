@@ -1,4 +1,4 @@
-"""Drafters by name. A new method is one new file and one line here."""
+"""The registry of drafters by name. A new method needs one new file and one line here."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from engine.drafting.medusa import MedusaDrafter
 from engine.drafting.merged import MergedDrafter
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
-from engine.drafting.protocol import Drafter, Drawing, Drawn, Lanes, Limits, Needs, Said
+from engine.drafting.protocol import Drafter, Drawing, Drawn, Feedback, Lanes, Needs, TreeLimits
 from engine.drafting.recycling import RecyclingDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
 from engine.drafting.sps import SpsDrafter
 from engine.errors import BadOption
-from engine.heads import EagleHead, Heads, MedusaHeads
-from engine.sequence import Sequence
+from engine.heads import AnyEagleHead, Heads, MedusaHeads
+from engine.model.sequence import Sequence
 
 __all__ = [
     "Drafter",
+    "DrafterParts",
     "Drawing",
     "Drawn",
+    "Feedback",
     "Lanes",
-    "Limits",
     "Needs",
-    "Parts",
-    "Said",
+    "TreeLimits",
     "available",
     "check_drafter",
     "default_drafter",
@@ -35,8 +35,8 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What drafters are made of. vocabulary: token ids that draft and target share."""
+class DrafterParts:
+    """The parts a drafter is built from. vocabulary: number of token ids that draft and target share."""
 
     vocabulary: int
     draft: Sequence | None = None
@@ -45,30 +45,30 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Method:
-    make: Callable[[Parts], Drafter]
+    make: Callable[[DrafterParts], Drafter]
     needs_draft: bool = False
-    heads: str | None = None  # of this method it needs
+    heads: str | None = None  # the kind of heads it needs, by the name of their method
     mergeable: bool = True
-    offered: bool = True  # else it is there to be measured, for who knows its name
+    offered: bool = True  # False: unlisted, for measurements only
 
 
 _REGISTRY = {
     "specexec": _Method(
-        lambda parts: SpecExecDrafter(given(parts.draft), parts.vocabulary), needs_draft=True
+        lambda parts: SpecExecDrafter(_draft(parts.draft), parts.vocabulary), needs_draft=True
     ),
-    "specexec-uncoupled": _Method(  # the paper's growth
-        lambda parts: SpecExecDrafter(given(parts.draft), parts.vocabulary, coupled=False),
+    "specexec-uncoupled": _Method(  # grows as in the paper
+        lambda parts: SpecExecDrafter(_draft(parts.draft), parts.vocabulary, coupled=False),
         needs_draft=True,
         mergeable=False,
         offered=False,
     ),
     "specinfer": _Method(
-        lambda parts: SpecInferDrafter(given(parts.draft), parts.vocabulary),
+        lambda parts: SpecInferDrafter(_draft(parts.draft), parts.vocabulary),
         needs_draft=True,
         mergeable=False,
     ),
     "sps": _Method(
-        lambda parts: SpsDrafter(given(parts.draft), parts.vocabulary), needs_draft=True, mergeable=False
+        lambda parts: SpsDrafter(_draft(parts.draft), parts.vocabulary), needs_draft=True, mergeable=False
     ),
     "eagle": _Method(lambda parts: EagleDrafter(_eagle(parts.heads)), heads="eagle"),
     "medusa": _Method(lambda parts: MedusaDrafter(_medusa(parts.heads)), heads="medusa"),
@@ -82,7 +82,7 @@ _REGISTRY = {
 _MERGEABLE = {name for name, method in _REGISTRY.items() if method.mergeable}
 
 MERGED = "merged"
-# What “merged” stands for: the first of these that can run.
+# “merged” stands for the first of these that can run.
 _MERGED = (
     ["specexec", "pld"],
     ["eagle", "recycling", "pld"],
@@ -92,49 +92,52 @@ _MERGED = (
 
 
 def available(has_draft: bool, heads: str | None = None) -> list[str]:
-    """Names of the drafters that can run with or without a draft model, or with heads of that method.
-    Those that can be merged may also be named together: “specexec+pld”."""
+    """Return the names of the drafters that can run. Mergeable ones may also be joined: “specexec+pld”.
+
+    has_draft: whether a draft model is loaded; heads: the method of the heads that are loaded, if any.
+    """
     offered = [name for name, method in _REGISTRY.items() if method.offered]
     return [name for name in (*offered, MERGED) if not _missing(name, has_draft, heads)]
 
 
 def default_drafter(has_draft: bool) -> str:
-    """What `auto` stands for. A draft model foresees nearly all that the text tells, heads do not."""
+    """Return the drafter that `auto` stands for. A draft model already predicts most of what lookup in the
+    text would add; heads do not."""
     return "specexec" if has_draft else MERGED
 
 
 def check_drafter(name: str, has_draft: bool, heads: str | None = None) -> None:
-    """Raises BadOption for an unknown name, one that needs a draft model or heads where there are none, or
-    names together that cannot be merged."""
+    """Raise BadOption for an unknown name, a drafter whose draft model or heads are missing, or a join of
+    drafters that cannot be merged."""
     if name == "auto":
         return
     names = name.split("+")
     usable = f"Choose one of: auto, {', '.join(available(has_draft, heads))}."
-    for each in names:
-        if each not in (*_REGISTRY, MERGED):
-            raise BadOption(f"There is no drafter called “{each}”.", usable)
-        if missing := _missing(each, has_draft, heads):
-            raise BadOption(f"The drafter “{each}” needs {missing}.", f"Name one with --draft. {usable}")
-        if len(names) > 1 and (each not in _MERGEABLE or names.count(each) > 1):
+    for part in names:
+        if part not in (*_REGISTRY, MERGED):
+            raise BadOption(f"There is no drafter named “{part}”.", usable)
+        if missing := _missing(part, has_draft, heads):
+            raise BadOption(f"The drafter “{part}” needs {missing}.", f"Add one with --draft. {usable}")
+        if len(names) > 1 and (part not in _MERGEABLE or names.count(part) > 1):
             raise BadOption(
-                f"The drafter “{each}” cannot be merged here.",
-                f"Join different ones of these by +: {', '.join(sorted(_MERGEABLE))}.",
+                f"The drafter “{part}” cannot be merged here.",
+                f"Join different ones of these with +: {', '.join(sorted(_MERGEABLE))}.",
             )
 
 
-def make_drafter(name: str, parts: Parts) -> Drafter:
-    """Raises BadOption as `check_drafter`."""
-    has = parts.draft is not None, parts.heads.method if parts.heads else None
-    check_drafter(name, *has)
+def make_drafter(name: str, parts: DrafterParts) -> Drafter:
+    """Build the drafter called `name`. Raises BadOption as `check_drafter` does."""
+    loaded = parts.draft is not None, parts.heads.method if parts.heads else None
+    check_drafter(name, *loaded)
     names = name.split("+")
     if name == MERGED:
-        names = next(names for names in _MERGED if not _missing(names[0], *has))
-    drafters = [_REGISTRY[each].make(parts) for each in names]
+        names = next(names for names in _MERGED if not _missing(names[0], *loaded))
+    drafters = [_REGISTRY[part].make(parts) for part in names]
     return drafters[0] if len(drafters) == 1 else MergedDrafter(name, drafters)
 
 
 def _missing(name: str, has_draft: bool, heads: str | None) -> str | None:
-    """What a drafter needs that is not loaded, in words."""
+    """Return words for an error message that name what the drafter lacks; None if it can run."""
     if name == MERGED:
         return None
     method = _REGISTRY[name]
@@ -145,13 +148,13 @@ def _missing(name: str, has_draft: bool, heads: str | None) -> str | None:
     return None
 
 
-def given(draft: Sequence | None) -> Sequence:
+def _draft(draft: Sequence | None) -> Sequence:
     assert draft is not None
     return draft
 
 
-def _eagle(heads: Heads | None) -> EagleHead:
-    assert isinstance(heads, EagleHead)
+def _eagle(heads: Heads | None) -> AnyEagleHead:
+    assert isinstance(heads, AnyEagleHead)
     return heads
 
 

@@ -1,9 +1,9 @@
-"""Best-first growth of a token tree: which nodes to expand next, which to keep. Knows nothing of what
-estimates them.
+"""Best-first growth of a token tree: selects the nodes to expand next and the nodes to keep. Independent of
+how probabilities are estimated.
 
-SpecExec (arXiv 2406.02532), Algorithm 1 (parallel single-source shortest paths): a node's score is the sum of
-log(decay) + log q over its path, so a child always scores below its parent and the best `budget` nodes of
-everything seen are always a connected subtree.
+This is Algorithm 1 of SpecExec (arXiv 2406.02532; parallel single-source shortest paths). A node's score is
+the sum of log(decay) + log q over its path, so a child always scores below its parent, and the best `budget`
+nodes among all that were seen always form a connected subtree.
 """
 
 import math
@@ -11,19 +11,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.tree import ROOT, TokenTree
+from engine.tree import ROOT, Children, TokenTree, children_of
 
 
 class BestFirst:
-    """Nodes seen so far, append-only: an id never changes its meaning. A node that can no longer enter the
-    best `budget` is never added.
+    """A tree while it grows: the nodes seen so far. Nodes are only ever appended, so the node behind an id
+    never changes. A node that can no longer enter the best `budget` nodes is never added.
 
-    Attributes: `budget`, `depth` (deepest node allowed), `worth` (the chance that the nodes expanded together
-    must have), `tokens`, `parents`, `depths` (lists, one entry per node id).
+    Attributes: `budget`, the number of nodes to keep; `depth`, the greatest depth of a node; `worth`, the
+    total probability that the nodes of a round must have for the round to be worth its time; `tokens`,
+    `parents` and `depths`, lists with one entry per node id.
     """
 
     def __init__(self, budget: int, depth: int, decay: float, source: int, worth: float = 0.0) -> None:
-        assert 0 < decay < 1, "a child must score below its parent, or the kept set may fall apart"
+        assert 0 < decay < 1, "a child must score below its parent, or the kept nodes may not be connected"
         self.budget = budget
         self.depth = depth
         self.worth = worth
@@ -39,15 +40,15 @@ class BestFirst:
         self._root_expanded = False
 
     def frontier(self, beams: int) -> list[int]:
-        """The best unexpanded nodes (or ROOT) whose children might still enter the best `budget`, at most
-        `beams`, best first; none where all of them are not worth a round."""
+        """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose
+        children might still enter the best `budget`. Return none if together they are not worth a round."""
         if not self._root_expanded:
             return [ROOT] if self.depth > 0 and self.budget > 0 else []
         kept = self._kept
         depths = np.asarray(self.depths, dtype=np.int64)
         open_nodes = kept[~self._expanded[kept] & (depths[kept] < self.depth)]
         if len(kept) >= self.budget:
-            # The best child there can be (q = 1) must beat the worst node kept.
+            # The best possible child (q = 1) must beat the worst node kept.
             open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > self._scores[kept].min()]
         best = self._best(open_nodes, beams)
         if float(np.exp(self._scores[best]).sum()) < self.worth:
@@ -62,10 +63,11 @@ class BestFirst:
         log_probs: NDArray[np.float32],
         log_chances: NDArray[np.float32] | None = None,
     ) -> None:
-        """Give each of `nodes` its children.
+        """Add the children of each of `nodes`.
 
-        tokens, log_probs: [nodes, branch], log q(token | path of the node); tokens of one row differ.
-        log_chances: what children are ranked by, where that is not log q; -inf: no child.
+        tokens: [nodes, branch], distinct within a row. log_probs: [nodes, branch], log q(token | path of the
+        node). log_chances: [nodes, branch], ranks the children in place of log q; -inf: there is no such
+        child.
         """
         log_chances = log_probs if log_chances is None else log_chances
         if nodes == [ROOT]:
@@ -93,7 +95,7 @@ class BestFirst:
         self._kept = np.concatenate([old, np.arange(first, first + len(entering))])
 
     def path(self, node: int) -> list[int]:
-        """Tokens from a child of the root down to `node`."""
+        """Return the tokens from a child of the root down to `node`."""
         tokens = []
         while node != ROOT:
             tokens.append(self.tokens[node])
@@ -101,7 +103,7 @@ class BestFirst:
         return tokens[::-1]
 
     def snapshot(self, budget: int) -> TokenTree:
-        """The best `budget` nodes seen so far as a tree of their own, renumbered, parents first."""
+        """Return the best `budget` nodes seen so far as a separate tree, with new ids, parents first."""
         chosen = np.sort(self._best(self._kept, budget))
         number = {node: index for index, node in enumerate(chosen.tolist())} | {ROOT: ROOT}
         parents = [number[self.parents[node]] for node in chosen.tolist()]
@@ -114,26 +116,14 @@ class BestFirst:
             sources=np.full(len(chosen), self._source, dtype=np.uint8),
         )
 
-    def follow(self, tokens: list[int]) -> list[int]:
-        """Node ids along the path that spells `tokens` from the root, as far as it goes."""
-        children = {
-            (parent, token): node
-            for node, (parent, token) in enumerate(zip(self.parents, self.tokens, strict=True))
-        }
-        path: list[int] = []
-        node = ROOT
-        for token in tokens:
-            if (node, token) not in children:
-                break
-            node = children[node, token]
-            path.append(node)
-        return path
+    def children(self) -> Children:
+        return children_of(self.parents, self.tokens)
 
     def _best(self, nodes: NDArray[np.int64], count: int) -> NDArray[np.int64]:
         return self._best_of(nodes, self._scores, count)
 
     @staticmethod
     def _best_of(nodes: NDArray[np.int64], scores: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-        """Best first; of equal scores the smaller id."""
+        """Return the best `count` nodes, best first; of equal scores the smaller id comes first."""
         order = np.lexsort((nodes, -scores[nodes]))
         return nodes[order[:count]]

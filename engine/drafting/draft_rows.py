@@ -1,7 +1,8 @@
-"""A draft's rows of a text and of the token tree at its end. Does not know how the tree is grown.
+"""A draft model's cache rows for a text and for the token tree at the end of the text. Independent of how the
+tree is grown.
 
-Rows of expanded nodes stay in the draft's cache; those on the accepted path are gathered, never computed
-again.
+Rows of expanded nodes stay in the draft's cache until the target has chosen; then the rows on the accepted
+path are kept, so they are never recomputed.
 """
 
 from collections.abc import Sequence as Ids
@@ -10,13 +11,13 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.model import Watch
-from engine.sequence import Sequence
+from engine.model.interface import Progress
+from engine.model.sequence import Sequence
 from engine.tree import ROOT
 
 
 class Nodes(Protocol):
-    """The nodes of a tree so far, one entry per node id."""
+    """The nodes of a growing tree, one entry per node id."""
 
     tokens: list[int]
     parents: list[int]
@@ -24,8 +25,8 @@ class Nodes(Protocol):
 
 
 class DraftRows:
-    """Attributes: `sequence` (the draft and its rows), `context` (committed tokens, the last of which is the
-    root)."""
+    """Runs a draft model and keeps its rows. Attributes: `sequence`, the draft and its rows; `context`, the
+    committed tokens, ending with the root."""
 
     def __init__(self, sequence: Sequence) -> None:
         self.sequence = sequence
@@ -33,13 +34,13 @@ class DraftRows:
         self._slots: dict[int, int] = {}  # expanded node -> its row in the draft cache's tail
         self._visible = torch.empty(0, 0, dtype=torch.bool)  # [tail, tail] ancestor mask of these rows
 
-    def begin(self, context: Ids[int], watch: Watch) -> None:
+    def begin(self, context: Ids[int], progress: Progress) -> None:
         self.context = list(context)
-        # The root's own row is computed when the tree is planted: its logits are the root's children.
+        # The root's row is computed when the tree starts to grow: its logits give the root's children.
         self.sequence.align(self.context[:-1])
         unseen = self.context[len(self.sequence.ids) : -1]
         if unseen:
-            self.sequence.extend(unseen, watch)
+            self.sequence.extend(unseen, progress)
 
     def plant(self) -> None:
         """Forget the nodes of the last tree."""
@@ -47,16 +48,18 @@ class DraftRows:
         self._visible = torch.empty(0, 0, dtype=torch.bool)
 
     @property
-    def room(self) -> int:
-        """Nodes that may still be expanded: each keeps a row until `advance`, also if the tree drops it."""
+    def free_rows(self) -> int:
+        """Number of nodes that can still be expanded. An expanded node keeps its row until `advance`, even if
+        the tree drops the node."""
         cache = self.sequence.cache
         return cache.capacity - cache.length - cache.tail
 
-    def run(self, nodes: list[int], tree: Nodes, watch: Watch) -> Tensor:
-        """Logits [nodes, vocabulary]; of [ROOT] first, then of nodes whose parents have been run."""
+    def run(self, nodes: list[int], tree: Nodes, progress: Progress) -> Tensor:
+        """Run nodes; return their logits [nodes, vocabulary]. The first nodes of a tree are [ROOT]; later,
+        the parents of all nodes must have been run."""
         if nodes == [ROOT]:
-            # With it come accepted nodes that were never expanded.
-            return self.sequence.extend(self.context[len(self.sequence.ids) :], watch)[None]
+            # This pass also covers accepted nodes that were never expanded.
+            return self.sequence.extend(self.context[len(self.sequence.ids) :], progress)[None]
         before, after = len(self._slots), len(self._slots) + len(nodes)
         visible = torch.zeros(after, after, dtype=torch.bool)
         visible[:before, :before] = self._visible
@@ -68,15 +71,15 @@ class DraftRows:
             visible[row, row] = True
         tokens = [tree.tokens[node] for node in nodes]
         positions = [len(self.context) - 1 + tree.depths[node] for node in nodes]
-        logits = self.sequence.consider(tokens, positions, visible[before:], watch=watch).logits
+        logits = self.sequence.consider(tokens, positions, visible[before:], progress=progress).logits
         self._slots |= slots
         self._visible = visible
         return logits
 
     def advance(self, tokens: Ids[int], path: Ids[int]) -> None:
-        """`tokens` were committed behind the root; the nodes of `path` spell all but the last of them, as far
-        as the tree went."""
-        # The new root is left out: its row comes with the next tree, which needs its logits.
+        """Commit `tokens`, which follow the root. path: the nodes of `tokens[:-1]`, in order; it ends early
+        if the tree has no node for a token."""
+        # The new root is left out: its row is computed with the next tree, which needs its logits.
         expanded = [
             (self._slots[node], token)
             for node, token in zip(path, tokens, strict=False)

@@ -1,12 +1,12 @@
-"""Trees of draws from a draft model's distribution, layer by layer: the common part of `specinfer` and
-`sps`.
+"""Trees whose nodes are drawn from a draft model's distribution, layer by layer: the common part of the
+drafters `specinfer` and `sps`.
 
-Such a tree may only be verified by rejection (`engine.rejection`), and only if the number of draws a node
-gets depends neither on them nor on deeper ones: to drop the worst of the draws, as a best-first tree does,
-would leave draws of another distribution than the one they are tested against. Here the expansion
+Such a tree may only be verified by rejection (`engine.decoding.rejection`), and only if a node's number of
+draws depends neither on those draws nor on deeper ones: dropping the worst draws, as a best-first tree does,
+would leave draws from a different distribution than the one they are tested against. Here the expansion
 configuration (SpecInfer, arXiv 2305.09781, section 3) k_1, k_2, ... is fixed before the first draw: every
-node of depth d - 1 gets k_d draws, independent and from the distribution that the user's processors make of
-the draft's logits, just as they make the target's. Equal draws are one node, which is tried once for each.
+node of depth d - 1 gets k_d independent draws from the draft's logits, after the same processors as the
+target's. Equal draws share one node, which is tested once for each of them.
 """
 
 from abc import abstractmethod
@@ -17,19 +17,21 @@ import torch
 from torch import Tensor
 
 from engine.drafting.draft_rows import DraftRows
-from engine.drafting.draws import draw
-from engine.drafting.protocol import Drawing, Drawn, Limits, Needs, Said
-from engine.model import Watch
-from engine.sampling import DRAFT_STREAM, History, Sampler, uniforms
-from engine.sequence import Sequence
-from engine.tree import ROOT, SOURCE_DRAFT, TokenTree
+from engine.drafting.protocol import Drawing, Drawn, Feedback, Needs, TreeLimits
+from engine.model.interface import Progress
+from engine.model.sequence import Sequence
+from engine.sampling import DRAFT_STREAM, Sampler, TokenHistory, draw, uniforms
+from engine.tree import ROOT, SOURCE_DRAFT, Children, TokenTree, follow
 
-MOST_DRAWS = 1 << 16  # of one node
+MAX_DRAWS = 1 << 16  # most draws per node
 
 
 class LayerDrafter(Drawing):
-    """Attributes: `sequence` (the draft and its rows), `vocabulary` (token ids that draft and target share),
-    `tokens`, `parents`, `depths` (of the nodes so far)."""
+    """A drafter that draws the nodes of its trees at random, layer by layer.
+
+    Attributes: `sequence`, the draft and its rows; `vocabulary`, the number of token ids that draft and
+    target share; `tokens`, `parents` and `depths`, lists with one entry per node so far.
+    """
 
     needs = Needs(rejection=True)
 
@@ -41,25 +43,26 @@ class LayerDrafter(Drawing):
         self._clear(())
 
     @abstractmethod
-    def expansion(self, limits: Limits) -> tuple[int, ...]:
-        """k_1, k_2, ... of a tree within `limits`, each at least 1."""
+    def expansion(self, limits: TreeLimits) -> tuple[int, ...]:
+        """Return k_1, k_2, ..., the draws per node in each layer of a tree within `limits`; each at least
+        1."""
 
-    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._sampler = sampler
-        self._rows.begin(context, watch)
+        self._rows.begin(context, progress)
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         self._rows.plant()
         self._clear(self.expansion(limits))
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
+    def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(min(rounds, len(self._expansion) - self._grown)):
-            logits = self._rows.run(self._layer, self, watch)[:, : self.vocabulary]
+            logits = self._rows.run(self._layer, self, progress)[:, : self.vocabulary]
             self._expand(logits, self._expansion[self._grown])
         return self._grown < len(self._expansion)
 
     def snapshot(self, budget: int) -> TokenTree:
-        """All nodes so far: to leave out one that was drawn would not be right."""
+        """Return all nodes so far: leaving out a drawn node would change the distribution."""
         assert len(self.tokens) <= budget
         return TokenTree(
             tokens=np.asarray(self.tokens, dtype=np.int64),
@@ -73,29 +76,29 @@ class LayerDrafter(Drawing):
     def drawn(self, node: int) -> Drawn | None:
         return self._drawn.get(node)
 
-    def advance(self, tokens: Ids[int], said: Said) -> None:
-        self._rows.advance(tokens, self._follow(tokens[:-1]))
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
+        self._rows.advance(tokens, follow(self._children, tokens[:-1]))
 
     def rewind(self, length: int) -> None:
         self._rows.rewind(length)
 
     def _clear(self, expansion: tuple[int, ...]) -> None:
         self._expansion = expansion
-        self._grown = 0  # layers so far
-        self._layer = [ROOT]  # nodes of the deepest one
+        self._grown = 0  # number of layers so far
+        self._layer = [ROOT]  # nodes of the deepest layer
         self.tokens: list[int] = []
         self.parents: list[int] = []
         self.depths: list[int] = []
         self._log_probs: list[float] = []
         self._scores: list[float] = []
         self._paths: dict[int, list[int]] = {ROOT: []}  # node -> tokens from the root down
-        self._nodes: dict[tuple[int, int], int] = {}  # (parent, token) -> node
+        self._children: Children = {}
         self._drawn: dict[int, Drawn] = {}
 
     def _expand(self, logits: Tensor, draws: int) -> None:
-        """Give each node of the deepest layer its draws; logits: [nodes, vocabulary] there."""
-        history = History(self._rows.context, [self._paths[node] for node in self._layer])
-        # What is kept for the test is exactly what was drawn from.
+        """Draw children for the nodes of the deepest layer. logits: [nodes, vocabulary] at these nodes."""
+        history = TokenHistory(self._rows.context, [self._paths[node] for node in self._layer])
+        # The distribution kept for the test must be exactly the one drawn from.
         probs = self._sampler.probabilities(logits, history).float()
         if self._sampler.temperature == 0:
             best = self._sampler.penalised(logits, history)
@@ -114,15 +117,15 @@ class LayerDrafter(Drawing):
         self._grown += 1
 
     def _uniforms(self, draws: int) -> Tensor:
-        """For the next layer. All its nodes share them: only one of them can be on the accepted path, and
-        which one is decided before. Numbered by depth too, so that a position drafted again in the next
-        iteration, whose limits may come of what was seen of this tree, is drafted anew."""
+        """Return the random numbers of the next layer. Its nodes share them: only one node can be on the
+        accepted path, and which one is decided earlier. The numbers also depend on the depth: the next
+        iteration, whose limits may depend on this tree, must use other numbers for the same position."""
         position = len(self._rows.context) + self._grown
-        numbers = self._grown * MOST_DRAWS + torch.arange(draws)
+        numbers = self._grown * MAX_DRAWS + torch.arange(draws)
         return uniforms(self._sampler.seed, position, numbers, DRAFT_STREAM)
 
     def _child(self, parent: int, token: int, log_prob: float) -> int:
-        node = self._nodes.setdefault((parent, token), len(self.tokens))
+        node = self._children.setdefault((parent, token), len(self.tokens))
         if node == len(self.tokens):
             self.tokens.append(token)
             self.parents.append(parent)
@@ -131,14 +134,3 @@ class LayerDrafter(Drawing):
             self._scores.append(log_prob + (0.0 if parent == ROOT else self._scores[parent]))
             self._paths[node] = [*self._paths[parent], token]
         return node
-
-    def _follow(self, tokens: Ids[int]) -> list[int]:
-        """Node ids along the path that spells `tokens` from the root, as far as it goes."""
-        path: list[int] = []
-        node = ROOT
-        for token in tokens:
-            if (node, token) not in self._nodes:
-                break
-            node = self._nodes[node, token]
-            path.append(node)
-        return path

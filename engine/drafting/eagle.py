@@ -1,8 +1,8 @@
 """EAGLE (arXiv 2401.15077, 2406.16858, 2503.01840): a head guesses the target's next hidden states, and from
-them tokens; the tree grows best-first by confidence and is cut to the budget.
+these states the next tokens; the tree grows best-first by confidence and is cut to the budget.
 
-The head's row for a token holds the target's state at the token before it. Within a tree that state is the
-head's own guess; once the target has run, rows are computed anew with what it said.
+The head's row for a token is computed from the target's state at the preceding token. Within a tree, that
+state is the head's own guess; once the target has run, rows are recomputed with the target's states.
 """
 
 from collections.abc import Sequence as Ids
@@ -11,73 +11,74 @@ import torch
 from torch import Tensor
 
 from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Drafter, Limits, Needs, Said
-from engine.heads import EagleHead
-from engine.model import Watch
-from engine.rows import Rows
+from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.heads import AnyEagleHead
+from engine.model.interface import Progress
+from engine.model.rows import Rows
+from engine.model.sequence import common_prefix
 from engine.sampling import Sampler
-from engine.sequence import common_prefix
 from engine.tree import ROOT, SOURCE_HEADS, TokenTree
 
-DECAY = 0.99  # EAGLE-2 ranks by the product of confidences alone
-BRANCH = 10  # children per node, as EAGLE-2's
+DECAY = 0.99  # nearly 1: EAGLE-2 ranks by the product of confidences alone
+BRANCH = 10  # children per node, as in EAGLE-2
 
 
 class EagleDrafter(Drafter):
-    """The cache's slot i holds the target's state at token i together with token i + 1."""
+    """Drafts with an EAGLE head. Slot i of the head's cache combines the target's state at token i with
+    token i + 1."""
 
     name = "eagle"
-    defaults = Limits(budget=60, beams=10, depth=8)  # EAGLE-2's
+    defaults = TreeLimits(budget=60, beams=10, depth=8)  # as in EAGLE-2
 
-    def __init__(self, head: EagleHead) -> None:
+    def __init__(self, head: AnyEagleHead) -> None:
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head = head
         self._cache = head.new_cache()
-        self._context: list[int] = []  # committed tokens, the last of which is the root
-        self._fused = head.no_states  # [tokens, width] the target's, of the tokens behind the cache's slots
+        self._context: list[int] = []  # committed tokens, ending with the root
+        self._fused = head.no_states  # [tokens, width] the target's states at tokens not yet in the cache
         self._beams = 0
         self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
-        self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows of the next two
-        self._guessed = self._fused  # [1 + tail, width] the states that the head guesses there
+        self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows in the next two tensors
+        self._guessed = self._fused  # [1 + tail, width] states guessed by the head
         self._visible = torch.empty(1, 0, dtype=torch.bool)  # [1 + tail, tail] ancestors in the cache's tail
 
     def covers(self, context: Ids[int]) -> int:
         common = common_prefix(self._context, context)
-        # A slot also holds the next token; where that is another one, the state is needed again.
+        # A slot also depends on the next token; if that token differs, the state is needed again.
         return min(common, self._known) if common > self._cache.length else max(0, common - 1)
 
-    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self.rewind(common_prefix(self._context, context[:-1]))
         self._context = list(context)
 
-    def observe_prefill(self, said: Said) -> None:
-        fused = self._head.fuse(said.hidden)
+    def observe_prefill(self, feedback: Feedback) -> None:
+        fused = self._head.fuse(feedback.hidden)
         first = len(self._context) - 1 - len(fused)
         self._fused = torch.cat([self._fused, fused[self._known - first :]])
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         self._beams = limits.beams
         self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_HEADS, limits.worth)
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
+    def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):
-            nodes = self._grower.frontier(self._most_beams())
+            nodes = self._grower.frontier(self._free_beams())
             if not nodes:
                 return False
-            watch(0, 1)
+            progress(0, 1)
             states = self._run_root() if nodes == [ROOT] else self._run(nodes)
             tokens, log_probs = self._head.best(states, BRANCH)
             self._grower.expand(nodes, tokens.cpu().numpy(), log_probs.cpu().numpy())
-        return bool(self._grower.frontier(self._most_beams()))
+        return bool(self._grower.frontier(self._free_beams()))
 
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)
 
-    def advance(self, tokens: Ids[int], said: Said) -> None:
-        rows = said.path[: len(tokens)]
-        fused = self._head.fuse({layer: states[rows] for layer, states in said.hidden.items()})
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
+        rows = feedback.path[: len(tokens)]
+        fused = self._head.fuse({layer: states[rows] for layer, states in feedback.hidden.items()})
         self._fused = torch.cat([self._fused, fused])
-        self._cache.keep([])  # the tree's rows were made of guesses
+        self._cache.keep([])  # the tree's rows were computed from guesses
         self._context.extend(tokens)
 
     def rewind(self, length: int) -> None:
@@ -88,15 +89,15 @@ class EagleDrafter(Drafter):
 
     @property
     def _known(self) -> int:
-        """Tokens at the start of the context whose states the target has told."""
+        """Number of tokens at the start of the context whose target states are known."""
         return self._cache.length + len(self._fused)
 
-    def _most_beams(self) -> int:
-        """Nodes the next round may expand: each takes a slot."""
+    def _free_beams(self) -> int:
+        """Return how many nodes the next round may expand at most: each takes a slot in the cache."""
         return min(self._beams, self._cache.capacity - self._cache.length - self._cache.tail)
 
     def _run_root(self) -> Tensor:
-        """Commits a row for each token up to the root; the state [1, width] guessed there."""
+        """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""
         start = self._cache.length
         states = self._head.forward(Rows.text(self._context[start + 1 :], start), self._fused, self._cache)
         self._cache.keep(range(len(states)))
@@ -107,7 +108,7 @@ class EagleDrafter(Drafter):
         return self._guessed
 
     def _run(self, nodes: list[int]) -> Tensor:
-        """The states [nodes, width] guessed at nodes whose parents have been run."""
+        """Return the states [nodes, width] guessed at nodes whose parents have been run."""
         parents = [self._rows[self._grower.parents[node]] for node in nodes]
         visible = torch.cat([self._visible[parents], torch.eye(len(nodes), dtype=torch.bool)], dim=1)
         rows = Rows(

@@ -1,7 +1,7 @@
-"""Medusa (arXiv 2401.10774): heads on the target's last hidden state each guess one token further ahead.
+"""Medusa (arXiv 2401.10774): from the target's last hidden state, each head guesses one token further ahead.
 
-A head does not know what was chosen between: all nodes of one depth get the same children. Where the paper
-walks a fixed tree shape, this grows best-first by the product of the heads' probabilities.
+A head does not see the tokens chosen in between, so all nodes of one depth get the same children. The paper
+uses a fixed tree shape; this drafter grows best-first by the product of the heads' probabilities.
 """
 
 from collections.abc import Sequence as Ids
@@ -11,44 +11,44 @@ import torch
 from numpy.typing import NDArray
 
 from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Drafter, Limits, Needs, Said
+from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.heads import MedusaHeads
-from engine.model import Watch
+from engine.model.interface import Progress
 from engine.tree import ROOT, SOURCE_HEADS, TokenTree
 
-DECAY = 0.95  # as SpecExec's
-BRANCH = 10  # children per node: the paper's trees use no more
+DECAY = 0.95  # as in SpecExec
+BRANCH = 10  # children per node; the paper's trees use no more
 
 
 class MedusaDrafter(Drafter):
     name = "medusa"
-    defaults = Limits(budget=64, beams=16, depth=8)
+    defaults = TreeLimits(budget=64, beams=16, depth=8)
 
     def __init__(self, heads: MedusaHeads) -> None:
         self._heads = heads
         (self._layer,) = heads.hidden_layers
         self.needs = Needs(hidden_layers=heads.hidden_layers)
         self._beams = 0
-        self._state = torch.empty(0)  # the target's at the token before the root
+        self._state = torch.empty(0)  # the target's state at the token before the root
         self._guesses: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None  # [heads, branch] each
         self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
 
-    def observe_prefill(self, said: Said) -> None:
-        self._state = said.hidden[self._layer][-1]
+    def observe_prefill(self, feedback: Feedback) -> None:
+        self._state = feedback.hidden[self._layer][-1]
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         self._beams = limits.beams
         depth = min(limits.depth, self._heads.layers)
         self._grower = BestFirst(limits.budget, depth, DECAY, SOURCE_HEADS)
         self._guesses = None
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
+    def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):
             nodes = self._grower.frontier(self._beams)
             if not nodes:
                 return False
             if self._guesses is None:
-                watch(0, 1)
+                progress(0, 1)
                 tokens, log_probs = self._heads.best(self._state, BRANCH)
                 self._guesses = tokens.cpu().numpy(), log_probs.cpu().numpy()
             depths = [0 if node == ROOT else self._grower.depths[node] for node in nodes]
@@ -58,5 +58,5 @@ class MedusaDrafter(Drafter):
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)
 
-    def advance(self, tokens: Ids[int], said: Said) -> None:
-        self._state = said.hidden[self._layer][said.path[: len(tokens)][-1]]
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
+        self._state = feedback.hidden[self._layer][feedback.path[: len(tokens)][-1]]

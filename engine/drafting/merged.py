@@ -1,7 +1,7 @@
-"""Several drafters at once: their trees merged into one, trimmed to the budget.
+"""Several drafters at once: their trees are merged into one and trimmed to the budget.
 
-A node is a path of tokens, so the same path from two drafters is one node, with both as its sources and the
-better of their scores. Where the link is the bound, the rows of more proposals cost nothing.
+A node is a path of tokens, so the same path from two drafters is one node, with both drafters as its sources
+and the better of their scores. Additional rows cost nothing while the link is the bottleneck.
 """
 
 import math
@@ -10,20 +10,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.drafting.protocol import Drafter, Lanes, Limits, Needs, Said
-from engine.model import Watch
+from engine.drafting.protocol import Drafter, Feedback, Lanes, Needs, TreeLimits
+from engine.model.interface import Progress
 from engine.sampling import Sampler
-from engine.tree import ROOT, TokenTree
+from engine.tree import ROOT, Children, TokenTree, follow
 
-# Accepted nodes that a drafter's own promises count for, beside what came of them.
+# At first a drafter's scores are believed: as if they had promised this number of nodes, and all of these
+# had been accepted.
 PRIOR = 4.0
-# A text that is copied is copied at length, and that costs no rounds of a model.
-DEEPEST = 128
-FADE = 0.95  # of what a past iteration counts for
+# Depth to which lookup drafters may follow a quotation: quotations are long, and no model has to run.
+MAX_DEPTH = 128
+FADE = 0.95  # factor by which the weight of an iteration falls with each later one
 
 
 class Trust:
-    """How far a drafter's scores are true: accepted nodes for each one that it promised."""
+    """The reliability of a drafter's scores: how many nodes are accepted per node that the scores promise."""
 
     def __init__(self) -> None:
         self._accepted = self._promised = 0.0
@@ -38,7 +39,8 @@ class Trust:
 
 
 class MergedDrafter(Drafter):
-    """Attributes: `drafters`, none of which is verified by rejection."""
+    """Merges the trees of several drafters. Attribute: `drafters`, none of which may need verification by
+    rejection."""
 
     def __init__(self, name: str, drafters: Ids[Drafter]) -> None:
         self.name = name
@@ -47,7 +49,7 @@ class MergedDrafter(Drafter):
             top_tokens=max(drafter.needs.top_tokens for drafter in drafters),
             hidden_layers=tuple(sorted({layer for each in drafters for layer in each.needs.hidden_layers})),
         )
-        self.defaults = replace(drafters[0].defaults, depth=DEEPEST)
+        self.defaults = replace(drafters[0].defaults, depth=MAX_DEPTH)
         self._trust = [Trust() for _ in drafters]
         self._trees = [TokenTree.empty() for _ in drafters]  # as last merged
         self._tree = TokenTree.empty()
@@ -56,22 +58,22 @@ class MergedDrafter(Drafter):
     def covers(self, context: Ids[int]) -> int:
         return min(drafter.covers(context) for drafter in self.drafters)
 
-    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         for drafter in self.drafters:
-            drafter.begin(context, sampler, watch)
+            drafter.begin(context, sampler, progress)
 
-    def observe_prefill(self, said: Said) -> None:
+    def observe_prefill(self, feedback: Feedback) -> None:
         for drafter in self.drafters:
-            drafter.observe_prefill(said)
+            drafter.observe_prefill(feedback)
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         for drafter in self.drafters:
             deepest = drafter.defaults.depth if drafter.runs_a_model else limits.depth
             drafter.plant(replace(limits, depth=min(limits.depth, deepest)))
         self._growing = list(self.drafters)
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
-        self._growing = [drafter for drafter in self._growing if drafter.grow(rounds, watch)]
+    def grow(self, rounds: int, progress: Progress) -> bool:
+        self._growing = [drafter for drafter in self._growing if drafter.grow(rounds, progress)]
         return bool(self._growing)
 
     def snapshot(self, budget: int) -> TokenTree:
@@ -80,15 +82,15 @@ class MergedDrafter(Drafter):
         return self._tree
 
     def lanes(self) -> Lanes:
-        beside = [lanes for drafter in self.drafters if len(lanes := drafter.lanes())]
-        assert len(beside) <= 1, "one drafter may have lanes"
-        return beside[0] if beside else Lanes.none()
+        found = [lanes for drafter in self.drafters if len(lanes := drafter.lanes())]
+        assert len(found) <= 1, "at most one drafter may have lanes"
+        return found[0] if found else Lanes.none()
 
-    def advance(self, tokens: Ids[int], said: Said) -> None:
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         for drafter, tree, trust in zip(self.drafters, self._trees, self._trust, strict=True):
-            checked = _inside(tree, self._tree)
-            trust.learn(float(np.exp(tree.scores[checked]).sum()), len(tree.follow(tokens)))
-            drafter.advance(tokens, said)
+            verified = _shared_nodes(tree, self._tree)
+            trust.learn(float(np.exp(tree.scores[verified]).sum()), len(follow(tree.children(), tokens)))
+            drafter.advance(tokens, feedback)
 
     def rewind(self, length: int) -> None:
         for drafter in self.drafters:
@@ -96,9 +98,9 @@ class MergedDrafter(Drafter):
 
 
 def merge(trees: Ids[TokenTree], log_trusts: Ids[float], budget: int) -> TokenTree:
-    """One tree of the best `budget` paths of all. Every tree's scores fall along a path, and are raised by
-    its log trust."""
-    children: dict[tuple[int, int], int] = {}
+    """Merge trees into one tree with the best `budget` nodes. Each tree's scores, which must fall along a
+    path, are shifted by the log of the trust in its drafter."""
+    children: Children = {}
     tokens: list[int] = []
     parents: list[int] = []
     depths: list[int] = []
@@ -134,12 +136,12 @@ def merge(trees: Ids[TokenTree], log_trusts: Ids[float], budget: int) -> TokenTr
     return merged.best(budget)
 
 
-def _inside(tree: TokenTree, other: TokenTree) -> list[int]:
-    """Nodes of `tree` whose paths are also in `other`."""
+def _shared_nodes(tree: TokenTree, other: TokenTree) -> list[int]:
+    """Return the nodes of `tree` whose paths are also in `other`."""
     children = other.children()
     number = {ROOT: ROOT}
     for node, (parent, token) in enumerate(zip(tree.parents.tolist(), tree.tokens.tolist(), strict=True)):
-        found = children.get(number[parent], {}).get(token) if parent in number else None
-        if found is not None:
-            number[node] = found
+        twin = children.get((number[parent], token)) if parent in number else None
+        if twin is not None:
+            number[node] = twin
     return [node for node in number if node != ROOT]

@@ -1,17 +1,17 @@
-"""Plain decoding: proposes nothing, so each target pass gives one token. The yardstick for every other
-drafter."""
+"""The drafter for plain decoding: it proposes nothing, so each target pass gives one token. The baseline for
+every other drafter."""
 
-from engine.drafting.protocol import Drafter, Limits, Needs
-from engine.model import Watch
+from engine.drafting.protocol import Drafter, Needs, TreeLimits
+from engine.model.interface import Progress
 from engine.tree import TokenTree
 
 
 class NoDrafter(Drafter):
     name = "none"
     needs = Needs()
-    defaults = Limits(budget=0, beams=0, depth=0)
+    defaults = TreeLimits(budget=0, beams=0, depth=0)
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
+    def grow(self, rounds: int, progress: Progress) -> bool:
         return False
 
     def snapshot(self, budget: int) -> TokenTree:

@@ -1,5 +1,5 @@
-"""What a drafter is: a small state machine that proposes token trees. It never knows how the target is
-run."""
+"""The drafter interface: a small state machine that proposes token trees, independent of how the target
+runs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,27 +8,29 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from engine.model import Watch
+from engine.model.interface import Progress
 from engine.sampling import Sampler
 from engine.tree import TokenTree
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a drafter wants from the target beside the tokens it accepted."""
+    """The data a drafter needs from the target in addition to the accepted tokens."""
 
-    top_tokens: int = 0  # the target's best tokens at every node it has checked; 0: none
-    hidden_layers: tuple[
-        int, ...
-    ] = ()  # outputs of these layers at every node, and at every row of the prompt
-    rejection: bool = False  # verified by rejection sampling: the drafter is a `Drawing`
+    top_tokens: int = 0  # how many of the target's best tokens it needs at every verified node
+    # Layers whose outputs it needs at every node, and at every row of the prompt.
+    hidden_layers: tuple[int, ...] = ()
+    rejection: bool = False  # whether verification is by rejection; if so, the drafter is a `Drawing`
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Of one tree. `budget`: most nodes; `beams`: nodes expanded per round; `depth`: deepest node; `worth`:
-    what a round costs, where a token of the answer costs 1: the nodes it expands must be reached with that
-    chance, together. Drafters whose rounds run no model ignore it."""
+class TreeLimits:
+    """The limits of one tree.
+
+    budget: maximum number of nodes; beams: maximum number of nodes expanded per round; depth: maximum depth
+    of a node; worth: cost of a round, in tokens of the answer. The total probability of reaching the nodes
+    that a round expands must be at least `worth`; drafters whose rounds run no model ignore it.
+    """
 
     budget: int
     beams: int
@@ -38,11 +40,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Lanes:
-    """Rows that ride along in the target's pass beside the tree (Lookahead's). They see the context and the
-    root, and of each other what `visible` says; the tree does not see them.
+    """Additional rows of the target's pass beside the tree, used by Lookahead. They see the context, the root
+    and the rows marked in `visible`; the tree does not see them.
 
     tokens:  int64 [rows]
-    depths:  int64 [rows]        positions behind the root's
+    depths:  int64 [rows]        positions relative to the root's
     visible: bool [rows, rows]
     """
 
@@ -60,17 +62,17 @@ class Lanes:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What the target said at each row of its pass over root + tree, as far as the drafter's `needs` ask.
+class Feedback:
+    """The target's results at each row of its pass over root + tree, as far as the drafter's `needs` require.
 
     tokens:     int64 [rows]       the row's own token
     top_tokens: int64 [rows, k]    the target's best next tokens there, best first
-    top_log_probs: float32 [rows, k]
+    top_log_probs: float32 [rows, k]  their log-probabilities
     hidden:     layer -> [rows, width]
-    lanes:      int64 [rows beside the tree]  the target's best next token there; empty where none ran
+    lanes:      int64 [lane rows]  the target's best next token at each row of the `Lanes`; may be empty
     path:       the rows of the root and of the accepted nodes, from the root down
 
-    Of the prompt: `tokens` and what else is said are of its last row, `hidden` of each row the target ran.
+    For the prompt, `hidden` covers every row that the target ran; the other fields cover only the last row.
     """
 
     tokens: Tensor
@@ -82,64 +84,66 @@ class Said:
 
 
 class Drafter(ABC):
-    """One sequence at a time: begin, then for each iteration plant / grow / snapshot / advance.
+    """Proposes token trees, for one sequence at a time. The order of calls: `begin`, then for each iteration
+    `plant`, `grow`, `snapshot`, `advance`.
 
-    Node ids of `snapshot` are its own; `advance` is told tokens, so that a drafter may have grown further
-    meanwhile.
+    Node ids of a snapshot are valid for that snapshot only. `advance` takes tokens rather than node ids, so
+    that a drafter may have grown further in the meantime.
     """
 
     name: str
     needs: Needs
-    defaults: Limits  # what `auto` begins with
-    runs_a_model: bool = True  # so that each level of a tree costs a round
+    defaults: TreeLimits  # initial limits if the user sets none
+    runs_a_model: bool = True  # whether drafting runs a model, so that each level of a tree costs a round
+    is_chain: bool = False  # whether its trees never branch
 
     def covers(self, context: Sequence[int]) -> int:
-        """Tokens at the start of `context` of which it needs nothing from the target any more."""
+        """Return how many tokens at the start of `context` the target need not run again for this drafter."""
         return len(context)
 
-    def begin(self, context: Sequence[int], sampler: Sampler, watch: Watch) -> None:
-        """Take up a sequence; its last token is the root. What was seen of it before is reused.
+    def begin(self, context: Sequence[int], sampler: Sampler, progress: Progress) -> None:
+        """Start a sequence; its last token is the root. Results for a shared prefix are reused.
 
-        sampler: how the target's next tokens will be chosen.
+        sampler: chooses the target's next tokens.
         """
         return None
 
-    def observe_prefill(self, said: Said) -> None:
-        """What the target said of the prompt, which ends before the root."""
+    def observe_prefill(self, feedback: Feedback) -> None:
+        """Take the target's results for the prompt, which ends before the root."""
         return None
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         """Start a new tree at the root."""
         return None
 
     @abstractmethod
-    def grow(self, rounds: int, watch: Watch) -> bool:
-        """Grow by at most `rounds` rounds; False when no further round can improve the tree."""
+    def grow(self, rounds: int, progress: Progress) -> bool:
+        """Grow by at most `rounds` rounds; return False when no further round can improve the tree."""
 
     @abstractmethod
     def snapshot(self, budget: int) -> TokenTree:
-        """The best tree of at most `budget` nodes so far."""
+        """Return the best tree so far, of at most `budget` nodes."""
 
     def lanes(self) -> Lanes:
-        """Rows to run beside the tree."""
+        """Return the rows to run beside the tree."""
         return Lanes.none()
 
-    def advance(self, tokens: Sequence[int], said: Said) -> None:
-        """The target committed these tokens behind the root (accepted ones, then the bonus token: the new
-        root). `said` is about the tree last given by `snapshot`."""
+    def advance(self, tokens: Sequence[int], feedback: Feedback) -> None:
+        """Move the root past the committed tokens: accepted ones, then the bonus token, which is the new
+        root. `feedback` is about the tree last returned by `snapshot`."""
         return None
 
     def rewind(self, length: int) -> None:
-        """Keep what is known of the first `length` tokens only."""
+        """Drop everything known about tokens after the first `length`."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Children drawn from a node's distribution, for verification by rejection.
+    """The children that were drawn from a node's distribution, for verification by rejection.
 
-    children: node ids in the order they were drawn, repeats included. probs: float32 [vocabulary], what each
-    was drawn from.
+    children: node ids in the order they were drawn, repeats included. probs: float32 [vocabulary], the
+    distribution they were drawn from.
     """
 
     children: list[int]
@@ -147,9 +151,10 @@ class Drawn:
 
 
 class Drawing(Drafter):
-    """A drafter whose nodes are samples. What it proposes is equal in distribution only if it is verified by
-    rejection sampling (`engine.rejection`)."""
+    """A drafter whose nodes are samples. The answer has the target's distribution only if the tree is
+    verified by rejection sampling (`engine.decoding.rejection`)."""
 
     @abstractmethod
     def drawn(self, node: int) -> Drawn | None:
-        """How the children of `node` (an id of the last snapshot, or ROOT) were drawn; None: it has none."""
+        """Return how the children of `node` (an id of the last snapshot, or ROOT) were drawn; None if it has
+        none."""

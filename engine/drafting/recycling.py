@@ -1,8 +1,8 @@
 """Token Recycling (arXiv 2408.08696): a training-free drafter for a target without a draft.
 
-A table holds, for every token of the vocabulary, what the target last thought would follow it: the tokens it
-ranked best and their probabilities, taken from every node the target has checked, accepted or not. The tree
-is read off the table. Where the paper walks a fixed tree shape, this grows best-first by the recorded
+A table holds, for every token of the vocabulary, the target's latest prediction of the next token: its best
+tokens and their probabilities, taken from every node the target has verified, accepted or not. The tree is
+read from the table. The paper uses a fixed tree shape; this drafter grows best-first by the recorded
 probabilities.
 """
 
@@ -11,23 +11,25 @@ from collections.abc import Sequence as Ids
 import numpy as np
 
 from engine.drafting.best_first import BestFirst
-from engine.drafting.protocol import Drafter, Limits, Needs, Said
-from engine.model import Watch
+from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
+from engine.model.interface import Progress
 from engine.sampling import Sampler
 from engine.tree import ROOT, SOURCE_RECYCLING, TokenTree
 
 TOP = 8  # the paper's table width
-DECAY = 0.8  # a remembered probability is about another context: trust it less with every step
-PAIR_LOG_PROB = float(np.log(0.3))  # for a pair read in the prompt, of which the target has said nothing yet
+DECAY = 0.8  # recorded probabilities are from other contexts, so each step is trusted less
+# The log-probability assumed for the second of two successive tokens in the prompt, until the target has
+# predicted what follows the first.
+PAIR_LOG_PROB = float(np.log(0.3))
 
 
 class RecyclingDrafter(Drafter):
-    """The table outlives answers: what one taught, the next one uses. It is knowledge about the target, not
-    about a text: `rewind` takes nothing from it."""
+    """Drafts from the table. It is kept across answers, and `rewind` leaves it alone, because it describes
+    the target, not a text."""
 
     name = "recycling"
     needs = Needs(top_tokens=TOP)
-    defaults = Limits(budget=16, beams=16, depth=12)
+    defaults = TreeLimits(budget=16, beams=16, depth=12)
     runs_a_model = False
 
     def __init__(self, vocabulary: int) -> None:
@@ -37,21 +39,21 @@ class RecyclingDrafter(Drafter):
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, DECAY, SOURCE_RECYCLING)
 
-    def begin(self, context: Ids[int], sampler: Sampler, watch: Watch) -> None:
+    def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._root = context[-1]
         pairs = np.asarray([context[:-1], context[1:]], dtype=np.int64)
         unknown = pairs[:, np.isneginf(self._log_probs[pairs[0], 0])]
         self._tokens[unknown[0], 0] = unknown[1]
         self._log_probs[unknown[0], 0] = PAIR_LOG_PROB
 
-    def observe_prefill(self, said: Said) -> None:
-        self._learn(said)
+    def observe_prefill(self, feedback: Feedback) -> None:
+        self._learn(feedback)
 
-    def plant(self, limits: Limits) -> None:
+    def plant(self, limits: TreeLimits) -> None:
         self._limits = limits
         self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_RECYCLING)
 
-    def grow(self, rounds: int, watch: Watch) -> bool:
+    def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):
             nodes = self._grower.frontier(self._limits.beams)
             if not nodes:
@@ -63,11 +65,11 @@ class RecyclingDrafter(Drafter):
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)
 
-    def advance(self, tokens: Ids[int], said: Said) -> None:
-        self._learn(said)
+    def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
+        self._learn(feedback)
         self._root = tokens[-1]
 
-    def _learn(self, said: Said) -> None:
-        rows = said.tokens.cpu().numpy()
-        self._tokens[rows] = said.top_tokens.cpu().numpy()
-        self._log_probs[rows] = said.top_log_probs.cpu().numpy()
+    def _learn(self, feedback: Feedback) -> None:
+        rows = feedback.tokens.cpu().numpy()
+        self._tokens[rows] = feedback.top_tokens.cpu().numpy()
+        self._log_probs[rows] = feedback.top_log_probs.cpu().numpy()

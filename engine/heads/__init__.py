@@ -1,23 +1,39 @@
-"""Small networks that guess a target's next tokens from its own hidden states: Medusa's heads and EAGLE's.
+"""Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa and EAGLE.
 
-A head is made for one target and bound to it when it is loaded: it reads the target's states, and may borrow
-its embedding and its head.
+Heads are trained for one target and bound to it when loaded: they read its states, and may share its
+embedding and its output head.
 """
 
-from engine.heads.borrowed import with_borrowed
+from engine.heads.compiled_eagle import CompiledEagleHead, covers
 from engine.heads.eagle import EagleHead
 from engine.heads.files import HeadsFile, open_heads
 from engine.heads.medusa import MedusaHeads
-from engine.model import Model
+from engine.heads.target_parts import with_borrowed
+from engine.model.compiled import CompiledModel
+from engine.model.interface import Model
 
-__all__ = ["EagleHead", "Heads", "HeadsFile", "MedusaHeads", "load_heads", "open_heads", "with_borrowed"]
+__all__ = [
+    "AnyEagleHead",
+    "EagleHead",
+    "Heads",
+    "HeadsFile",
+    "MedusaHeads",
+    "load_heads",
+    "open_heads",
+    "with_borrowed",
+]
 
-Heads = MedusaHeads | EagleHead
+AnyEagleHead = EagleHead | CompiledEagleHead
+Heads = MedusaHeads | AnyEagleHead
 
 
 def load_heads(file: HeadsFile, target: Model, context: int) -> Heads:
-    """Bind the heads in `file` to `target`. context: most tokens of one text.
+    """Bind the heads in `file` to `target`. context: maximum number of tokens in a text.
 
-    Raises BadCheckpoint or VocabularyMismatch where they are damaged or made for another target.
+    Raises BadCheckpoint or VocabularyMismatch if the heads are damaged or made for another target.
     """
-    return MedusaHeads(file, target) if file.kind == "medusa" else EagleHead(file, target, context)
+    if file.kind == "medusa":
+        return MedusaHeads(file, target)
+    if isinstance(target, CompiledModel) and covers(file, target):
+        return CompiledEagleHead(file, target, context)
+    return EagleHead(file, target, context)

@@ -1,5 +1,5 @@
-"""The layers of EAGLE's heads, named as their files name them. Built of transformers' Llama parts, so that
-rows, masks and cache are those of any model."""
+"""The layers of EAGLE heads, with the names used in their files. They are built from transformers' Llama
+parts, so rows, masks and cache work as in any model."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ from transformers.models.llama.modeling_llama import (
 
 
 class Eagle(nn.Module):
-    """EAGLE-1 and -2: layers over fc(embedding of the token, state before it). The first has no norm in
-    front, the last none behind."""
+    """The layers of EAGLE-1 and -2. The input of the first is fc(embedding of the token, state before the
+    token). There is no norm before the first layer, nor after the last."""
 
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Eagle(nn.Module):
         return states
 
     def forward(self, tokens: Tensor, states: Tensor, **attention: Any) -> Tensor:
-        """tokens (embedded), states: [1, rows, width]"""
+        """Return the guessed next states. tokens: their embeddings; tokens, states: [1, rows, width]."""
         states = self.fc(torch.cat((tokens, states), dim=-1))
         for layer in self.layers:
             states = layer(states, **attention)
@@ -37,8 +37,9 @@ class Eagle(nn.Module):
 
 
 class Eagle3(nn.Module):
-    """EAGLE-3: one layer over what fc makes of three of the target's states. Its own output is not put
-    through fc again. It embeds tokens itself only where it is not as wide as the target."""
+    """The layers of EAGLE-3: one decoder layer, which reads fc(three of the target's states) or states that
+    it has guessed itself; those do not pass through fc. There is an embedding only if the width differs from
+    the target's."""
 
     def __init__(self, config: LlamaConfig, target_width: int) -> None:
         super().__init__()
@@ -55,18 +56,19 @@ class Eagle3(nn.Module):
         return fused
 
     def forward(self, tokens: Tensor, states: Tensor, **attention: Any) -> Tensor:
-        """As Eagle's."""
+        """Return the guessed next states. tokens: their embeddings; tokens, states: [1, rows, width]."""
         states = self.midlayer(tokens, states, **attention)
         return states
 
     def logits(self, states: Tensor) -> Tensor:
-        """[rows, width] -> [rows, draft_vocab_size]"""
+        """Return the logits [rows, draft_vocab_size] for states [rows, width]."""
         logits: Tensor = self.lm_head(self.norm(states))
         return logits
 
 
 class MidLayer(nn.Module):
-    """Its attention reads embedding and state side by side, each behind a norm of its own."""
+    """EAGLE-3's decoder layer. Its attention reads the embedding and the state, which are normalised
+    separately and then concatenated."""
 
     def __init__(self, config: LlamaConfig) -> None:
         super().__init__()

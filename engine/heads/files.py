@@ -1,9 +1,10 @@
-"""Heads on disk, in the formats they are published in: which kind they are, their configuration, their
-tensors. Knows no target and builds nothing.
+"""Files of heads in their published formats: kind, configuration and tensors. Independent of the
+target; does not build modules.
 
-Medusa (github.com/FasterDecoding/Medusa): config.json says medusa_num_heads; medusa_lm_head.safetensors or
-.pt. EAGLE (github.com/SafeAILab/EAGLE): config.json of a llama; model.safetensors or pytorch_model.bin with
-fc.weight, and in EAGLE-3 midlayer.*. A .pt or .bin file is read as tensors only: nothing in it is ever run.
+Medusa heads (github.com/FasterDecoding/Medusa) have a config.json with medusa_num_heads, and
+medusa_lm_head.safetensors or medusa_lm_head.pt. EAGLE heads (github.com/SafeAILab/EAGLE) have the config.json
+of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight, in EAGLE-3 also midlayer.*.
+From .pt and .bin files only tensors are read: code in them is never run.
 """
 
 import json
@@ -17,8 +18,8 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from engine.checkpoints import Span, read_span
+from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import CODE, DAMAGED, read_header, read_json
-from engine.checkpoints.sizes import check_sizes
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 Kind = Literal["medusa", "eagle", "eagle3"]
@@ -35,7 +36,7 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A tensor in a file."""
+    """A tensor that has not been read from its file yet. read: reads and returns it."""
 
     shape: tuple[int, ...]
     read: Callable[[], Tensor]
@@ -43,10 +44,10 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class HeadsFile:
-    """Heads whose weights are not read yet.
+    """Heads in a folder; their weights are read when they are needed.
 
-    Attributes: `path`, their folder; `kind` ("eagle": EAGLE-1 or -2); `config`, config.json; `tensors` by the
-    names the file gives them.
+    path: the folder; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of config.json; tensors:
+    the weights, by their names in the file.
     """
 
     path: Path
@@ -56,14 +57,15 @@ class HeadsFile:
 
     @property
     def method(self) -> str:
-        """The drafter that they are for."""
+        """The name of the drafter that uses the heads."""
         return "medusa" if self.kind == "medusa" else "eagle"
 
 
 def open_heads(path: Path) -> HeadsFile | None:
-    """The heads in the folder `path`; None where it holds something else.
+    """Open the heads in the folder `path`. Returns None if it contains something else.
 
-    Raises BadCheckpoint for files that are damaged or hold more than tensors, UnsupportedModel.
+    Raises BadCheckpoint if files are damaged or contain more than tensors; UnsupportedModel if tensors are
+    stored in an unsupported way.
     """
     if not (path / "config.json").is_file():
         return None
@@ -88,8 +90,8 @@ def open_heads(path: Path) -> HeadsFile | None:
 
 
 def save_heads(folder: Path, kind: Kind, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write heads to `folder` in the format that heads of this kind are published in. tensors: by the names
-    that `open_heads` gives them."""
+    """Write heads to `folder` in the published format of their kind. tensors: the weights, by the names under
+    which `open_heads` returns them."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
     file = "medusa_lm_head.safetensors" if kind == "medusa" else "model.safetensors"
@@ -98,9 +100,9 @@ def save_heads(folder: Path, kind: Kind, config: Mapping[str, Any], tensors: Map
 
 
 def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device) -> None:
-    """Give `module`, which is on the meta device, the weights of `file`; its names are the file's.
+    """Fill `module`, which is on the meta device, with the weights from `file` that have the same names.
 
-    Raises BadCheckpoint for tensors that are missing, left over, or of another shape.
+    Raises BadCheckpoint if a tensor is missing, is superfluous or has a different shape.
     """
     wanted = module.state_dict()
     if absent := wanted.keys() - file.tensors.keys():
@@ -110,14 +112,14 @@ def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.d
         )
     if more := file.tensors.keys() - wanted.keys():
         raise BadCheckpoint(
-            f"The tensor {min(more)[:200]} of {file.path.name} has no place in heads of this kind.",
-            "Choose heads in the format of the Medusa or the EAGLE project.",
+            f"The tensor {min(more)[:200]} of {file.path.name} does not belong to heads of this kind.",
+            "Choose heads in the format of the Medusa or EAGLE project.",
         )
     for name, empty in wanted.items():
         shape = file.tensors[name].shape
         if shape != empty.shape:
             raise BadCheckpoint(
-                f"The tensor {name} of {file.path.name} has the shape {shape}; expected is "
+                f"The tensor {name} of {file.path.name} has the shape {shape} instead of "
                 f"{tuple(empty.shape)}.",
                 "The heads are for another target, or the file is damaged.",
             )
@@ -127,7 +129,7 @@ def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.d
 
 
 def _tensors(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
-    """The tensors of the folder's one file of weights; empty where there is none."""
+    """Return the tensors of the folder's weights file, or {} if there is none."""
     if (folder / plain).is_file():
         return {name: _in_span(name, span) for name, span in read_header(folder / plain).items()}
     if (folder / pickled).is_file():
@@ -143,7 +145,7 @@ def _in_span(name: str, span: Span) -> Unread:
     def read() -> Tensor:
         if span.storage not in _DTYPES:
             raise UnsupportedModel(
-                f"{span.file.name} stores {name[:200]} as {span.storage}, which is not read here.",
+                f"{span.file.name} stores {name[:200]} as {span.storage}, which is not supported.",
                 "Choose heads with bfloat16 or float16 weights.",
             )
         return torch.from_numpy(read_span(span)).view(_DTYPES[span.storage]).view(span.shape)
@@ -152,25 +154,26 @@ def _in_span(name: str, span: Span) -> Unread:
 
 
 def _unpickled(file: Path) -> dict[str, Tensor]:
-    """The tensors of a file of torch.save. `weights_only` refuses whatever would run code."""
+    """Return the tensors in a file written by torch.save. `weights_only` refuses anything that would run
+    code."""
     try:
-        found = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
+        tensors = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
     except Exception as error:  # a damaged pickle fails in many ways
         reason = str(error).partition("\n")[0][:200]
-        raise BadCheckpoint(f"{file.name} is no file of plain tensors: {reason}", DAMAGED) from error
-    most = file.stat().st_size
-    if not isinstance(found, dict) or not all(_is_plain(value, most) for value in found.values()):
-        raise BadCheckpoint(f"{file.name} holds other things than plain tensors.", DAMAGED)
-    return {str(name): tensor for name, tensor in found.items()}
+        raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
+    file_nbytes = file.stat().st_size
+    if not isinstance(tensors, dict) or not all(_is_plain(value, file_nbytes) for value in tensors.values()):
+        raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
+    return {str(name): tensor for name, tensor in tensors.items()}
 
 
-def _is_plain(value: object, most: int) -> bool:
-    """Whether it is a dense tensor whose numbers are all in the file, which has `most` bytes: a pickle may
-    also hold a view of one number as large as it likes."""
+def _is_plain(value: object, file_nbytes: int) -> bool:
+    """Return whether `value` is a dense tensor that is stored in full in the file of `file_nbytes` bytes: a
+    pickle may also contain an arbitrarily large view of one number."""
     return (
         isinstance(value, Tensor)
         and value.layout == torch.strided
         and value.device.type == "cpu"
         and value.dtype in _DTYPES.values()
-        and value.nbytes <= most
+        and value.nbytes <= file_nbytes
     )

@@ -1,7 +1,8 @@
-"""Medusa's heads (arXiv 2401.10774): each guesses one token further ahead, all from one state of the target.
+"""Medusa heads (arXiv 2401.10774): from one state of the target, every head guesses one token further ahead.
 
-Head k is blocks x + SiLU(W x + b), then logits; from the state at a token it guesses the token k + 2 places
-behind it, where the target's own head gives the next one (section 2.1.1).
+Head k consists of blocks that compute x + SiLU(W x + b), followed by an output layer, its own or the
+target's, that computes logits. From the state at a token it guesses the token k + 2 positions later, while
+the target's own head guesses the next token (section 2.1.1).
 """
 
 import torch
@@ -9,12 +10,14 @@ from torch import Tensor, nn
 
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
-from engine.heads.borrowed import TargetHead, best
 from engine.heads.files import HeadsFile, fill
-from engine.model import Model
+from engine.model.interface import Model
+from engine.sampling import best_tokens
 
 
 class ResBlock(nn.Module):
+    """A block that computes x + SiLU(W x + b)."""
+
     def __init__(self, width: int) -> None:
         super().__init__()
         self.linear = nn.Linear(width, width)
@@ -24,28 +27,31 @@ class ResBlock(nn.Module):
 
 
 class MedusaHeads:
-    """Attributes: `method`, the drafter they are for; `hidden_layers`, what they read of the target;
-    `layers`, how many heads there are; `parameters`; `nbytes` of their weights."""
+    """Medusa heads bound to a target.
+
+    Attributes: `method`, the drafter that uses the heads; `hidden_layers`, the target's layers whose states
+    they read; `layers`, the number of heads; `parameters`, the number of their parameters; `nbytes`, the
+    bytes of their weights."""
 
     method = "medusa"
 
     def __init__(self, file: HeadsFile, target: Model) -> None:
-        """Raises BadCheckpoint or VocabularyMismatch where they do not fit the target."""
+        """Raises BadCheckpoint or VocabularyMismatch if the heads do not fit the target."""
         blocks = _count(file, "medusa_num_layers")
-        # Some files hold more heads than their config.json says.
+        # Some files contain more heads than their config.json says.
         heads = max(_count(file, "medusa_num_heads"), len({name.split(".")[0] for name in file.tensors}))
         if heads * blocks > len(file.tensors):
             raise BadCheckpoint(
-                f"{file.path.name} says {heads} heads of {blocks} blocks, but holds {len(file.tensors)} "
+                f"{file.path.name} claims {heads} heads of {blocks} blocks, but contains {len(file.tensors)} "
                 "tensors.",
                 DAMAGED,
             )
         width: int = target.config.hidden_size
-        logits = file.tensors.get(f"0.{blocks}.weight")  # newer ones leave these to the target's own head
+        logits = file.tensors.get(f"0.{blocks}.weight")  # newer files rely on the target's output head
         rows = logits.shape[0] if logits and logits.shape else target.vocabulary
         if rows < target.vocabulary:
             raise VocabularyMismatch(
-                f"The heads have {rows:,} tokens, the target {target.vocabulary:,}.",
+                f"The heads have {rows:,} tokens, the target has {target.vocabulary:,}.",
                 "Choose heads made for this target, or run without them (--draft none).",
             )
         with torch.device("meta"):
@@ -57,28 +63,28 @@ class MedusaHeads:
                 for _ in range(heads)
             )
         fill(self._heads, file, target.dtype, target.device)
-        self._target_head = None if logits else TargetHead(target)
+        self._target_head = None if logits else target.output_head()
         self._vocabulary = target.vocabulary
         self.layers = heads
         self.hidden_layers = (target.layers,)
         self.parameters = sum(weight.numel() for weight in self._heads.parameters())
-        borrowed = self._target_head.nbytes if self._target_head else 0
-        self.nbytes = self.parameters * target.dtype.itemsize + borrowed
+        shared = self._target_head.nbytes if self._target_head else 0
+        self.nbytes = self.parameters * target.dtype.itemsize + shared
 
     @torch.inference_mode()
     def best(self, state: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        """From the state [width] at one token, the likeliest tokens each head sees: ids and log-probabilities
-        [heads, count]."""
+        """Return the `count` most likely tokens by every head, from the state [width] at one token: ids and
+        log-probabilities, both [heads, count]."""
         outputs = torch.stack([head(state) for head in self._heads])
         logits = outputs[:, : self._vocabulary] if self._target_head is None else self._target_head(outputs)
-        return best(logits, count)
+        return best_tokens(logits, count)
 
 
 def _count(file: HeadsFile, key: str) -> int:
     count = file.config.get(key, 1)
     if type(count) is not int or not 1 <= count <= len(file.tensors):
         raise BadCheckpoint(
-            f"{file.path.name} says {key} {str(count)[:40]}, but holds {len(file.tensors)} tensors.",
+            f"{file.path.name} claims {key} {str(count)[:40]}, but contains {len(file.tensors)} tensors.",
             DAMAGED,
         )
     return count

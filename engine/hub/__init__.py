@@ -1,13 +1,12 @@
-"""Models from the Hugging Face Hub onto this machine, and what is here of them. Free of torch and Qt.
+"""Download models from the Hugging Face Hub and manage those on this machine. Imports neither torch nor Qt.
 
-A `Hub` says what there is; `choose` and `item_of` make an `Item` of it, a `Download` brings the item into the
-models folder, across faults of the network, pauses and restarts. `stored` lists what is there; `verify`,
-`delete`, `import_model` and `move` care for it. Files lie in models/owner/name as the Hub names them, with a
-manifest.
+A `Hub` searches for repositories and lists their files; `choose` selects a model's files, and `item_of` puts
+the files of one or more models into an `Item`; a `Download` fetches an item into the models folder and
+survives network faults, pauses and restarts. `stored` lists the models in that folder; `verify`, `delete`,
+`import_model` and `move` manage them. Files are stored in models/owner/name under the names they have on the
+Hub, with a manifest.
 """
 
-from engine.hub.catalogue import item_of
-from engine.hub.choosing import Offer, choose, offers
 from engine.hub.download import Download
 from engine.hub.errors import (
     AccessRefused,
@@ -21,44 +20,43 @@ from engine.hub.errors import (
     TokenNeeded,
     UnsafeName,
 )
-from engine.hub.importing import import_model
+from engine.hub.imports import import_model
 from engine.hub.item import Item, RemoteFile, Repository, item
-from engine.hub.limit import Limit
-from engine.hub.moving import move
-from engine.hub.progress import FileProgress, Progress
-from engine.hub.repository import Found, Hub, repository_id
+from engine.hub.progress import DownloadProgress, FileProgress
+from engine.hub.relocation import move
+from engine.hub.repository import Hub, SearchHit, repository_id
+from engine.hub.selection import RepositoryModel, choose, item_of, offers
 from engine.hub.stop import Stop, Stopped
-from engine.hub.storage import Verified, delete, verify
-from engine.hub.stored import Stored, find_stored, stored
-from engine.hub.tokens import Tokens
-from engine.hub.transfer import Patience
+from engine.hub.stored import StoredModel, Verified, delete, find_stored, stored, verify
+from engine.hub.tokens import AccessTokens
+from engine.hub.transfer import Limit, Patience
 from engine.hub.unfinished import unfinished
 
 __all__ = [
     "AccessRefused",
+    "AccessTokens",
     "BadDownload",
     "DiskFull",
     "Download",
+    "DownloadProgress",
     "DownloadRunning",
     "FileProgress",
-    "Found",
     "Gated",
     "Hub",
     "HubUnreachable",
     "Item",
     "LicenseNotAccepted",
     "Limit",
-    "Offer",
     "OnlyByXet",
     "Patience",
-    "Progress",
     "RemoteFile",
     "Repository",
+    "RepositoryModel",
+    "SearchHit",
     "Stop",
     "Stopped",
-    "Stored",
+    "StoredModel",
     "TokenNeeded",
-    "Tokens",
     "UnsafeName",
     "Verified",
     "choose",

@@ -1,4 +1,4 @@
-"""HTTP for the files: the way from the Hub to wherever it redirects, with the token for the Hub alone."""
+"""Request files over HTTP: follow redirects, and send the access token to the Hub only."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -17,9 +17,13 @@ _CONNECT_S = 10.0
 _OPENED = re.compile(r".*\.(connect_tcp|start_tls)\.complete")
 
 
-class Connection:
-    """Thread-safe. `token` is asked before each request; `silence_s`: without a byte for so long, a
-    connection counts as broken. Proxies are the system's (HTTPS_PROXY, NO_PROXY, Windows' settings)."""
+class HubConnection:
+    """An HTTP client for the Hub's files. Thread-safe.
+
+    token: returns the access token or None; called for each request to the Hub. silence_s: a connection that
+    receives nothing for this many seconds counts as broken. Uses the system's proxies (HTTPS_PROXY, NO_PROXY,
+    Windows' settings).
+    """
 
     def __init__(self, endpoint: str, token: Callable[[], str | None], silence_s: float) -> None:
         self._origin = _origin(httpx2.URL(endpoint))
@@ -27,27 +31,30 @@ class Connection:
         try:
             self._client = httpx2.Client(
                 timeout=httpx2.Timeout(silence_s, connect=min(_CONNECT_S, silence_s)),
-                # A request brings gigabytes: a new connection for each costs nothing, and a stop knows all.
+                # Each request has its own connection, so that a stop can close all of them. This costs
+                # nothing, because one request fetches gigabytes.
                 limits=httpx2.Limits(max_keepalive_connections=0),
                 headers={"User-Agent": f"specexec-desktop/{version('specexec-desktop')}"},
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
-            raise BadOption("The proxy is set to what is no address.", "Check HTTPS_PROXY.") from error
+            raise BadOption("The proxy setting is not a valid address.", "Check HTTPS_PROXY.") from error
 
     def close(self) -> None:
         self._client.close()
 
     @contextmanager
     def get(self, url: str, headers: Mapping[str, str], stop: Stop) -> Iterator[httpx2.Response]:
-        """The answer to a GET at the end of all redirects, its body unread. Raises httpx2's `TransportError`,
-        `Stopped`, `BadDownload`."""
+        """Send a GET request, follow redirects and yield the response, whose body is not read yet.
+
+        Raises httpx2's `TransportError` for network faults; `BadDownload` for a bad redirect; `Stopped`.
+        """
         place = httpx2.URL(url)
         for _ in range(_MOST_REDIRECTS):
             with ExitStack() as stack:
 
-                def opened(event: str, said: dict[str, Any], stack: ExitStack = stack) -> None:
+                def opened(event: str, info: dict[str, Any], stack: ExitStack = stack) -> None:
                     if _OPENED.fullmatch(event):
-                        stack.enter_context(stop.hanging_up(said["return_value"].get_extra_info("socket")))
+                        stack.enter_context(stop.hanging_up(info["return_value"].get_extra_info("socket")))
 
                 request = self._client.build_request(
                     "GET", place, headers=self._with_token(place, headers), extensions={"trace": opened}
@@ -58,10 +65,10 @@ class Connection:
                     yield response
                     return
                 place = _next(place, response.headers["Location"])
-        raise BadDownload("The Hub redirects without end.", "Try again later.")
+        raise BadDownload("The Hub redirects too many times.", "Try again later.")
 
     def sends_token(self, url: httpx2.URL) -> bool:
-        """Whether what was asked of `url` came with the token."""
+        """Whether requests to `url` carry the token."""
         return _origin(url) == self._origin and self._token() is not None
 
     def is_hub(self, url: httpx2.URL) -> bool:
@@ -73,14 +80,14 @@ class Connection:
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    return url.scheme, url.host, url.port  # the port is None where it is the scheme's own
+    return url.scheme, url.host, url.port  # the port is None if it is the scheme's default
 
 
 def _next(place: httpx2.URL, location: str) -> httpx2.URL:
     try:
         target = place.join(location)
     except httpx2.InvalidURL as error:
-        raise BadDownload("The Hub redirects to what is no address.", "Try again later.") from error
+        raise BadDownload("The Hub redirects to an invalid address.", "Try again later.") from error
     if target.scheme != "https" and (target.scheme != "http" or place.scheme == "https"):
-        raise BadDownload("The Hub redirects to an address that is not encrypted.", "Try again later.")
+        raise BadDownload("The Hub redirects to an unencrypted address.", "Try again later.")
     return target.copy_with(username=None, password=None) if target.userinfo else target

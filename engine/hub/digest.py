@@ -1,17 +1,16 @@
-"""Checksums of files: SHA-256, and git's SHA-1 where the Hub knows no other."""
+"""Checksums of files: SHA-256, and git's SHA-1 for files whose SHA-256 the Hub does not list."""
 
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.hub.disk import READ_NBYTES
 from engine.hub.item import RemoteFile
 from engine.hub.stop import Stop
 
-READ_NBYTES = 1 << 20
-
 
 class Digest:
-    """Of bytes that are to become `file`."""
+    """The checksum of the bytes of `file` received or read so far."""
 
     def __init__(self, file: RemoteFile) -> None:
         self._file = file
@@ -28,14 +27,20 @@ class Digest:
         return self._sha256.hexdigest()
 
     def matches(self) -> bool:
-        """Where the Hub gives no checksum, the size has to do."""
+        """Whether the checksum is the one that the Hub lists for the file.
+
+        True if the Hub lists none; only the size can be checked then.
+        """
         if self._in_git:
             return self._blob.hexdigest() == self._file.blob_id
         return self._file.sha256 in ("", self.sha256())
 
 
-def digest_of(path: Path, file: RemoteFile, stop: Stop, watch: Callable[[int], None]) -> Digest:
-    """Of what lies at `path`. `watch` hears how many bytes are read. Raises OSError, `Stopped`."""
+def digest_of(path: Path, file: RemoteFile, stop: Stop, progress: Callable[[int], None]) -> Digest:
+    """Return the digest of the file at `path`, which should have the content of `file`.
+
+    progress: called with the number of bytes read so far. Raises OSError, `Stopped`.
+    """
     digest = Digest(file)
     done = 0
     with path.open("rb", buffering=0) as opened:
@@ -43,5 +48,5 @@ def digest_of(path: Path, file: RemoteFile, stop: Stop, watch: Callable[[int], N
             stop.check()
             digest.update(data)
             done += len(data)
-            watch(done)
+            progress(done)
     return digest

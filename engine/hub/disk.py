@@ -1,23 +1,29 @@
-"""Room on a disk, and writing that is whole or not at all, also where the power fails."""
+"""Check free space on a disk, copy large files, and translate file-system errors for the user."""
 
 import errno
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import DiskProblem, SpecExecError
+from engine.files import replacing
 from engine.hub.errors import DiskFull
+from engine.hub.stop import Stop
 
-RESERVE = 256 << 20  # bytes left to the system: one that runs full does more harm than a paused download
+READ_NBYTES = 1 << 20
+RESERVE = 256 << 20  # bytes left free for the system: a full disk does more harm than a paused download
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _FULL_ON_WINDOWS = {39, 112}  # ERROR_HANDLE_DISK_FULL, ERROR_DISK_FULL
 
 
 @contextmanager
 def named_errors(doing: str) -> Iterator[None]:
-    """What the system says of a disk, as `DiskFull` or `DiskProblem`. `doing`: "writing model.gguf"."""
+    """Convert an OSError raised in the block into `DiskFull` or `DiskProblem`.
+
+    doing: what the block does, for the message, such as "writing model.gguf".
+    """
     try:
         yield
     except OSError as error:
@@ -27,65 +33,78 @@ def named_errors(doing: str) -> Iterator[None]:
 def problem(error: OSError, doing: str) -> SpecExecError:
     if error.errno in _FULL or getattr(error, "winerror", None) in _FULL_ON_WINDOWS:
         return DiskFull(
-            f"The disk is full: {doing} had to stop.", "Make room and go on; nothing of it is lost."
+            f"The disk is full: {doing} had to stop.", "Free some space and resume; nothing is lost."
         )
     return DiskProblem(
-        f"The disk makes trouble in {doing}: {error.strerror or error}.",
-        "Check the folder of the models, its rights and the disk.",
+        f"Disk error in {doing}: {error.strerror or error}.",
+        "Check the disk, and the models folder and its permissions.",
     )
 
 
 def free(folder: Path) -> int:
-    """Bytes free where `folder` is or will be."""
+    """Return the number of free bytes on the disk where `folder` is or would be created."""
     place = folder.absolute()
     while not place.exists() and place != place.parent:
         place = place.parent
     return shutil.disk_usage(place).free
 
 
-def check_room(folder: Path, nbytes: int) -> None:
-    """Raises `DiskFull` where `nbytes` more do not fit."""
+def check_free(folder: Path, nbytes: int) -> None:
+    """Raise `DiskFull` unless `nbytes` more bytes fit on the disk of `folder` and leave `RESERVE` free."""
     missing = nbytes + RESERVE - free(folder)
     if missing > 0:
         raise DiskFull(
-            f"The disk has too little room: {gib(nbytes)} are to come, and {gib(missing)} are missing.",
-            f"Make room in {folder}, or move the models with specexec models move.",
+            f"The disk has too little free space: {gib(nbytes)} are needed and "
+            f"{gib(RESERVE)} must stay free; {gib(missing)} are missing.",
+            f"Free some space in {folder}, or move the models with specexec models move.",
         )
 
 
 def check_reserve(folder: Path) -> None:
-    """Raises `DiskFull` before the disk is full to the last byte."""
+    """Raise `DiskFull` if fewer than `RESERVE` bytes are free on the disk of `folder`."""
     if free(folder) < RESERVE:
         raise DiskFull(
             f"The disk is nearly full: {gib(free(folder))} are left.",
-            f"Make room in {folder} and go on; nothing of it is lost.",
+            f"Free some space in {folder} and resume; nothing is lost.",
         )
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Whole or not at all, also after a power failure."""
-    growing = path.with_name(f".{path.name}.new")
-    with growing.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    growing.replace(path)
+def copy(source: Path, target: Path, stop: Stop, progress: Callable[[int], None]) -> None:
+    """Copy a file with its times and permissions. `target` gets the whole file or stays as it was.
+
+    progress: called with the number of bytes copied so far. Raises OSError, `Stopped`.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    done = 0
+    with replacing(target, single_writer=True) as temporary:
+        with source.open("rb") as read, temporary.open("wb") as written:
+            while data := read.read(READ_NBYTES):
+                stop.check()
+                written.write(data)
+                done += len(data)
+                progress(done)
+        times = source.stat()
+        os.utime(temporary, ns=(times.st_atime_ns, times.st_mtime_ns))
+    shutil.copymode(
+        source, target
+    )  # comes last, because a read-only file can be neither flushed nor, on Windows, renamed
 
 
-def sync_folder(folder: Path) -> None:
-    """Names that were given in `folder` are on the disk. Windows has no such call and journals names
-    itself."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
+def link_or_copy(source: Path, target: Path, stop: Stop, progress: Callable[[int], None]) -> None:
+    """Create `target` as a hard link to `source`, or as a copy if that is impossible.
+
+    Arguments and errors are those of `copy`.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        target.hardlink_to(source)
+        progress(source.stat().st_size)
+    except (OSError, NotImplementedError):
+        copy(source, target, stop, progress)
 
 
 def remove_empty(folder: Path, above: Path) -> None:
-    """`folder` and what it lies in, up to `above`, as far as they are empty."""
+    """Remove `folder` and the folders around it, as long as they are empty, but not `above`."""
     while folder != above and folder.is_relative_to(above):
         try:
             folder.rmdir()

@@ -1,4 +1,4 @@
-"""An item on its way: several files at once, paused, taken up again, cancelled, from any thread."""
+"""Download an item, several files at once. Any thread can pause, resume and cancel the download."""
 
 import logging
 import threading
@@ -6,31 +6,30 @@ from pathlib import Path
 
 from engine.errors import SpecExecError
 from engine.hub import disk, names, part
-from engine.hub.connection import Connection
+from engine.hub.connection import HubConnection
 from engine.hub.digest import digest_of
 from engine.hub.errors import DiskFull
 from engine.hub.item import Item, RemoteFile, Repository
-from engine.hub.limit import Limit
 from engine.hub.lock import locked
-from engine.hub.progress import Meter, Progress, State, together
-from engine.hub.publishing import publish
+from engine.hub.manifest import publish
+from engine.hub.progress import DownloadProgress, State, TransferMeter, together
 from engine.hub.repository import Hub
 from engine.hub.stop import Stop, Stopped
-from engine.hub.transfer import Patience, Transfer
+from engine.hub.transfer import FileTransfer, Limit, Patience
 from engine.hub.unfinished import forget, remember
 
 FILES_AT_ONCE = 3
 
 
 class Download:
-    """Brings `item` into the folder `models`, under owner/name. Nothing lies there under its own name before
-    all of the item is here and found right.
+    """The download of `item` into owner/name in the folder `models`.
 
-    All methods may be called from any thread and return at once, but for `wait`. The work is done by daemon
-    threads: a process that ends, in whatever way, loses nothing; the same item in the same folder goes on
-    from there.
+    Files get their final names only when all files of the item are complete and their checksums match. All
+    methods may be called from any thread, and all but `wait` return at once. Daemon threads do the work. When
+    the process ends, in whatever way, the received bytes stay on the disk, and a later download of the same
+    item to the same folder continues from them.
 
-    Attributes: `item`; `error`: why the state is "failed", or "paused" without having been asked to.
+    Attributes: `item`; `error`, why the download failed or paused itself, else None.
     """
 
     def __init__(
@@ -46,7 +45,7 @@ class Download:
         self._models, self._hub = models, hub
         self._limit, self._patience = limit or Limit(), patience or Patience()
         self._jobs = [
-            _Job(repository, file, names.place(models / repository.id, file.name))
+            _FileJob(repository, file, names.place(models / repository.id, file.name))
             for repository in item.repositories
             for file in repository.files
         ]
@@ -56,13 +55,16 @@ class Download:
         self._stop = Stop()
         self._thread: threading.Thread | None = None
 
-    def progress(self) -> Progress:
+    def progress(self) -> DownloadProgress:
         with self._lock:
             state, error = self._state, self.error
         return together(state, error.message if error else "", [job.meter for job in self._jobs])
 
     def start(self) -> None:
-        """Begin, or go on after a pause or a failure. Nothing where it runs, or is over."""
+        """Start the download, or resume it after a pause or a failure.
+
+        Does nothing while the download runs, or once it is done or cancelled.
+        """
         with self._lock:
             runs = self._state == "running" and not self._stop.asked
             if not (runs or self._cancelled or self._state == "done"):
@@ -71,11 +73,11 @@ class Download:
     resume = start
 
     def pause(self) -> None:
-        """The state is "paused" as soon as all that came is on the disk."""
+        """Pause the download. The state becomes "paused" once all received bytes are on the disk."""
         self._stop.ask()
 
     def cancel(self) -> None:
-        """Pause, then delete what came. Nothing where it is done."""
+        """Cancel the download and delete the partial files. Does nothing once the download is done."""
         with self._lock:
             if self._cancelled or self._state == "done":
                 return
@@ -85,8 +87,8 @@ class Download:
             stop.ask()
             self._begin(stop)
 
-    def wait(self, timeout_s: float | None = None) -> Progress:
-        """Until it no longer runs, or the time is over."""
+    def wait(self, timeout_s: float | None = None) -> DownloadProgress:
+        """Wait until the download no longer runs, but at most `timeout_s`; return the progress."""
         with self._lock:
             thread = self._thread
         if thread is not None:
@@ -96,7 +98,11 @@ class Download:
     # -- the item's thread -----------------------------------------------------------------------------------
 
     def _begin(self, stop: Stop) -> None:
-        """A run follows the one before it; `stop` may already be asked for."""
+        """Start a thread that runs the download once the previous thread has ended.
+
+        stop: the object with which this thread can be stopped; `stop.ask` may have been called already. Call
+        while holding the lock.
+        """
         self._state, self.error, self._stop = "running", None, stop
         name = f"download {self.item.name}"
         self._thread = threading.Thread(target=self._run, args=(stop, self._thread), name=name, daemon=True)
@@ -132,7 +138,7 @@ class Download:
             return "cancelled"
         stop.check()
         remember(self._models, self.item)
-        disk.check_room(self._models, sum(job.missing_nbytes() for job in self._jobs))
+        disk.check_free(self._models, sum(job.missing_nbytes() for job in self._jobs))
         self._fetch(stop)
         for repository in self.item.repositories:
             done = [job for job in self._jobs if job.repository is repository]
@@ -151,10 +157,10 @@ class Download:
         forget(self._models, self.item)
 
     def _fetch(self, stop: Stop) -> None:
-        """All jobs, a few at a time. The first error stops the others."""
-        left = iter(self._jobs)  # one for all threads
+        """Fetch all files, a few at a time. The first error stops the other files and is raised."""
+        left = iter(self._jobs)  # the files not yet started; shared by all threads
         errors: list[Exception] = []
-        connection = Connection(self._hub.endpoint, self._hub.tokens.get, self._patience.silence_s)
+        connection = HubConnection(self._hub.endpoint, self._hub.tokens.get, self._patience.silence_s)
 
         def work() -> None:
             try:
@@ -175,7 +181,7 @@ class Download:
 
     # -- a file's thread -------------------------------------------------------------------------------------
 
-    def _fetch_file(self, job: "_Job", connection: Connection, stop: Stop) -> None:
+    def _fetch_file(self, job: "_FileJob", connection: HubConnection, stop: Stop) -> None:
         stop.check()
         try:
             if not job.is_here(stop):
@@ -185,11 +191,11 @@ class Download:
             raise
         job.meter.enter("done")
 
-    def _transfer(self, job: "_Job", connection: Connection, stop: Stop) -> None:
+    def _transfer(self, job: "_FileJob", connection: HubConnection, stop: Stop) -> None:
         growing = part.Part(job.place, job.file)
         try:
             growing.open(stop, job.meter.at)
-            Transfer(
+            FileTransfer(
                 repository=job.repository,
                 file=job.file,
                 url=self._hub.file_url(job.repository, job.file),
@@ -206,22 +212,29 @@ class Download:
             job.meter.at(growing.position)
 
 
-class _Job:
-    """One file. `sha256` once it is here and found right; `published`: under its own name."""
+class _FileJob:
+    """The work on one file of the item.
+
+    Attributes: `place`, the path of the finished file; `meter`, its progress; `sha256`, its SHA-256 once the
+    file is complete and its checksum matches, else ""; `published`, whether the file has its final name.
+    """
 
     def __init__(self, repository: Repository, file: RemoteFile, place: Path) -> None:
         self.repository, self.file, self.place = repository, file, place
-        self.meter = Meter(f"{repository.id}/{file.name}", file.nbytes)
+        self.meter = TransferMeter(f"{repository.id}/{file.name}", file.nbytes)
         self.sha256 = ""
         self.published = False
 
     def missing_nbytes(self) -> int:
-        return 0 if self._looks_here() else self.file.nbytes - part.nbytes_here(self.place, self.file)
+        return 0 if self._seems_complete() else self.file.nbytes - part.nbytes_here(self.place, self.file)
 
     def is_here(self, stop: Stop) -> bool:
-        """Under its own name, and found right: now, or when it came."""
+        """Whether the file exists under its final name with the right checksum. Reads the whole file.
+
+        Also True if an earlier run found the right checksum and the file still has the right size.
+        """
         self.meter.enter("checking")
-        if not self._looks_here():
+        if not self._seems_complete():
             return False
         with disk.named_errors(f"reading {self.place.name}"):
             digest = digest_of(self.place, self.file, stop, self.meter.at)
@@ -229,5 +242,5 @@ class _Job:
             self.sha256 = digest.sha256()
         return bool(self.sha256)
 
-    def _looks_here(self) -> bool:
+    def _seems_complete(self) -> bool:
         return self.place.is_file() and self.place.stat().st_size == self.file.nbytes

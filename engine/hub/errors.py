@@ -1,45 +1,44 @@
-"""What can go wrong between here and the Hub, as kinds of `engine.errors`."""
+"""The errors of downloads and of the Hub, as subclasses of `SpecExecError`."""
 
 from engine.errors import DiskProblem, SpecExecError
 
 
 class HubUnreachable(SpecExecError):
-    """The Hub does not answer, or not in a way that is understood."""
+    """The Hub does not respond, or its response cannot be understood."""
 
     kind = "hub_unreachable"
 
 
 class UnsafeName(SpecExecError):
-    """A repository offers a file whose name leads out of its folder, or means something else on some
-    system."""
+    """A repository or file name that leads out of its folder, or is not a plain name on every system."""
 
     kind = "unsafe_name"
 
 
 class BadDownload(SpecExecError):
-    """What a server sends is not what the Hub's list promises: another size, another SHA-256."""
+    """A server sends something other than the file that the Hub lists: another size or another SHA-256."""
 
     kind = "bad_download"
 
 
 class OnlyByXet(SpecExecError):
-    """A file beyond 50 GB that its server does not give out in ranges of bytes."""
+    """A file larger than 50 GB whose server does not support range requests."""
 
     kind = "only_by_xet"
 
 
 class DownloadRunning(SpecExecError):
-    """Another process, or another download, has the model."""
+    """Another process or download is working on the model's files."""
 
     kind = "download_running"
 
 
 class DiskFull(DiskProblem):
-    """No room is left. A download pauses; nothing is lost."""
+    """The disk has no free space left. A download pauses; nothing is lost."""
 
 
 class Gated(SpecExecError):
-    """A model that is not given to everyone. Attribute `page`: where a person can change that."""
+    """Access to the model is restricted. `page`: the URL of the web page where the user can get access."""
 
     def __init__(self, message: str, hint: str, page: str) -> None:
         super().__init__(message, hint)
@@ -47,7 +46,7 @@ class Gated(SpecExecError):
 
 
 class TokenNeeded(Gated):
-    """The model wants an account, and no access token was sent."""
+    """The model requires an account, and no access token was sent."""
 
     kind = "token_needed"
 
@@ -59,6 +58,6 @@ class LicenseNotAccepted(Gated):
 
 
 class AccessRefused(Gated):
-    """The account or its token may not have the model."""
+    """The account or its token has no access to the model."""
 
     kind = "access_refused"

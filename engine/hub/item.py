@@ -1,4 +1,4 @@
-"""What can be downloaded: files of repositories, pinned to a commit; a pair of models is one item."""
+"""Items to download: files from repositories at fixed commits. A target and its draft can be one item."""
 
 import hashlib
 import re
@@ -14,8 +14,8 @@ _ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 class RemoteFile:
     """A file as the Hub lists it.
 
-    Attributes: `name` in its repository; `nbytes`; `sha256` in hexadecimal, or "" for a small file that lies
-    in git itself: then `blob_id`, git's SHA-1 of it.
+    Attributes: `name`, its path in the repository; `nbytes`, its size; `sha256`, in hexadecimal, "" for a
+    small file that is stored in git itself; `blob_id`, git's SHA-1 of such a file, else "".
     """
 
     name: str
@@ -29,11 +29,11 @@ class RemoteFile:
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A repository at one commit, with all its files or those that are wanted.
+    """A repository at one commit, with all its files or a selection of them.
 
-    Attributes: `id` (owner/name); `commit` (40 digits); `license`, as the Hub names it, "" where it does not;
-    `gated`: asks for an account and consent; `page` for a person. Raises `UnsafeName` for an id or a file
-    name that would not stay in its folder.
+    Attributes: `id`, owner/name; `commit`, in hexadecimal; `license`, as the Hub names it, or ""; `gated`,
+    whether the repository requires an account and consent; `page`, the URL of its web page; `files`, all or
+    some of its files. Raises `UnsafeName` if the id is not owner/name, or if a name is unsafe (`hub.names`).
     """
 
     id: str
@@ -45,7 +45,7 @@ class Repository:
 
     def __post_init__(self) -> None:
         if not _ID.fullmatch(self.id):
-            raise UnsafeName(f"{self.id[:100]!r} is no repository.", "Give it as OWNER/NAME.")
+            raise UnsafeName(f"{self.id[:100]!r} is not a repository.", "Give it as OWNER/NAME.")
         names.checked(self.id)
         names.checked_together(file.name for file in self.files)
 
@@ -56,10 +56,11 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What one download brings: all of it or nothing that looks like it.
+    """The files of one download, which all get their final names together.
 
-    Attributes: `name`, for a person; `target`, `draft`: what it is for, as `Load` takes them, one of which
-    may be here already; "" where nobody said.
+    Attributes: `name`, shown to the user; `repositories`, which list the files; `target` and `draft`, the
+    pair of models that the download is for, as in `Load`, or "". One of the two may already be on this
+    machine.
     """
 
     name: str
@@ -73,7 +74,10 @@ class Item:
 
     @property
     def id(self) -> str:
-        """The same for the same files of the same repositories, whatever the commit; fit for a file name."""
+        """An identifier that depends on the repositories and file names but not on the commits.
+
+        It is valid as a file name.
+        """
         wanted = [
             [repository.id, *(file.name for file in repository.files)] for repository in self.repositories
         ]
@@ -82,7 +86,10 @@ class Item:
 
 
 def item(name: str, *repositories: Repository) -> Item:
-    """Files of one repository that were chosen apart (a target and a draft of it) come together."""
+    """Return an item with the files of all `repositories`.
+
+    Selections from the same repository, such as a target and its draft, become one.
+    """
     together: dict[str, Repository] = {}
     for repository in repositories:
         known = together.get(repository.id)

@@ -1,5 +1,7 @@
-"""One process at a time works on a model's files; a lock ends with the process that has it, however it
-ends."""
+"""Locks, with which only one download or process at a time can change a model's files.
+
+A lock is released when its process ends, in whatever way.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,13 +12,15 @@ from filelock import FileLock, Timeout
 from engine.hub import disk
 from engine.hub.errors import DownloadRunning
 
-WORK = ".downloads"  # in the models folder: locks, and what unfinished downloads are of
+WORK = ".downloads"  # the subfolder of the models folder with the locks and records of unfinished downloads
 
 
 @contextmanager
 def locked(models: Path, repositories: Iterable[str]) -> Iterator[None]:
-    """Raises `DownloadRunning` at once where another has one of `repositories` (owner/name), and
-    `DiskProblem`."""
+    """Hold the locks of `repositories` (owner/name) while the block runs. Never waits for a lock.
+
+    Raises `DownloadRunning` if another process or download holds one of them; `DiskFull`, `DiskProblem`.
+    """
     with ExitStack() as stack:
         for repository in sorted(set(repositories)):
             _take(stack, models / WORK / (repository.replace("/", "--") + ".lock"), repository)
@@ -25,7 +29,10 @@ def locked(models: Path, repositories: Iterable[str]) -> Iterator[None]:
 
 @contextmanager
 def all_locked(models: Path) -> Iterator[None]:
-    """No download runs in `models`. Raises `DownloadRunning`."""
+    """Hold all locks that exist in `models` while the block runs, so that no download runs there.
+
+    Raises `DownloadRunning` if one of them is held; `DiskFull`, `DiskProblem`.
+    """
     with ExitStack() as stack:
         for path in sorted((models / WORK).glob("*.lock")):
             _take(stack, path, path.stem.replace("--", "/"))
@@ -41,6 +48,6 @@ def _take(stack: ExitStack, path: Path, repository: str) -> None:
         except Timeout:
             raise DownloadRunning(
                 f"{repository} is being downloaded or changed by another window or command.",
-                "Wait until that is done, or end it.",
+                "Wait until it has finished, or end it.",
             ) from None
         stack.callback(lock.release)

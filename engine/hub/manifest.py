@@ -1,19 +1,19 @@
-"""What a model's folder holds, beside the files themselves: which commit they are of, their SHA-256, the
-licence."""
+"""The manifest, a file in a model's folder with the commit and SHA-256 of each file, and the licence."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from engine.files import sync_folder, write_whole
 from engine.hub import disk, names
-from engine.hub.gguf_names import is_gguf
 from engine.hub.item import Repository
+from engine.hub.names import is_gguf
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """A file that was found right when it came."""
+    """A file in a manifest, as it was when it was downloaded or imported."""
 
     name: str
     nbytes: int
@@ -23,8 +23,11 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Attributes: `repository` (owner/name), "" for what was imported; `license`; `files` by name in the
-    folder."""
+    """The content of a manifest.
+
+    Attributes: `repository`, owner/name; `license`, as the Hub names it, or ""; `files`, by their paths in
+    the folder.
+    """
 
     repository: str
     license: str
@@ -32,7 +35,7 @@ class Manifest:
 
 
 def read(folder: Path) -> Manifest | None:
-    """None where there is none that can be understood."""
+    """Return the manifest in `folder`; None if it is missing or damaged."""
     try:
         return msgspec.json.decode((folder / names.MANIFEST).read_bytes(), type=Manifest)
     except (OSError, msgspec.MsgspecError):
@@ -40,18 +43,19 @@ def read(folder: Path) -> Manifest | None:
 
 
 def write(folder: Path, manifest: Manifest) -> None:
-    """Raises OSError. A manifest that names no file is removed."""
+    """Write `manifest` to `folder`; if it lists no files, delete the manifest there. Raises OSError."""
     if manifest.files:
-        disk.write_whole(folder / names.MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))
+        content = msgspec.json.format(msgspec.json.encode(manifest))
+        write_whole(folder / names.MANIFEST, content, single_writer=True)
     else:
         (folder / names.MANIFEST).unlink(missing_ok=True)
 
 
 def added(old: Manifest | None, repository: Repository, sha256: dict[str, str]) -> Manifest:
-    """`old` with the files of `repository`; `sha256` by name.
+    """Return the manifest `old` with the files of `repository` added. sha256: SHA-256 by file name.
 
-    A GGUF file is a model of its own and stays beside them. What else came with another commit is no longer
-    part of the model.
+    The GGUF files in `old` stay listed, because each is a model of its own. Its other files stay only if
+    `repository` has nothing but GGUF files; otherwise they belong to an older state of the model.
     """
     new = {
         file.name: Known(file.name, file.nbytes, sha256[file.name], repository.commit)
@@ -62,3 +66,28 @@ def added(old: Manifest | None, repository: Repository, sha256: dict[str, str]) 
         name: known for name, known in (old.files if old else {}).items() if is_gguf(name) or not replaces
     }
     return Manifest(repository.id, repository.license, kept | new)
+
+
+def publish(models: Path, repository: Repository, sha256: dict[str, str]) -> None:
+    """Give the downloaded files of `repository` their final names, then write the manifest.
+
+    Deletes files of the old manifest that the new one no longer lists. sha256: SHA-256 by file name. A call
+    that was interrupted can be repeated. Raises `DiskFull`, `DiskProblem`.
+    """
+    folder = models / repository.id
+    with disk.named_errors(f"completing {repository.id}"):
+        for file in repository.files:
+            place = names.place(folder, file.name)
+            part = place.with_name(place.name + names.PART)
+            if part.exists():
+                part.replace(place)
+            place.with_name(place.name + names.SIDECAR).unlink(missing_ok=True)
+            sync_folder(place.parent)
+        old = read(folder)
+        new = added(old, repository, sha256)
+        write(folder, new)
+        for name in (old.files.keys() if old else set()) - new.files.keys():
+            place = names.place(folder, name)
+            place.unlink(missing_ok=True)
+            disk.remove_empty(place.parent, folder)
+        sync_folder(folder)

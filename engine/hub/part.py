@@ -1,7 +1,7 @@
-"""A file on its way: name.part, and beside it name.part.json, which says what it is a part of.
+"""A partial download: the file name.part, and its sidecar name.part.json, which describes the whole file.
 
-Each byte goes to the system at once and in order, so where only this process dies, the length of name.part is
-the truth. After the machine itself went down, only what was synced is.
+Bytes are written unbuffered and in order. So if only this process dies, all bytes in name.part are valid; if
+the machine goes down, only those that were flushed to the disk before ("synced") are certain.
 """
 
 import os
@@ -14,18 +14,24 @@ from pathlib import Path
 import msgspec
 import psutil
 
+from engine.files import write_whole
 from engine.hub import disk, names
-from engine.hub.digest import READ_NBYTES, Digest
+from engine.hub.digest import Digest
+from engine.hub.disk import READ_NBYTES
 from engine.hub.item import RemoteFile
 from engine.hub.stop import Stop
 
-SYNC_NBYTES = 64 << 20  # at most so much is fetched again after a power failure
+SYNC_NBYTES = 64 << 20  # bytes between two flushes: about as many are fetched again after a power failure
 
 
 @dataclass(frozen=True, slots=True)
 class Sidecar:
-    """Attributes: `file` this is to become; `etag` of the answer it comes from, "" where it had none;
-    `synced` bytes are on the disk for certain, with the SHA-256 `digest`; `whole`: all of it, and checked."""
+    """The content of a sidecar file.
+
+    Attributes: `file`, the whole file; `etag`, the ETag of the response that the bytes come from, "" if it
+    had none; `synced`, how many bytes are certainly on the disk; `digest`, the SHA-256 of these bytes;
+    `whole`, whether the file is complete and its checksum right.
+    """
 
     file: RemoteFile
     etag: str = ""
@@ -35,10 +41,12 @@ class Sidecar:
 
 
 class Part:
-    """The part of `file` that is here; `place` is where the whole file will lie. Belongs to one thread.
+    """The partial download of `file`. Used by one thread. place: the path of the finished file.
 
-    Attributes: `position`, bytes that are here; `etag` of the answer they come from; `whole`: complete, and
-    its checksum found right; then `sha256`. All methods raise `DiskFull` or `DiskProblem`.
+    Attributes: `path`, the path of name.part; `sidecar`, the path of name.part.json; `position`, the number
+    of bytes received; `etag`, the ETag of the response that they come from; `whole`, whether the file is
+    complete and its checksum right; `sha256`, the file's SHA-256 once it is whole. All methods but `close`
+    raise `DiskFull` or `DiskProblem`.
     """
 
     def __init__(self, place: Path, file: RemoteFile) -> None:
@@ -61,9 +69,12 @@ class Part:
         assert self._opened is not None
         return self._opened
 
-    def open(self, stop: Stop, watch: Callable[[int], None]) -> None:
-        """Take up what an earlier run left, hashed again; `watch` hears how many bytes are. Raises
-        `Stopped`."""
+    def open(self, stop: Stop, progress: Callable[[int], None]) -> None:
+        """Open the file that an earlier run left, or create a new one.
+
+        Bytes from an earlier run are hashed again, unless the file is whole. progress: called with the number
+        of bytes hashed so far. Raises `Stopped`.
+        """
         with disk.named_errors(f"reading {self.path.name}"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._opened = FileIO(self.path, "r+" if self.path.exists() else "x+")
@@ -79,14 +90,14 @@ class Part:
             if self.path.stat().st_mtime < psutil.boot_time():
                 size = min(size, known.synced)
             self.etag = known.etag
-            if self._hash_prefix(size, known, stop, watch):
+            if self._hash_prefix(size, known, stop, progress):
                 self._file.truncate(size)
                 self._file.seek(size)
             else:
                 self.restart()
 
-    def _hash_prefix(self, size: int, known: Sidecar, stop: Stop, watch: Callable[[int], None]) -> bool:
-        """False where the synced bytes are no longer what they were."""
+    def _hash_prefix(self, size: int, known: Sidecar, stop: Stop, progress: Callable[[int], None]) -> bool:
+        """Hash the first `size` bytes. Return False if the file is too short or its synced bytes changed."""
         while self.position < size:
             stop.check()
             border = known.synced if self.position < known.synced <= size else size
@@ -95,7 +106,7 @@ class Part:
                 return False
             self._digest.update(data)
             self.position += len(data)
-            watch(self.position)
+            progress(self.position)
             if self.position == known.synced:
                 self._synced, self._synced_digest = self.position, self._digest.sha256()
                 if self._synced_digest != known.digest:
@@ -103,7 +114,7 @@ class Part:
         return True
 
     def begin(self, etag: str) -> None:
-        """What is appended from now on comes from an answer with this ETag."""
+        """Record `etag`, the ETag of the response from which bytes are appended from now on."""
         if etag != self.etag:
             self.etag = etag
             with disk.named_errors(f"writing {self.path.name}"):
@@ -113,7 +124,7 @@ class Part:
         left = memoryview(data)
         with disk.named_errors(f"writing {self.path.name}"):
             while left:
-                written = self._file.write(left)  # a disk that runs full takes a part of it
+                written = self._file.write(left)  # only a part of the bytes, if the disk becomes full
                 self._digest.update(left[:written])
                 self.position += written
                 left = left[written:]
@@ -122,7 +133,7 @@ class Part:
                 disk.check_reserve(self.path.parent)
 
     def restart(self) -> None:
-        """Nothing of it is kept."""
+        """Discard all received bytes."""
         with disk.named_errors(f"writing {self.path.name}"):
             self._file.seek(0)
             self._file.truncate()
@@ -132,7 +143,10 @@ class Part:
             self._write_sidecar()
 
     def finish(self) -> bool:
-        """Call with all bytes here: whether they are the right ones. They then lie safely on the disk."""
+        """Compare the complete file's checksum with the Hub's. If it is right, sync the file.
+
+        Return whether it is right.
+        """
         if self._digest.matches():
             self.whole = True
             with disk.named_errors(f"writing {self.path.name}"):
@@ -140,7 +154,7 @@ class Part:
         return self.whole
 
     def close(self) -> None:
-        """Keeps what is here, as far as the disk lets it."""
+        """Sync the received bytes, ignoring disk errors, and close the file."""
         if self._opened is None:
             return
         with self._opened, suppress(OSError):
@@ -149,18 +163,18 @@ class Part:
         self._opened = None
 
     def _sync(self) -> None:
-        """What is here survives a power failure."""
+        """Flush the received bytes to the disk, so that they survive a power failure."""
         os.fsync(self._file.fileno())
         self._synced, self._synced_digest = self.position, self._digest.sha256()
         self._write_sidecar()
 
     def _write_sidecar(self) -> None:
         known = Sidecar(self.file, self.etag, self._synced, self._synced_digest, self.whole)
-        disk.write_whole(self.sidecar, msgspec.json.encode(known))
+        write_whole(self.sidecar, msgspec.json.encode(known), single_writer=True)
 
 
 def read_sidecar(path: Path) -> Sidecar | None:
-    """None where there is none that can be understood."""
+    """Return the content of the sidecar file at `path`; None if it is missing or damaged."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=Sidecar)
     except (OSError, msgspec.MsgspecError):
@@ -168,7 +182,10 @@ def read_sidecar(path: Path) -> Sidecar | None:
 
 
 def nbytes_here(place: Path, file: RemoteFile) -> int:
-    """Bytes of `file` that need not be fetched again, if their checksum holds."""
+    """Return how many bytes of `file` an earlier run has received.
+
+    They need not be fetched again, provided their checksum is right.
+    """
     known = read_sidecar(place.with_name(place.name + names.SIDECAR))
     path = place.with_name(place.name + names.PART)
     if known is None or not known.file.same_content(file) or not path.is_file():
@@ -177,7 +194,7 @@ def nbytes_here(place: Path, file: RemoteFile) -> int:
 
 
 def delete(place: Path) -> None:
-    """What is here of the file that was to lie at `place`. Raises `DiskProblem`."""
+    """Delete the partial download of the file whose finished path is `place`. Raises `DiskProblem`."""
     with disk.named_errors(f"deleting {place.name}"):
         for ending in (names.PART, names.SIDECAR):
             place.with_name(place.name + ending).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How far a download is, as plain data."""
+"""The progress of downloads, as plain data."""
 
 import threading
 import time
@@ -9,15 +9,18 @@ from typing import Literal
 
 State = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
 FileState = Literal["waiting", "checking", "downloading", "retrying", "done"]
-WINDOW_S = 10.0  # the speed shown is the mean of so many seconds
+WINDOW_S = 10.0  # the reported speed is the mean over this time
 _STEP_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class FileProgress:
-    """Attributes: `name`: owner/name/file; `done_nbytes` of `nbytes` are here (while "checking": are hashed);
-    `seconds_left`: None where it does not advance; `trouble`: the last, in words, "" once bytes come
-    again."""
+    """The progress of one file.
+
+    Attributes: `name`, owner/name/file; `done_nbytes`, the bytes received so far (while "checking": hashed so
+    far), out of `nbytes`; `seconds_left`, None if nothing is being received; `error`, the text of the last
+    error, "" once bytes arrive again.
+    """
 
     name: str
     state: FileState
@@ -25,13 +28,17 @@ class FileProgress:
     nbytes: int
     bytes_per_s: float
     seconds_left: float | None
-    trouble: str
+    error: str
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """The same for a whole item. `fetched_nbytes` came over the network since `start`; `trouble`: why it is
-    paused or failed, else the last trouble of a file."""
+class DownloadProgress:
+    """The progress of an item.
+
+    Attributes as in `FileProgress`, summed over all files, and: `fetched_nbytes`, the bytes that this
+    `Download` has received over the network; `error`, why the download paused itself or failed, else the
+    error of a file, or "".
+    """
 
     state: State
     done_nbytes: int
@@ -39,17 +46,18 @@ class Progress:
     fetched_nbytes: int
     bytes_per_s: float
     seconds_left: float | None
-    trouble: str
+    error: str
     files: tuple[FileProgress, ...]
 
 
-class Speed:
-    """Bytes per second over the last seconds. Not thread-safe."""
+class TransferRate:
+    """Measures bytes per second, as the mean over the last WINDOW_S seconds. Not thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._began = clock()
-        self._steps: deque[list[float]] = deque()  # [time, bytes], a quarter of a second each
+        # [start time, bytes received] for each period of _STEP_S
+        self._steps: deque[list[float]] = deque()
 
     def add(self, nbytes: int) -> None:
         now = self._clock()
@@ -70,16 +78,16 @@ class Speed:
             self._steps.popleft()
 
 
-class Meter:
-    """What one file's thread says, and any thread may read."""
+class TransferMeter:
+    """The progress of one file, which the file's thread updates and any thread may read. Thread-safe."""
 
     def __init__(self, name: str, nbytes: int) -> None:
         self._name, self._nbytes = name, nbytes
         self._lock = threading.Lock()
         self._state: FileState = "waiting"
         self._done = 0
-        self._trouble = ""
-        self._speed = Speed()
+        self._error = ""
+        self._speed = TransferRate()
         self.fetched_nbytes = 0
 
     def at(self, done_nbytes: int) -> None:
@@ -87,22 +95,22 @@ class Meter:
             self._done = done_nbytes
 
     def fetched(self, nbytes: int, done_nbytes: int) -> None:
-        """`nbytes` more came over the network."""
+        """Record that `nbytes` more bytes arrived over the network. done_nbytes: all bytes so far."""
         with self._lock:
             self._done = done_nbytes
             self.fetched_nbytes += nbytes
             self._speed.add(nbytes)
-            self._state, self._trouble = "downloading", ""
+            self._state, self._error = "downloading", ""
 
-    def enter(self, state: FileState, trouble: str = "") -> None:
+    def enter(self, state: FileState, error: str = "") -> None:
         with self._lock:
-            self._state, self._trouble = state, trouble
+            self._state, self._error = state, error
 
     def read(self) -> FileProgress:
         with self._lock:
             speed = self._speed.bytes_per_s() if self._state in ("downloading", "retrying") else 0.0
             left = seconds_left(self._nbytes - self._done, speed)
-            return FileProgress(self._name, self._state, self._done, self._nbytes, speed, left, self._trouble)
+            return FileProgress(self._name, self._state, self._done, self._nbytes, speed, left, self._error)
 
 
 def seconds_left(nbytes: int, bytes_per_s: float) -> float | None:
@@ -111,18 +119,18 @@ def seconds_left(nbytes: int, bytes_per_s: float) -> float | None:
     return nbytes / bytes_per_s if bytes_per_s > 0 else None
 
 
-def together(state: State, trouble: str, meters: list[Meter]) -> Progress:
+def together(state: State, error: str, meters: list[TransferMeter]) -> DownloadProgress:
     files = tuple(meter.read() for meter in meters)
     done, nbytes = sum(file.done_nbytes for file in files), sum(file.nbytes for file in files)
     running = state == "running"
     speed = sum(file.bytes_per_s for file in files) if running else 0.0
-    return Progress(
+    return DownloadProgress(
         state,
         done,
         nbytes,
         sum(meter.fetched_nbytes for meter in meters),
         speed,
         seconds_left(nbytes - done, speed),
-        trouble or next((file.trouble for file in files if file.trouble), ""),
+        error or next((file.error for file in files if file.error), ""),
         files,
     )

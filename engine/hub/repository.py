@@ -1,10 +1,11 @@
-"""What the Hub says of models: search, a repository's files at a pinned commit, and whether it may be had."""
+"""Ask the Hub for metadata: search results, a repository's files at a commit, whether access is allowed."""
 
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
@@ -14,8 +15,7 @@ from engine.errors import BadOption
 from engine.hub.access import refusal
 from engine.hub.errors import HubUnreachable
 from engine.hub.item import RemoteFile, Repository
-from engine.hub.quiet import hush
-from engine.hub.tokens import Tokens
+from engine.hub.tokens import AccessTokens
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
@@ -23,13 +23,20 @@ if TYPE_CHECKING:
 
 HUGGING_FACE = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
+TIMEOUT_S = 30.0
+_SETTINGS = (
+    "HF_HUB_DISABLE_TELEMETRY",
+    "HF_HUB_DISABLE_UPDATE_CHECK",
+    "HF_HUB_DISABLE_IMPLICIT_TOKEN",
+    "HF_HUB_DISABLE_PROGRESS_BARS",
+)
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _ADDRESS = re.compile(r"(?:https?://[^/\s]+/)?([\w.-]+/[\w.-]+)(?:/(?:tree|blob|resolve)/\S*|/)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A repository that a search found. `license`: "" where it names none."""
+class SearchHit:
+    """A repository found by a search. `id`: owner/name; `license`: "" if the repository names none."""
 
     id: str
     downloads: int
@@ -39,31 +46,34 @@ class Found:
 
 
 class Hub:
-    """The Hugging Face Hub or a mirror of it. Each call waits for the network: none belongs on a window's
-    thread.
+    """The Hugging Face Hub or a mirror of it.
 
-    All raise `HubUnreachable`, `ModelNotFound`, and `TokenNeeded`, `LicenseNotAccepted` or `AccessRefused`.
-    Attributes: `endpoint` ($HF_ENDPOINT, else huggingface.co), `tokens`.
+    `search`, `repository` and `check_access` wait for the network and do not belong on a GUI thread. They
+    raise `HubUnreachable` if there is no valid response; `ModelNotFound` if there is no such repository;
+    `TokenNeeded`, `LicenseNotAccepted` or `AccessRefused` if access is denied.
+
+    Attributes: `endpoint`, the Hub's URL (if none is given: $HF_ENDPOINT, else huggingface.co); `tokens`,
+    which provides the access token.
     """
 
-    def __init__(self, endpoint: str | None = None, tokens: Tokens | None = None) -> None:
+    def __init__(self, endpoint: str | None = None, tokens: AccessTokens | None = None) -> None:
         self.endpoint = (endpoint or os.environ.get(ENDPOINT_VARIABLE) or HUGGING_FACE).rstrip("/")
         if urlsplit(self.endpoint).scheme not in ("http", "https") or not urlsplit(self.endpoint).netloc:
             raise BadOption(
-                f"{self.endpoint!r} is no address of a Hub.", f"Set {ENDPOINT_VARIABLE} to https://…"
+                f"{self.endpoint!r} is not the address of a Hub.", f"Set {ENDPOINT_VARIABLE} to https://…"
             )
-        self.tokens = tokens or Tokens(self.endpoint)
+        self.tokens = tokens or AccessTokens(self.endpoint)
 
     def page(self, repository: str) -> str:
-        """The model's page, for a person."""
+        """Return the URL of the repository's web page."""
         return f"{self.endpoint}/{repository}"
 
     def file_url(self, repository: Repository, file: RemoteFile) -> str:
         return f"{self.endpoint}/{repository.id}/resolve/{repository.commit}/{quote(file.name)}"
 
-    def search(self, text: str, limit: int = 20) -> list[Found]:
-        """Repositories whose name has `text` in it, the most downloaded first."""
-        with self._named(text) as api:
+    def search(self, text: str, limit: int = 20) -> list[SearchHit]:
+        """Return repositories whose names contain `text`, the most downloaded first."""
+        with self._api(text) as api:
             models = api.list_models(
                 search=text,
                 limit=limit,
@@ -72,54 +82,62 @@ class Hub:
                 token=self.tokens.get() or False,
             )
             return [
-                Found(info.id, info.downloads or 0, info.likes or 0, _license(info), bool(info.gated))
+                SearchHit(info.id, info.downloads or 0, info.likes or 0, _license(info), bool(info.gated))
                 for info in models
             ]
 
     def repository(self, id: str, revision: str = "") -> Repository:
-        """All files of the repository `id` (owner/name), with the commit that `revision` (a branch, a tag, a
-        commit; "": the usual branch) stands for now. Raises `UnsafeName` for names that no folder can
-        hold."""
-        with self._named(id) as api:
+        """Return the repository `id` (owner/name) with all its files.
+
+        revision: a branch, tag or commit; "" for the default branch. Raises `UnsafeName` if a file name is
+        unsafe, and the errors listed for `Hub`.
+        """
+        with self._api(id) as api:
             info = api.model_info(
                 id, revision=revision or None, files_metadata=True, token=self.tokens.get() or False
             )
             commit = info.sha or ""
             if not _COMMIT.fullmatch(commit):
-                raise ValueError("no commit")
+                raise ValueError("not a commit")
             files = tuple(
                 RemoteFile(
-                    found.rfilename,
-                    _size(found.lfs.size if found.lfs else found.size),
-                    _hexadecimal(found.lfs.sha256, 64) if found.lfs else "",
-                    _hexadecimal(found.blob_id, 40) if not found.lfs and found.blob_id else "",
+                    sibling.rfilename,
+                    _size(sibling.lfs.size if sibling.lfs else sibling.size),
+                    _hexadecimal(sibling.lfs.sha256, 64) if sibling.lfs else "",
+                    _hexadecimal(sibling.blob_id, 40) if not sibling.lfs and sibling.blob_id else "",
                 )
-                for found in info.siblings or ()
+                for sibling in info.siblings or ()
             )
         return Repository(id, commit, _license(info), bool(info.gated), self.page(id), files)
 
     def check_access(self, repository: Repository) -> None:
-        """Whether its files will be given out, before the first is asked for: raises the errors above."""
+        """Check, without requesting a file, that the Hub allows access to the repository's files.
+
+        Raises the errors listed for `Hub` if it does not.
+        """
         if not repository.gated:
             return
         from huggingface_hub.errors import HfHubHTTPError
 
-        with self._named(repository.id) as api:
+        with self._api(repository.id) as api:
             try:
                 api.auth_check(repository.id, token=self.tokens.get() or False)
             except HfHubHTTPError as error:
-                if error.response.status_code != 404:  # a mirror may not know this question
+                if error.response.status_code != 404:  # a mirror may not support this request
                     raise
 
     @contextmanager
-    def _named(self, repository: str) -> Iterator["HfApi"]:
-        """Errors of the library as ours."""
-        hush()
+    def _api(self, repository: str) -> Iterator["HfApi"]:
+        """Yield huggingface_hub's client, and convert the errors raised in the block to errors for the user.
+
+        repository: the repository's id, for messages.
+        """
+        disable_telemetry()
         from huggingface_hub import HfApi, constants
         from huggingface_hub.errors import HfHubHTTPError
 
         if constants.HF_HUB_OFFLINE:
-            raise HubUnreachable("The Hub is switched off by HF_HUB_OFFLINE.", "Unset it to download models.")
+            raise HubUnreachable("The Hub is disabled by HF_HUB_OFFLINE.", "Unset it to download models.")
         host = urlsplit(self.endpoint).netloc
         try:
             yield HfApi(endpoint=self.endpoint)
@@ -130,34 +148,60 @@ class Hub:
                 raise refusal(
                     status, error.response.headers, repository, self.page(repository), sent_token
                 ) from None
-            raise HubUnreachable(f"{host} answers with error {status}.", "Try again later.") from None
+            raise HubUnreachable(f"{host} responds with error {status}.", "Try again later.") from None
         except httpx2.HTTPError as error:
             raise HubUnreachable(
-                f"{host} does not answer.",
-                "Check the connection to the Internet, and the proxy if there is one.",
+                f"{host} does not respond.",
+                "Check the Internet connection, and the proxy if there is one.",
             ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise HubUnreachable(
-                f"{host} answers in a way that is not understood.", "Is it the address of a Hub?"
+                f"The response of {host} is not understood.", "Check that it is the address of a Hub."
             ) from error
 
 
 def repository_id(text: str) -> str | None:
-    """owner/name from what a person typed or pasted: that, or the address of a page of it."""
+    """Return owner/name from text that the user typed or pasted; None if it is not recognized.
+
+    text: owner/name, or the URL of one of the repository's web pages.
+    """
     match = _ADDRESS.fullmatch(text.strip())
     return match[1] if match else None
 
 
-def _size(said: object) -> int:
-    if type(said) is not int or said < 0:
+@cache
+def disable_telemetry() -> None:
+    """Stop huggingface_hub from sending or fetching more than the requests need.
+
+    By default it tells the Hub with each request which packages are installed and which program runs it, and
+    once a day fetches a list of such programs. The settings work even if the library is already imported, and
+    child processes inherit them.
+    """
+    for setting in _SETTINGS:
+        os.environ[setting] = "1"
+    from huggingface_hub import constants, set_client_factory
+
+    constants.HF_HUB_DISABLE_TELEMETRY = True
+    constants.HF_HUB_DISABLE_UPDATE_CHECK = True
+    constants.HF_HUB_DISABLE_IMPLICIT_TOKEN = True
+    set_client_factory(client)
+
+
+def client() -> httpx2.Client:
+    """Return an HTTP client for metadata. Unlike huggingface_hub's own client, it has a timeout."""
+    return httpx2.Client(follow_redirects=True, timeout=TIMEOUT_S)
+
+
+def _size(value: object) -> int:
+    if type(value) is not int or value < 0:
         raise ValueError("a file without a size")
-    return said
+    return value
 
 
-def _hexadecimal(said: object, digits: int) -> str:
-    if not isinstance(said, str) or not re.fullmatch(rf"[0-9a-f]{{{digits}}}", said):
-        raise ValueError("a checksum that is none")
-    return said
+def _hexadecimal(value: object, digits: int) -> str:
+    if not isinstance(value, str) or not re.fullmatch(rf"[0-9a-f]{{{digits}}}", value):
+        raise ValueError("an invalid checksum")
+    return value
 
 
 def _license(info: "ModelInfo") -> str:

@@ -1,5 +1,4 @@
-"""One thread asks for a stop; others obey wherever they are: at work, waiting, or in a read that gets no
-byte."""
+"""A request to stop that reaches threads wherever they are: working, waiting, or blocked in a read."""
 
 import socket
 import threading
@@ -8,11 +7,11 @@ from contextlib import contextmanager, suppress
 
 
 class Stopped(Exception):
-    """Not an error: somebody asked for it."""
+    """Raised in a thread to end it after a stop was requested; not an error."""
 
 
 class Stop:
-    """Thread-safe. Serves once: there is no way back."""
+    """A request to stop, which cannot be withdrawn. Thread-safe."""
 
     def __init__(self) -> None:
         self._asked = threading.Event()
@@ -28,7 +27,7 @@ class Stop:
             self._asked.set()
             for connected in self._sockets:
                 with suppress(OSError):
-                    # Of the plain socket: TLS's own shutdown would take the session from under a reader.
+                    # Not the TLS socket's own shutdown, which would end the session while a thread reads.
                     socket.socket.shutdown(connected, socket.SHUT_RDWR)
 
     def check(self) -> None:
@@ -36,13 +35,16 @@ class Stop:
             raise Stopped
 
     def wait(self, seconds: float) -> None:
-        """Raises `Stopped` as soon as that is asked for."""
+        """Wait for `seconds`. Raises `Stopped` as soon as a stop is requested."""
         if self._asked.wait(seconds):
             raise Stopped
 
     @contextmanager
     def hanging_up(self, connected: socket.socket) -> Iterator[None]:
-        """A stop ends what is read from `connected` at once."""
+        """While the block runs, let a stop shut down the socket `connected`.
+
+        This ends a blocked read at once. Raises `Stopped` if a stop was requested already.
+        """
         with self._lock:
             self.check()
             self._sockets.add(connected)

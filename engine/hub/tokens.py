@@ -1,4 +1,4 @@
-"""The access token of the user's account, in the system's keyring."""
+"""The access token of the user's account on the Hub, which is stored in the system's keyring."""
 
 import os
 from urllib.parse import urlsplit
@@ -9,10 +9,10 @@ SERVICE = "specexec-desktop"
 VARIABLE = "HF_TOKEN"
 
 
-class Tokens:
-    """The token for one endpoint: of this session, else from the system's keyring, else from $HF_TOKEN.
+class AccessTokens:
+    """The access token for one Hub: from this session, else the system's keyring, else $HF_TOKEN.
 
-    A token kept for one host is never given to another.
+    endpoint: the Hub's URL. A token that was stored for one host is never sent to another.
     """
 
     def __init__(self, endpoint: str) -> None:
@@ -28,23 +28,26 @@ class Tokens:
             self._asked_keyring = True
             try:
                 self._kept = keyring.get_password(SERVICE, self._host)
-            except KeyringError:  # none here, or it stays locked
+            except KeyringError:  # there is no keyring, or it stays locked
                 self._kept = None
         return self._kept or os.environ.get(VARIABLE) or None
 
     def keep(self, token: str) -> str:
-        """Returns a notice for the user, "" where the keyring has taken it. Raises `BadOption`."""
+        """Store the token in the keyring. Return "", or a notice for the user if there is no keyring.
+
+        Raises `BadOption` if `token` cannot be an access token.
+        """
         import keyring
         from keyring.errors import KeyringError
 
         token = token.strip()
         if not (token.isascii() and token.isprintable() and token) or " " in token:
-            raise BadOption("This is no access token.", "Copy it whole; it begins with hf_.")
+            raise BadOption("This is not an access token.", "Copy all of it; it begins with hf_.")
         self._kept = token
         try:
             keyring.set_password(SERVICE, self._host, token)
         except KeyringError:
-            return "This system has no keyring: the token is kept in memory only, until the program ends."
+            return "This system has no keyring: the token is kept in memory until the program ends."
         return ""
 
     def forget(self) -> None:
@@ -55,4 +58,4 @@ class Tokens:
         try:
             keyring.delete_password(SERVICE, self._host)
         except KeyringError:
-            return  # none was kept
+            return  # the keyring had no token, or there is no keyring

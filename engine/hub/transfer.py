@@ -1,76 +1,114 @@
-"""One file over HTTP ranges, until it is here with the right checksum.
+"""Transfer one file by HTTP range requests until it is complete and its checksum is right.
 
-Faults of the network and of servers (5xx, 408, 425, 429) are waited out without end. What will not change by
-waiting (401, 403, 404, other sizes than promised, a checksum that is wrong twice) is an error at once.
+After a fault of the network or a server (5xx, 408, 425, 429) the transfer is retried, without limit. A fault
+that waiting does not cure (401, 403, 404, a size other than the Hub lists, a checksum wrong for the second
+time) raises an error at once.
 """
 
 import email.utils
 import re
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import httpx2
 
 from engine.hub import disk
 from engine.hub.access import refusal
-from engine.hub.connection import Connection
+from engine.hub.connection import HubConnection
 from engine.hub.errors import BadDownload, OnlyByXet
 from engine.hub.item import RemoteFile, Repository
-from engine.hub.limit import Limit
 from engine.hub.part import Part
-from engine.hub.progress import Meter
+from engine.hub.progress import TransferMeter
 from engine.hub.stop import Stop
 
-# The Hub's CDN answers a longer range with 400: files beyond 50 GB come in several
-# (huggingface/xet-core issues 238 and 592; huggingface_hub `MAX_HTTP_DOWNLOAD_SIZE`).
+# The Hub's CDN answers a request for more than 50 GB (XET_NBYTES) with 400, so longer files are fetched in
+# several ranges (huggingface/xet-core issues 238 and 592; huggingface_hub `MAX_HTTP_DOWNLOAD_SIZE`).
 RANGE_NBYTES = 10 << 30
 XET_NBYTES = 50 * 10**9
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 _NO_RANGE = re.compile(r"bytes \*/(\d+)")
 _PASSING = {408, 425, 429}
-_LONGEST_ASKED_WAIT_S = 3600.0
+_LONGEST_REQUESTED_WAIT_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds: `silence_s` without a byte is a broken connection; the first wait before the next try, doubled
-    after each that brought nothing, and the longest."""
+    """How long a transfer waits before it retries.
+
+    Attributes: `silence_s`, the seconds without a byte after which a connection counts as broken;
+    `first_wait_s`, the wait after an attempt that received something, which doubles with each following
+    attempt that receives nothing; `longest_wait_s`, the maximum of that wait.
+    """
 
     silence_s: float = 30.0
     first_wait_s: float = 1.0
     longest_wait_s: float = 60.0
 
     def wait_s(self, failures: int) -> float:
-        """After `failures` tries in a row that brought nothing."""
+        """Return the seconds to wait after `failures` attempts in a row that received nothing."""
         return min(self.first_wait_s * 2.0 ** min(failures, 30), self.longest_wait_s)
 
 
-class Trouble(Exception):
-    """Worth another try, after `wait_s` where the server says so."""
+class Limit:
+    """A bandwidth limit shared by several transfers. Thread-safe.
 
-    def __init__(self, words: str, wait_s: float | None = None) -> None:
-        super().__init__(words)
+    `bytes_per_s`: the limit, 0 for none; may be changed at any time.
+    """
+
+    def __init__(self, bytes_per_s: float = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        self.bytes_per_s = bytes_per_s
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._free_at = clock()
+
+    def delay(self, nbytes: int) -> float:
+        """Return the seconds that a transfer must wait after receiving `nbytes`.
+
+        These waits keep all transfers together within the limit.
+        """
+        rate = self.bytes_per_s
+        if rate <= 0:
+            return 0.0
+        with self._lock:
+            now = self._clock()
+            self._free_at = max(self._free_at, now) + nbytes / rate
+            return self._free_at - now
+
+
+class TransientFailure(Exception):
+    """A failure after which another attempt may succeed.
+
+    `wait_s`: the seconds that the server asks the client to wait, or None if it does not say.
+    """
+
+    def __init__(self, message: str, wait_s: float | None = None) -> None:
+        super().__init__(message)
         self.wait_s = wait_s
 
 
 @dataclass(frozen=True, slots=True)
-class Transfer:
-    """All that fetching one `file` of `repository` at `url` into `part` (open) needs. Belongs to one
-    thread."""
+class FileTransfer:
+    """The transfer of one `file` of `repository` from `url` into the open `part`. Used by one thread."""
 
     repository: Repository
     file: RemoteFile
     url: str
     part: Part
-    connection: Connection
-    meter: Meter
+    connection: HubConnection
+    meter: TransferMeter
     limit: Limit
     patience: Patience
     stop: Stop
 
     def run(self) -> None:
-        """Raises `Stopped`; `DiskFull`, `DiskProblem`; `BadDownload`, `OnlyByXet`, `ModelNotFound`,
-        `TokenNeeded`, `LicenseNotAccepted`, `AccessRefused`."""
+        """Fetch the file until it is complete and its checksum is right.
+
+        Raises `DiskFull` or `DiskProblem`; `BadDownload` if a server sends something wrong or refuses the
+        file; `OnlyByXet` if a file over 50 GB cannot be fetched in ranges; `ModelNotFound`, `TokenNeeded`,
+        `LicenseNotAccepted` or `AccessRefused` if the Hub denies access; `Stopped` if a stop was requested.
+        """
         failures, wrong = 0, 0
         while not self.part.whole:
             before = self.part.position
@@ -81,40 +119,40 @@ class Transfer:
                     self._start_over_once(wrong)
                     wrong += 1
                 failures = 0
-            except (httpx2.TransportError, Trouble) as error:
-                self.stop.check()  # a stop breaks the connection
+            except (httpx2.TransportError, TransientFailure) as error:
+                self.stop.check()  # the error may come from a stop, which shuts down the connection
                 failures = 0 if self.part.position > before else failures + 1
                 self._wait(error, failures)
 
     def _start_over_once(self, wrong: int) -> None:
         if wrong:
             raise BadDownload(
-                f"{self.file.name} came twice with another SHA-256 than the Hub's list says.",
-                "Try another network; the computer's memory or disk may be faulty too.",
+                f"{self.file.name} was received twice with a SHA-256 other than the one the Hub lists.",
+                "Try another network; the computer's memory or disk may also be faulty.",
             )
         self.part.restart()
         self.meter.at(0)
-        self.meter.enter("retrying", f"{self.file.name} arrived damaged; it is fetched once more.")
+        self.meter.enter("retrying", f"{self.file.name} arrived damaged and is downloaded again.")
 
     def _wait(self, error: Exception, failures: int) -> None:
-        asked = error.wait_s if isinstance(error, Trouble) else None
-        seconds = self.patience.wait_s(failures) if asked is None else asked
+        requested = error.wait_s if isinstance(error, TransientFailure) else None
+        seconds = self.patience.wait_s(failures) if requested is None else requested
         again = f"trying again in {seconds:.0f} s" if seconds >= 1 else "trying again"
-        self.meter.enter("retrying", f"{self._words(error)}; {again}.")
+        self.meter.enter("retrying", f"{self._describe(error)}; {again}.")
         self.stop.wait(seconds)
 
-    def _words(self, error: Exception) -> str:
+    def _describe(self, error: Exception) -> str:
         match error:
-            case Trouble():
+            case TransientFailure():
                 return str(error)
             case httpx2.ProxyError():
-                return f"The proxy refuses ({error})"
+                return f"The proxy refused the connection ({error})"
             case httpx2.ReadTimeout():
-                return f"Nothing came for {self.patience.silence_s:.0f} s"
+                return f"Nothing was received for {self.patience.silence_s:.0f} s"
             case httpx2.ConnectError() | httpx2.ConnectTimeout():
                 return "The server cannot be reached"
             case _:
-                return "The connection broke off"
+                return "The connection was lost"
 
     # -- one request -----------------------------------------------------------------------------------------
 
@@ -132,20 +170,23 @@ class Transfer:
                     self._starts_again(response)
                     self._receive(response, self.file.nbytes)
                 case 206:
-                    self.part.restart()  # another file than the one that was begun
+                    self.part.restart()  # the file has changed since the first request
                 case 416 if start:
-                    said = _NO_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-                    self._check_size(int(said[1]) if said else None)
+                    size = _NO_RANGE.fullmatch(response.headers.get("Content-Range", ""))
+                    self._check_size(int(size[1]) if size else None)
                     self.part.restart()
                 case status:
                     raise self._failure(status, response)
 
     def _continues(self, response: httpx2.Response, start: int) -> bool:
-        """False where the file has changed since it was begun."""
-        said = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if said is None or int(said[1]) != start:
-            raise Trouble("The server answers with another range than was asked for")
-        self._check_size(None if said[3] == "*" else int(said[3]))
+        """Whether the response (206) continues the part.
+
+        False if the file on the server has changed since the first request.
+        """
+        sent = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+        if sent is None or int(sent[1]) != start:
+            raise TransientFailure("The server sent a range other than the one requested")
+        self._check_size(None if sent[3] == "*" else int(sent[3]))
         etag = _strong_etag(response)
         if start and self.part.etag and etag and etag != self.part.etag:
             return False
@@ -153,7 +194,10 @@ class Transfer:
         return True
 
     def _starts_again(self, response: httpx2.Response) -> None:
-        """The server does not know ranges, or the file has changed."""
+        """Restart the part for a response with the whole file (200).
+
+        The server then does not support ranges, or the file has changed.
+        """
         length = response.headers.get("Content-Length", "")
         self._check_size(int(length) if length.isdecimal() else None)
         if self.part.position:
@@ -163,9 +207,8 @@ class Transfer:
     def _check_size(self, nbytes: int | None) -> None:
         if nbytes is not None and nbytes != self.file.nbytes:
             raise BadDownload(
-                f"The server has {nbytes:,} bytes of {self.file.name}, "
-                f"the Hub's list says {self.file.nbytes:,}.",
-                "Try again later, or another network; what was fetched is kept.",
+                f"{self.file.name} has {nbytes:,} bytes on the server, the Hub lists {self.file.nbytes:,}.",
+                "Try again later, or another network; the bytes received so far are kept.",
             )
 
     def _receive(self, response: httpx2.Response, end: int) -> None:
@@ -178,22 +221,24 @@ class Transfer:
             self.stop.check()
             if len(data) > end - self.part.position:
                 raise BadDownload(
-                    f"The server sends more of {self.file.name} than it said.", "Try again later."
+                    f"The server sends more bytes of {self.file.name} than announced.", "Try again later."
                 )
             self.part.append(data)
             self.meter.fetched(len(data), self.part.position)
             self.stop.wait(self.limit.delay(len(data)))
         if self.part.position < end:
-            raise Trouble("The server ended too early")
+            raise TransientFailure("The server ended the transfer too early")
 
     def _failure(self, status: int, response: httpx2.Response) -> Exception:
         from_hub = self.connection.is_hub(response.url)
         if status >= 500 or status in _PASSING:
-            return Trouble(f"{response.url.host} answers with error {status}", _asked_wait_s(response))
+            return TransientFailure(
+                f"{response.url.host} responds with error {status}", _requested_wait_s(response)
+            )
         if self.file.nbytes > XET_NBYTES and status in (400, 416):
             return OnlyByXet(
-                f"{self.file.name} ({disk.gib(self.file.nbytes)}) is not given out in ranges of bytes.",
-                "Files beyond 50 GB lie on Xet: fetch it with `hf download`, then specexec models import.",
+                f"{self.file.name} ({disk.gib(self.file.nbytes)}) cannot be downloaded in ranges.",
+                "The Hub stores files over 50 GB on Xet. Run hf download, then specexec models import.",
             )
         if from_hub and status in (401, 403, 404):
             return refusal(
@@ -209,17 +254,20 @@ class Transfer:
 
 
 def _strong_etag(response: httpx2.Response) -> str:
-    """If-Range takes no weak ones (RFC 9110, 13.1.5)."""
+    """Return the ETag; "" if there is none or it is weak, which If-Range forbids (RFC 9110, 13.1.5)."""
     etag: str = response.headers.get("ETag", "")
     return etag if etag.startswith('"') else ""
 
 
-def _asked_wait_s(response: httpx2.Response) -> float | None:
-    """Retry-After: seconds or a date (RFC 9110, 10.2.3)."""
-    said: str = response.headers.get("Retry-After", "")
-    if said.isdecimal():
-        return min(float(said), _LONGEST_ASKED_WAIT_S)
-    parsed = email.utils.parsedate_tz(said)
+def _requested_wait_s(response: httpx2.Response) -> float | None:
+    """Return the seconds that the header Retry-After asks to wait, at most an hour; None without the header.
+
+    The header contains seconds or a date (RFC 9110, 10.2.3).
+    """
+    value: str = response.headers.get("Retry-After", "")
+    if value.isdecimal():
+        return min(float(value), _LONGEST_REQUESTED_WAIT_S)
+    parsed = email.utils.parsedate_tz(value)
     if parsed is None:
         return None
-    return min(max(email.utils.mktime_tz(parsed) - time.time(), 0.0), _LONGEST_ASKED_WAIT_S)
+    return min(max(email.utils.mktime_tz(parsed) - time.time(), 0.0), _LONGEST_REQUESTED_WAIT_S)

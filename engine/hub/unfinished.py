@@ -1,9 +1,10 @@
-"""What is on its way, remembered across restarts: one file for each item, in the models folder."""
+"""Records of unfinished downloads, which outlive restarts: one JSON file per item, in the models folder."""
 
 from pathlib import Path
 
 import msgspec
 
+from engine.files import write_whole
 from engine.hub import disk
 from engine.hub.errors import UnsafeName
 from engine.hub.item import Item
@@ -11,27 +12,29 @@ from engine.hub.lock import WORK
 
 
 def unfinished(models: Path) -> list[Item]:
-    """Items whose download was begun in `models` and neither ended nor cancelled, pinned to the commit of
-    then."""
-    found = []
+    """Return the items whose download to `models` was started, but neither finished nor cancelled.
+
+    Each of their repositories is at the commit that was chosen when the download was started.
+    """
+    items = []
     for path in sorted((models / WORK).glob("*.json")):
         try:
-            found.append(msgspec.json.decode(path.read_bytes(), type=Item))
+            items.append(msgspec.json.decode(path.read_bytes(), type=Item))
         except (OSError, msgspec.MsgspecError, UnsafeName):
-            continue  # somebody else's, or damaged: the parts are found by the item itself
-    return found
+            continue  # not a record, or damaged; starting the download again finds its partial files anyway
+    return items
 
 
 def remember(models: Path, item: Item) -> None:
-    """Raises `DiskFull`, `DiskProblem`."""
-    with disk.named_errors(f"remembering {item.name}"):
+    """Record that the download of `item` was started. Raises `DiskFull`, `DiskProblem`."""
+    with disk.named_errors(f"recording the download of {item.name}"):
         (models / WORK).mkdir(parents=True, exist_ok=True)
-        disk.write_whole(_path(models, item), msgspec.json.encode(item))
+        write_whole(_path(models, item), msgspec.json.encode(item), single_writer=True)
 
 
 def forget(models: Path, item: Item) -> None:
-    """Raises `DiskProblem`."""
-    with disk.named_errors(f"forgetting {item.name}"):
+    """Delete the record of `item`. Raises `DiskProblem`."""
+    with disk.named_errors(f"deleting the record of {item.name}"):
         _path(models, item).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""What this machine has, how fast it moves bytes, and what is wrong with it. Free of torch."""
+"""The machine's hardware, its measured bandwidths and its problems. Does not import torch."""
 
 from engine.machine.bandwidth import measure_disk
 from engine.machine.data import (
@@ -8,12 +8,12 @@ from engine.machine.data import (
     Gpu,
     LinkSpeed,
     Machine,
-    Memory,
     Surroundings,
+    SystemMemory,
 )
 from engine.machine.findings import Finding, diagnose
-from engine.machine.kept import is_fresh, remember_disk, remember_link
-from engine.machine.probing import probe
+from engine.machine.stored_speeds import is_fresh, remember_disk, remember_link
+from engine.machine.survey import probe
 from engine.machine.torch_build import TorchBuild, installed_torch
 
 __all__ = [
@@ -24,8 +24,8 @@ __all__ = [
     "Gpu",
     "LinkSpeed",
     "Machine",
-    "Memory",
     "Surroundings",
+    "SystemMemory",
     "TorchBuild",
     "diagnose",
     "installed_torch",

@@ -1,7 +1,7 @@
-"""How fast a folder's disk reads: model files that lie there, or a file written for it.
+"""Measure how fast a folder's disk reads, using the model files in the folder or a temporary file.
 
-Reads as the streamed target does: pieces of 4 MiB in the order of the file, by two threads. Knows no system
-call: whoever asks says how files are opened.
+Reads in the same way as a streamed target: two threads read pieces of 4 MiB in file order. The caller passes
+the function that opens the files to read.
 """
 
 import mmap
@@ -19,46 +19,50 @@ from typing import Protocol, TypeAlias
 from engine.errors import DiskProblem
 from engine.machine.data import DiskSpeed
 from engine.machine.disk import nearest
-from engine.machine.kept import now
+from engine.machine.stored_speeds import now
 
 PIECE_NBYTES = 4 << 20
 READERS = 2
-SECONDS = 1.0  # of each way of reading, and of writing
-MOST_NBYTES = 1 << 30  # that are read each way
-LEAST_NBYTES = 256 << 20  # that have to lie there already, else they are written
+SECONDS = 1.0  # spent on each way of reading (direct, buffered), and on writing
+MOST_NBYTES = 1 << 30  # maximum number of bytes read in each way
+LEAST_NBYTES = 256 << 20  # if there are fewer bytes of model files, a temporary file is read instead
 MODEL_FILES = (".gguf", ".safetensors")
-_MOST_NAMES = 10_000  # looked through for model files: the folder may be anyone's home
+_MOST_NAMES = 10_000  # maximum number of files examined, because the folder may be a home folder
 
 Piece: TypeAlias = tuple[Path, int]  # a file and an offset
 
 
 class OpenFile(Protocol):
-    """As `engine.streaming.disk.DiskFile`: used from several threads."""
+    """A file that several threads read, such as `engine.streaming.disk.DiskFile`."""
 
     direct: bool
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
-        """Fill `into` from byte `offset`. Raises a SpecExecError."""
+        """Fill `into` with the file's bytes from `offset` on. Raises a SpecExecError if that fails.
+
+        needed: the number of bytes that the file must provide; it may end after them.
+        """
 
     def forget(self) -> None:
-        """Give up what the page cache holds of this file."""
+        """Drop this file from the page cache."""
 
     def close(self) -> None: ...
 
 
-Open: TypeAlias = Callable[[Path, bool], OpenFile]  # of a path, directly if wanted and possible
+Open: TypeAlias = Callable[[Path, bool], OpenFile]  # (path, whether to bypass the page cache if possible)
 
 
 def measure_disk(folder: Path, open_file: Open) -> DiskSpeed:
-    """Takes about two seconds, and one more where there is no model of LEAST_NBYTES to read.
+    """Measure the read bandwidth of the disk that `folder` is on.
 
-    Raises DiskProblem where there is nothing to read and nothing can be written, and what reading raises.
+    Takes about two seconds, or three if there are fewer than LEAST_NBYTES of models. Raises DiskProblem if
+    there is too little to read and no temporary file can be written; raises the errors of `OpenFile.read`.
     """
     with _pieces(nearest(folder)) as pieces:
         half = len(pieces) // 2
         direct = _gb_per_s(pieces[:half], open_file, True)
         buffered = None
-        # Nobody can empty Windows' cache of a file, so there it is read through only if it must be.
+        # Windows' file cache cannot be dropped, so reads go through it only if direct reads are refused.
         if direct is None or sys.platform != "win32":
             buffered = _gb_per_s(pieces[half:], open_file, False)
     return DiskSpeed(direct, buffered, now())
@@ -66,7 +70,7 @@ def measure_disk(folder: Path, open_file: Open) -> DiskSpeed:
 
 @contextmanager
 def _pieces(folder: Path) -> Iterator[list[Piece]]:
-    """What is read, half of it each way."""
+    """Yield the pieces to read: one half for direct reads, the other for buffered reads."""
     disk = folder.stat().st_dev
     names = [name for name in islice(folder.rglob("*"), _MOST_NAMES) if name.suffix in MODEL_FILES]
     models = sorted(((_nbytes(name, disk), name) for name in names), reverse=True)
@@ -88,7 +92,10 @@ def _pieces(folder: Path) -> Iterator[list[Piece]]:
 
 
 def _nbytes(file: Path, disk: int) -> int:
-    """0 for what cannot be asked, or is a link to another disk."""
+    """Return the size of `file`; 0 if it cannot be found out, or if `file` is a link to another disk.
+
+    disk: the device number of the disk to measure.
+    """
     try:
         state = file.stat()
     except OSError:
@@ -101,9 +108,9 @@ def _of_file(file: Path, nbytes: int) -> list[Piece]:
 
 
 def _write(file: Path) -> int:
-    """Write to the disk for a second; how many bytes it took."""
-    content = os.urandom(PIECE_NBYTES)  # nothing that a file system could compress
-    least = 4 * PIECE_NBYTES  # each way of reading takes one that counts, and one before it
+    """Write a file for a second (SECONDS) and return its size, which is at least 16 MiB, in bytes."""
+    content = os.urandom(PIECE_NBYTES)  # random, so that no file system compresses it
+    least = 4 * PIECE_NBYTES  # each of the two ways of reading needs a measured piece and one before it
     written = 0
     begin = time.perf_counter()
     with file.open("wb") as out:
@@ -115,7 +122,7 @@ def _write(file: Path) -> int:
 
 
 def _gb_per_s(pieces: Sequence[Piece], open_file: Open, direct: bool) -> float | None:
-    """None where direct reads are refused."""
+    """Return the read bandwidth in GB/s; None if direct reads are wanted but the file system refuses them."""
     files: dict[Path, OpenFile] = {}
     try:
         for path, _ in pieces:
@@ -135,17 +142,20 @@ def _gb_per_s(pieces: Sequence[Piece], open_file: Open, direct: bool) -> float |
 
 
 def _timed(pieces: Sequence[Piece], files: dict[Path, OpenFile]) -> float:
-    """GB/s of the pieces behind the first, which wakes the disk up."""
+    """Read the pieces, for SECONDS at most, and return the bandwidth in GB/s.
+
+    The first piece only wakes the disk and is not counted.
+    """
     buffers = [memoryview(mmap.mmap(-1, PIECE_NBYTES)) for _ in range(READERS)]
     path, offset = pieces[0]
-    for into in buffers:  # and has the memory's pages made
+    for into in buffers:  # fills each buffer once, so that its pages are allocated before the timing
         files[path].read(into, offset, PIECE_NBYTES)
     left = iter(pieces[1:])
     begin = time.perf_counter()
 
     def take(into: memoryview) -> int:
         nbytes = 0
-        for path, offset in left:  # a list's iterator gives each piece to one thread only
+        for path, offset in left:  # a list iterator gives each piece to one thread only
             files[path].read(into, offset, PIECE_NBYTES)
             nbytes += PIECE_NBYTES
             if time.perf_counter() - begin >= SECONDS:
@@ -159,7 +169,7 @@ def _timed(pieces: Sequence[Piece], files: dict[Path, OpenFile]) -> float:
 
 def _not_written(folder: Path, error: OSError) -> DiskProblem:
     return DiskProblem(
-        f"The disk of {folder} cannot be measured: no model lies there, and it cannot be written: "
+        f"The disk speed of {folder} cannot be measured: it holds no model, and it cannot be written: "
         f"{error.strerror}.",
-        "Check the disk and the folder's permissions, or name another folder (--models).",
+        "Check the disk and the folder's permissions, or choose another folder (--models).",
     )

@@ -1,4 +1,4 @@
-"""What a machine has, as plain data. Sizes are bytes, bandwidths GB/s (1e9 bytes a second)."""
+"""A machine's hardware as plain data. Sizes are bytes, bandwidths GB/s (1e9 bytes per second)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Moment = Annotated[datetime, Meta(tz=True)]
 
 @dataclass(frozen=True, slots=True)
 class LinkSpeed:
-    """Copying from pinned memory to a graphics card, and when it was measured."""
+    """The bandwidth of copies from pinned memory to a graphics card, and when it was measured."""
 
     gb_per_s: GbPerS
     measured: Moment
@@ -21,10 +21,11 @@ class LinkSpeed:
 
 @dataclass(frozen=True, slots=True)
 class DiskSpeed:
-    """Reading past the page cache and through it, and when it was measured; at least one is known.
+    """The bandwidths of direct and buffered reads from a disk, and when they were measured.
 
-    direct: None where the file system refuses it. buffered: None where it would say how fast memory is,
-    because the system's cache cannot be emptied.
+    direct_gb_per_s: the bandwidth of reads that bypass the page cache; None if the file system refuses such
+    reads. buffered_gb_per_s: the bandwidth of reads through the page cache; None if the system cannot drop
+    its cache, because the memory would be measured instead.
     """
 
     direct_gb_per_s: GbPerS | None
@@ -38,10 +39,12 @@ class DiskSpeed:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """A graphics card whose driver answers.
+    """A graphics card with a working driver.
 
-    uuid: as torch's device properties give it; "" where it is unknown. The sizes are None where the card has
-    no memory of its own. pcie_gb_per_s: what its PCIe lanes could carry at most; `link`: what they did carry.
+    uuid: as in torch's device properties; "" if it is unknown. total_nbytes, free_nbytes: the size of the
+    card's memory and of its free part; None if the card has no memory of its own. driver: the driver's
+    version. pcie_gb_per_s: the theoretical maximum of the card's PCIe lanes. link: the measured bandwidth, or
+    None.
     """
 
     vendor: Literal["nvidia", "amd"]
@@ -57,8 +60,12 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """cores: physical; threads: logical; usable: threads that this process may use, by affinity and by a
-    container's quota. features: which instructions it has, by Linux's names; None where that is unknown."""
+    """The processor.
+
+    cores: the number of physical cores. threads: the number of logical ones. usable: the number of logical
+    ones that affinity and a container's quota leave to this process. features: whether the processor has each
+    instruction set, by name; None if that is unknown.
+    """
 
     name: str
     cores: int
@@ -68,10 +75,11 @@ class Cpu:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """RAM. Where a container limits it, `limit_nbytes` is that limit, and the other sizes lie within it.
+class SystemMemory:
+    """The RAM that this process can use.
 
-    pinnable_nbytes: what the system lets programs page-lock for a graphics card, at most.
+    limit_nbytes: the limit set by a container, or None; the other sizes are within it. pinnable_nbytes: the
+    maximum that programs may page-lock for a graphics card.
     """
 
     total_nbytes: int
@@ -85,7 +93,11 @@ DiskKind = Literal["ssd", "hdd", "network", "memory", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Where a folder lies. kind: what the system says; a virtual machine's disk often calls itself "hdd"."""
+    """The disk that a folder is on.
+
+    kind: as reported by the system; a virtual machine's SSD often reports "hdd". speed: the measured
+    bandwidth, or None.
+    """
 
     folder: str
     mount_point: str
@@ -99,7 +111,11 @@ class Disk:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """remote: "ssh", "remote desktop" or None. container: its kind, such as "docker", or None."""
+    """The circumstances in which this process runs on the machine.
+
+    remote: "ssh" or "remote desktop" in a remote session, else None. container: the kind of container, such
+    as "docker", or None.
+    """
 
     on_battery: bool = False
     remote: str | None = None
@@ -109,12 +125,12 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """gpu_problem: why a graphics card that is there does not answer, in the driver's words; else None."""
+    """A machine's hardware. gpu_problem: why a card that is present cannot be used, or None."""
 
     system: Literal["linux", "windows"]
     gpus: tuple[Gpu, ...]
     gpu_problem: str | None
     cpu: Cpu
-    memory: Memory
+    memory: SystemMemory
     disk: Disk
     surroundings: Surroundings

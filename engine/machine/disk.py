@@ -1,4 +1,4 @@
-"""On which disk a folder lies, and of what kind that is."""
+"""Find the disk that a folder is on, and its kind."""
 
 import re
 import shutil
@@ -16,12 +16,12 @@ _NETWORK = {
     "fuse.sshfs", "fuse.rclone", "fuse.glusterfs", "fuse.s3fs", "fuse.gcsfuse",
 }  # fmt: skip
 _MEMORY = {"tmpfs", "ramfs"}
-# GetDriveTypeW (fileapi.h)
+# Return values of GetDriveTypeW (fileapi.h).
 _DRIVE_REMOTE, _DRIVE_RAMDISK = 4, 6
 
 
 class Volume(NamedTuple):
-    """What is mounted where."""
+    """A mounted file system."""
 
     mount_point: str
     device: str
@@ -30,19 +30,19 @@ class Volume(NamedTuple):
 
 
 def disk_of(folder: Path) -> Disk:
-    """Of the folder, or where it is not there yet, of the nearest one above it that is.
+    """Return the disk that `folder` is on, or the disk of the nearest existing folder above it.
 
-    Raises BadOption where it is a file, DiskProblem where nothing may be asked about it.
+    Raises BadOption if `folder` is a file; DiskProblem if it cannot be examined.
     """
     try:
         if folder.is_file():
-            raise BadOption(f"{folder} is no folder.", "Name the folder that the models lie in.")
+            raise BadOption(f"{folder} is a file, not a folder.", "Choose the folder that holds the models.")
         here = nearest(folder)
         usage = shutil.disk_usage(here)
     except OSError as error:
         raise DiskProblem(
-            f"{folder} cannot be looked into: {error.strerror}.",
-            "Check the disk and the folder's permissions, or name another folder (--models).",
+            f"{folder} cannot be opened: {error.strerror}.",
+            "Check the disk and the folder's permissions, or choose another folder (--models).",
         ) from error
     if sys.platform == "win32":
         from engine.machine import windows
@@ -54,25 +54,25 @@ def disk_of(folder: Path) -> Disk:
 
 
 def nearest(folder: Path) -> Path:
-    """The folder itself or the nearest one above it that exists, without links on its way."""
+    """Return `folder` or the nearest existing folder above it, with links resolved."""
     folder = folder.absolute()
-    return next(each for each in (folder, *folder.parents) if each.is_dir()).resolve()
+    return next(parent for parent in (folder, *folder.parents) if parent.is_dir()).resolve()
 
 
 def linux_volume(folder: Path, root: Path = ROOT) -> Volume:
-    """folder: absolute, without links on its way."""
+    """Return the mounted file system that `folder`, an absolute path without links, is on."""
     inside = PurePosixPath(folder)
-    found = ("/", "", "", "")
+    mount = ("/", "", "", "")
     for line in text(root / "proc/self/mountinfo").splitlines():  # proc_pid_mountinfo(5)
         before, _, after = line.partition(" - ")
         left, right = before.split(), after.split()
         if len(left) < 5 or len(right) < 2:
             continue
         point = _unescaped(left[4])
-        # Of two mounts at one point, the later hides the earlier.
-        if inside.is_relative_to(point) and len(point) >= len(found[0]):
-            found = (point, _unescaped(right[1]), right[0], left[2])
-    point, device, file_system, number = found
+        # Of two mounts at one point, the later one hides the earlier one.
+        if inside.is_relative_to(point) and len(point) >= len(mount[0]):
+            mount = (point, _unescaped(right[1]), right[0], left[2])
+    point, device, file_system, number = mount
     return Volume(point, device, file_system, _linux_kind(root, device, file_system, number))
 
 
@@ -82,10 +82,10 @@ def _linux_kind(root: Path, device: str, file_system: str, number: str) -> DiskK
     if file_system in _MEMORY:
         return "memory"
     block = root / "sys/dev/block" / number
-    if not block.exists():  # some file systems have a number of their own, but name their device
+    if not block.exists():  # some file systems use a device number of their own: then go by the name
         block = root / "sys/class/block" / PurePosixPath(device).name
     block = block.resolve()
-    # A partition has no queue of its own: its disk, the folder above it, has.
+    # A partition has no queue of its own, but its disk, which is the parent folder, has one.
     rotational = text(block / "queue/rotational") or text(block.parent / "queue/rotational")
     kinds: dict[str, DiskKind] = {"0": "ssd", "1": "hdd"}
     return kinds.get(rotational, "unknown")
@@ -94,9 +94,10 @@ def _linux_kind(root: Path, device: str, file_system: str, number: str) -> DiskK
 def windows_volume(
     mount_point: str, device: str, file_system: str, drive_type: int, seek_penalty: bytes
 ) -> Volume:
-    """drive_type: of GetDriveTypeW.
+    """Return the mounted file system as described by Windows.
 
-    seek_penalty: a DEVICE_SEEK_PENALTY_DESCRIPTOR (winioctl.h), or nothing where the disk gives none.
+    drive_type: the result of GetDriveTypeW. seek_penalty: a DEVICE_SEEK_PENALTY_DESCRIPTOR (winioctl.h), or
+    empty if the disk provides none.
     """
     kind: DiskKind = "unknown"
     if drive_type == _DRIVE_REMOTE:
@@ -110,5 +111,5 @@ def windows_volume(
 
 
 def _unescaped(name: str) -> str:
-    r"""mountinfo writes a space as \040."""
+    r"""Decode mountinfo's octal escapes, such as \040 for a space."""
     return re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), name)

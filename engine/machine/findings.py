@@ -1,4 +1,4 @@
-"""What is wrong with a machine, and what to do about it. Pure: asks nothing of the system."""
+"""Find a machine's problems and their remedies. All functions are pure: they query no hardware."""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +15,11 @@ _ORDER: tuple[Severity, ...] = ("error", "warning", "note")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """`kind`: for programs.
+    """One problem of a machine.
 
-    severity: error, nothing can run; warning, it runs slower or with less than this machine could; note, good
-    to know. `message`, a sentence; `hint`, the next step.
+    kind: an identifier for programs. severity: "error" if nothing can run; "warning" if the machine does not
+    reach its full speed or capacity; "note" if it is only for information. message: one sentence that states
+    the problem. hint: what to do next.
     """
 
     kind: str
@@ -27,28 +28,29 @@ class Finding:
     hint: str
 
 
-# The lowest driver that runs programs built for each CUDA, on Linux and on Windows: “Minor version
-# compatibility” in NVIDIA's CUDA Compatibility guide, with the exact numbers of the CUDA release notes.
+# For each major version of CUDA, the oldest driver (on Linux, on Windows) that runs programs built for it.
+# Sources: “Minor version compatibility” in NVIDIA's CUDA Compatibility guide; exact numbers from the CUDA
+# release notes.
 _LOWEST_DRIVER = {11: ("450.80.02", "452.39"), 12: ("525.60.13", "528.33"), 13: ("580", "580")}
-# The build of torch for NVIDIA cards that the set-up takes.
+# The build of torch that set-up installs for NVIDIA cards, and the oldest driver it needs.
 _CUDA_BUILD, _CUDA_BUILD_DRIVER = "cu130", "580"
 _DRIVERS = "nvidia.com/drivers"
 
 LITTLE_RAM_NBYTES = 4 << 30
 LITTLE_DISK_NBYTES = 10 << 30
-# No hard disk reads faster; SSDs on SATA read 0.5.
+# No hard disk reads faster than this; SATA SSDs read 0.5 GB/s.
 SLOW_GB_PER_S = 0.4
 
 
 def diagnose(machine: Machine, torch: TorchBuild | None) -> list[Finding]:
-    """The worst first. torch: None where it is not installed."""
-    found = [*_torch(machine, torch), *_cards(machine), *_ram(machine), *_disk(machine), *_notes(machine)]
-    return sorted(found, key=lambda finding: _ORDER.index(finding.severity))
+    """Return all findings, the most severe first. torch: the installed build, or None."""
+    findings = [*_torch(machine, torch), *_cards(machine), *_ram(machine), *_disk(machine), *_notes(machine)]
+    return sorted(findings, key=lambda finding: _ORDER.index(finding.severity))
 
 
 def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
     if torch is None:
-        yield Finding("no_torch", "error", "torch is not installed.", "Install the program again.")
+        yield Finding("no_torch", "error", "PyTorch is not installed.", "Reinstall the program.")
         return
     nvidia = [gpu for gpu in machine.gpus if gpu.vendor == "nvidia"]
     amd = [gpu for gpu in machine.gpus if gpu.vendor == "amd"]
@@ -56,8 +58,8 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
         yield Finding(
             "cpu_only_torch",
             "warning",
-            f"torch {torch.version} is built without CUDA: the {nvidia[0].name} stays idle.",
-            f"Install torch {torch.version.partition('+')[0]} built for {_CUDA_BUILD} "
+            f"PyTorch {torch.version} was built without CUDA, so the {nvidia[0].name} is not used.",
+            f"Install PyTorch {torch.version.partition('+')[0]} built for {_CUDA_BUILD} "
             f"(pytorch.org/get-started; needs driver {_CUDA_BUILD_DRIVER} or newer).",
         )
     elif nvidia and torch.cuda is not None:
@@ -67,20 +69,21 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
         yield Finding(
             "no_rocm_torch",
             "warning",
-            f"torch {torch.version} is built without ROCm: the {amd[0].name} stays idle.",
-            "Install torch's build for ROCm (pytorch.org/get-started), on Linux only.",
+            f"PyTorch {torch.version} was built without ROCm, so the {amd[0].name} is not used.",
+            "Install the ROCm build of PyTorch (pytorch.org/get-started). It is available for Linux only.",
         )
 
 
 def _driver(machine: Machine, gpu: Gpu, cuda: str) -> Iterator[Finding]:
-    # Inside WSL, the driver is Windows' own.
+    # WSL uses the driver installed in Windows.
     windows = machine.system == "windows" or machine.surroundings.wsl
     lowest = _LOWEST_DRIVER.get(_numbers(cuda)[0], ("0", "0"))[windows]
     if gpu.driver is not None and _numbers(gpu.driver) < _numbers(lowest):
         yield Finding(
             "driver_too_old",
             "warning",
-            f"The NVIDIA driver {gpu.driver} is too old for torch's CUDA {cuda}: the {gpu.name} stays idle.",
+            f"NVIDIA driver {gpu.driver} is too old for PyTorch's CUDA {cuda}, so the {gpu.name} "
+            "is not used.",
             f"Install driver {lowest} or newer{' in Windows' if windows else ''} ({_DRIVERS}).",
         )
 
@@ -94,17 +97,19 @@ def _capability(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
             yield Finding(
                 "card_not_supported",
                 "warning",
-                f"torch {torch.version} has no code for the {gpu.name} (compute capability {major}.{minor}).",
-                "Install a build of torch for this card, if there is one (pytorch.org/get-started), or use "
+                f"PyTorch {torch.version} does not support the {gpu.name} (compute capability "
+                f"{major}.{minor}).",
+                "Install a build of PyTorch that supports this card (pytorch.org/get-started), or use "
                 "--device cpu.",
             )
 
 
 def _runs(architecture: str, capability: tuple[int, int]) -> bool:
-    """Whether a card can run code for `sm_86` (8.6 to 8.9), `sm_90a` (9.0 only) or `compute_90` (compiled as
-    it is loaded: 9.0 and all above).
+    """Whether a card of this compute capability can run code that was built for `architecture`.
 
-    Source: CUDA C++ Programming Guide, “Binary compatibility”, “PTX compatibility”.
+    For example, code for `sm_86` runs on cards of capability 8.6 to 8.9, code for `sm_90a` on 9.0 only, and
+    code for `compute_90`, which is compiled when it is loaded, on 9.0 and higher. Source: CUDA C++
+    Programming Guide, “Binary compatibility”, “PTX compatibility”.
     """
     parts = re.fullmatch(r"(sm|compute)_(\d+)(\d)([a-z]?)", architecture)
     if parts is None:
@@ -117,45 +122,46 @@ def _runs(architecture: str, capability: tuple[int, int]) -> bool:
 
 def _cards(machine: Machine) -> Iterator[Finding]:
     if machine.gpu_problem is not None:
-        hint = "Start the machine again: a driver that was just updated waits for that."
+        hint = "Restart the computer. A driver update takes effect only after a restart."
         if machine.gpu_problem == NO_DRIVER:
-            hint = f"Install NVIDIA's driver ({_DRIVERS}, or your distribution's package)."
+            hint = f"Install the NVIDIA driver ({_DRIVERS}, or your distribution's package)."
         elif machine.surroundings.container:
-            hint = "Start the container with the card (docker run --gpus all)."
-        message = f"A graphics card does not answer: {machine.gpu_problem}."
+            hint = "Start the container with access to the card (docker run --gpus all)."
+        message = f"A graphics card cannot be used: {machine.gpu_problem}."
         yield Finding("card_does_not_answer", "warning", message, hint)
     elif not machine.gpus:
         yield Finding(
             "no_card",
             "note",
-            "There is no graphics card that can compute: the processor does it all.",
-            "Nothing to do: everything works, but slower than with a card.",
+            "No supported graphics card was found, so models run on the processor.",
+            "No action needed. Everything works, but more slowly than with a graphics card.",
         )
 
 
 def _ram(machine: Machine) -> Iterator[Finding]:
     memory = machine.memory
     if memory.available_nbytes < LITTLE_RAM_NBYTES:
-        use = "to pin weights for the graphics card" if machine.gpus else "to hold weights"
+        use = "pinning weights for the graphics card" if machine.gpus else "holding weights"
         yield Finding(
             "little_ram",
             "warning",
-            f"Only {_gib(memory.available_nbytes)} of RAM are free: too little {use}.",
-            "Close other programs; what does not fit is read from the disk at each pass.",
+            f"Only {_gib(memory.available_nbytes)} of RAM is free, which is too little for {use}.",
+            "Close other programs. Weights that do not fit are read from the disk in every pass.",
         )
     if memory.limit_nbytes is not None:
         yield Finding(
             "ram_limit",
             "note",
-            f"This process may use {_gib(memory.limit_nbytes)} of the machine's RAM.",
-            "Raise the container's memory limit if the machine has more to give.",
+            f"This process is limited to {_gib(memory.limit_nbytes)} of the machine's RAM.",
+            "Raise the container's memory limit if the machine has more RAM.",
         )
     if machine.gpus and memory.pinnable_nbytes < memory.total_nbytes:
         yield Finding(
             "pinning_limit",
             "note",
-            f"Windows pins at most half of the RAM for graphics cards: {_gib(memory.pinnable_nbytes)}.",
-            "Weights beyond that are copied through a small pinned buffer, which is slower. Linux pins more.",
+            f"Windows can pin at most half of the RAM ({_gib(memory.pinnable_nbytes)}) for graphics cards.",
+            "No action needed. Weights beyond that are copied through a small pinned buffer, which is "
+            "slower. Linux can pin more.",
         )
 
 
@@ -165,21 +171,21 @@ def _disk(machine: Machine) -> Iterator[Finding]:
         yield Finding(
             "little_disk",
             "warning",
-            f"The disk of {disk.folder} has {_gib(disk.free_nbytes)} free: too little for a large model.",
+            f"The disk of {disk.folder} has {_gib(disk.free_nbytes)} free, too little for a large model.",
             "Free some space, or set SPECEXEC_MODELS to a folder on another disk.",
         )
     speed = disk.speed.best_gb_per_s if disk.speed else None
     if speed is not None and speed >= SLOW_GB_PER_S:
-        return  # whatever it calls itself
+        return  # the disk is fast, whatever kind the system reports
     measured = f" and reads {speed:.2f} GB/s" if speed is not None else ""
     if disk.kind == "network" and machine.surroundings.wsl and disk.file_system in ("9p", "drvfs"):
-        kind, place = "windows_drive", "on a drive of Windows, which WSL reads slowly"
+        kind, place = "windows_drive", "on a Windows drive, which WSL reads slowly"
     elif disk.kind == "network":
         kind, place = "network_share", "on a network share"
     elif disk.kind == "hdd":
-        # Unmeasured, there is only its own word; a virtual machine's SSD says so too.
+        # An unmeasured disk may be an SSD all the same, because a virtual machine's SSD may report "hdd".
         kind = "hard_disk"
-        place = "on a hard disk" if speed is not None else "on what calls itself a hard disk"
+        place = "on a hard disk" if speed is not None else "on a disk that reports itself as a hard disk"
     elif speed is not None:
         kind, place = "slow_disk", "on a slow disk"
     else:
@@ -187,35 +193,37 @@ def _disk(machine: Machine) -> Iterator[Finding]:
     yield Finding(
         kind,
         "warning",
-        f"The models folder {disk.folder} lies {place}{measured}: streaming from it is slow.",
-        "Move it to an SSD inside this machine and set SPECEXEC_MODELS to the new place.",
+        f"The models folder {disk.folder} is {place}{measured}, so streaming from it is slow.",
+        "Move it to an internal SSD and set SPECEXEC_MODELS to the new folder.",
     )
 
 
 def _notes(machine: Machine) -> Iterator[Finding]:
     around, cpu = machine.surroundings, machine.cpu
     if around.on_battery:
-        yield Finding("on_battery", "note", "The machine runs on battery: it computes slower.", "Plug it in.")
+        yield Finding(
+            "on_battery", "note", "The computer runs on battery, which slows it down.", "Plug it in."
+        )
     if around.remote is not None:
         yield Finding(
             "remote_session",
             "note",
-            f"This is a remote session ({around.remote}): the models run here, not where you sit.",
-            "Nothing to do.",
+            f"This is a remote session ({around.remote}): models run on this machine, not on your own.",
+            "No action needed.",
         )
     if around.wsl:
         yield Finding(
             "wsl",
             "note",
-            "This is Linux inside Windows (WSL), which gives it a part of the RAM.",
-            "Raise memory= in Windows' .wslconfig if models do not fit.",
+            "This is Linux inside Windows (WSL), which can use only part of the RAM.",
+            "If models do not fit, raise memory= in .wslconfig in Windows.",
         )
     if cpu.usable < cpu.threads:
         yield Finding(
             "cpu_limit",
             "note",
-            f"This process may use {cpu.usable} of the processor's {cpu.threads} threads.",
-            "Raise the container's limit, or the process's affinity, if that is not meant.",
+            f"This process is limited to {cpu.usable} of the processor's {cpu.threads} threads.",
+            "If this is not intended, raise the container's CPU limit or change the process's affinity.",
         )
 
 

@@ -1,4 +1,4 @@
-"""Graphics cards: NVIDIA's through NVML, AMD's through Linux's sysfs. Starts neither CUDA nor torch."""
+"""Find graphics cards: NVIDIA's through NVML, AMD's in Linux's sysfs. Starts neither CUDA nor torch."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,49 +9,49 @@ import pynvml
 from engine.machine.data import Gpu
 from engine.machine.system_files import ROOT, number, text
 
-# GB/s of one lane by generation, after line coding (PCI Express base specifications).
+# PCIe generation: GB/s of one lane, net of line coding (PCI Express base specifications).
 _LANE_GB_PER_S = {1: 0.25, 2: 0.5, 3: 0.985, 4: 1.969, 5: 3.938, 6: 7.563}
 _NVIDIA, _AMD = "0x10de", "0x1002"
-NO_DRIVER = "an NVIDIA card is there, but no driver for it"
+NO_DRIVER = "an NVIDIA card is installed, but its driver is not"
 
 
 def nvidia_gpus(nvml: Any = pynvml) -> tuple[list[Gpu], str | None]:
-    """The cards that answer, and the driver's words about one that does not.
+    """Return the working NVIDIA cards, and the driver's message about a card that fails, or None.
 
-    nvml: the module pynvml, or one like it. No driver at all: no cards and no words.
+    nvml: the module pynvml or a substitute for it. Without a driver, returns no cards and None.
     """
     try:
         nvml.nvmlInit()
     except nvml.NVMLError as error:
         missing = error.value == nvml.NVML_ERROR_LIBRARY_NOT_FOUND
         return [], None if missing else str(error)
-    found: list[Gpu] = []
+    gpus: list[Gpu] = []
     problem = None
     try:
         driver = str(nvml.nvmlSystemGetDriverVersion())
         for index in range(nvml.nvmlDeviceGetCount()):
             try:
-                found.append(_nvidia_gpu(nvml, nvml.nvmlDeviceGetHandleByIndex(index), driver))
+                gpus.append(_nvidia_gpu(nvml, nvml.nvmlDeviceGetHandleByIndex(index), driver))
             except nvml.NVMLError as error:
                 problem = str(error)
     except nvml.NVMLError as error:
         problem = str(error)
     finally:
         nvml.nvmlShutdown()
-    return found, problem
+    return gpus, problem
 
 
 def _nvidia_gpu(nvml: Any, handle: Any, driver: str) -> Gpu:
-    def known(ask: Callable[[Any], Any]) -> Any:
+    def optional(query: Callable[[Any], Any]) -> Any:
         try:
-            return ask(handle)
-        except nvml.NVMLError:  # not every card knows everything
+            return query(handle)
+        except nvml.NVMLError:  # some cards do not support every query
             return None
 
-    memory = known(nvml.nvmlDeviceGetMemoryInfo)
-    capability = known(nvml.nvmlDeviceGetCudaComputeCapability)
-    lane = _LANE_GB_PER_S.get(known(nvml.nvmlDeviceGetMaxPcieLinkGeneration))
-    lanes = known(nvml.nvmlDeviceGetMaxPcieLinkWidth)
+    memory = optional(nvml.nvmlDeviceGetMemoryInfo)
+    capability = optional(nvml.nvmlDeviceGetCudaComputeCapability)
+    lane = _LANE_GB_PER_S.get(optional(nvml.nvmlDeviceGetMaxPcieLinkGeneration))
+    lanes = optional(nvml.nvmlDeviceGetMaxPcieLinkWidth)
     return Gpu(
         vendor="nvidia",
         name=str(nvml.nvmlDeviceGetName(handle)),
@@ -65,9 +65,9 @@ def _nvidia_gpu(nvml: Any, handle: Any, driver: str) -> Gpu:
 
 
 def amd_gpus(root: Path = ROOT) -> list[Gpu]:
-    """The cards that Linux's amdgpu driver runs.
+    """Return the AMD cards managed by Linux's amdgpu driver that have memory of their own.
 
-    Its files: docs.kernel.org/gpu/amdgpu/driver-misc.html.
+    The driver's files are documented in docs.kernel.org/gpu/amdgpu/driver-misc.html.
     """
     return [
         Gpu(
@@ -84,12 +84,12 @@ def amd_gpus(root: Path = ROOT) -> list[Gpu]:
 
 
 def has_nvidia_card(root: Path = ROOT) -> bool:
-    """Whether the PCI bus has one, driver or not."""
+    """Whether an NVIDIA card is on the PCI bus, with or without a driver."""
     return bool(_cards(root, _NVIDIA))
 
 
 def _cards(root: Path, vendor: str) -> list[Path]:
-    """PCI devices of the class "display controller" (0x03)."""
+    """Return the folders of the vendor's PCI devices of the class "display controller" (0x03)."""
     devices = root / "sys/bus/pci/devices"
     return [
         device

@@ -1,30 +1,31 @@
-"""RAM, and how much of it this process may use."""
+"""Find how much RAM this process can use."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
-from engine.machine.data import Memory
+from engine.machine.data import SystemMemory
 from engine.machine.system_files import ROOT, groups, number, text
 
 
-def memory(total: int, available: int, windows_pinning: bool, root: Path = ROOT) -> Memory:
-    """total, available: bytes of the whole machine.
+def memory(total: int, available: int, windows_pinning: bool, root: Path = ROOT) -> SystemMemory:
+    """Return the RAM that the control groups leave to this process.
 
-    windows_pinning: page-locking as Windows allows it, also from within WSL: half of the RAM
-    (learn.microsoft.com, “Calculating graphics memory”: TotalSystemMemoryAvailableForGraphics).
+    total, available: bytes in the whole machine. windows_pinning: whether only half of the RAM can be
+    page-locked, as in Windows and in WSL (learn.microsoft.com, “Calculating graphics memory”:
+    TotalSystemMemoryAvailableForGraphics).
     """
     limit = None
     for most, used in _limits(root):
         if most < total:
             total = limit = most
         available = min(available, max(0, most - used))
-    return Memory(total, available, total // 2 if windows_pinning else total, limit)
+    return SystemMemory(total, available, total // 2 if windows_pinning else total, limit)
 
 
 def _limits(root: Path) -> Iterator[tuple[int, int]]:
-    """(bytes allowed, bytes used) of each control group that has a limit.
+    """Yield (bytes allowed, bytes used) for each control group with a limit.
 
-    Cached file pages that nobody uses count as free, as in the whole machine's `available`.
+    The inactive part of the file cache counts as free, as it does in the machine's `available`.
     """
     for group in groups(root, "memory"):
         for limit, used, unused in (
@@ -32,10 +33,10 @@ def _limits(root: Path) -> Iterator[tuple[int, int]]:
             ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),  # v1
         ):
             if (most := number(group / limit)) is not None:
-                yield most, (number(group / used) or 0) - _counted(group, unused)
+                yield most, (number(group / used) or 0) - _stat(group, unused)
 
 
-def _counted(group: Path, name: str) -> int:
+def _stat(group: Path, name: str) -> int:
     for line in text(group / "memory.stat").splitlines():
         key, _, value = line.partition(" ")
         if key == name and value.isdecimal():

@@ -1,6 +1,6 @@
-"""Reading the small files of /proc and /sys; one that is missing or garbled says nothing.
+"""Read the small files in /proc and /sys. A missing or malformed file counts as empty.
 
-root: "/", or a folder that holds copies of them.
+The argument `root` is "/", or a folder with copies of these files.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ ROOT = Path("/")
 
 
 def text(file: Path) -> str:
-    """Without white space at its ends; "" where the file cannot be read."""
+    """Return the file's content without surrounding white space; "" if the file cannot be read."""
     try:
         return file.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
@@ -18,7 +18,7 @@ def text(file: Path) -> str:
 
 
 def number(file: Path) -> int | None:
-    """None where there is none: cgroups write `max`."""
+    """Return the integer in the file; None if the file contains something else, such as `max`."""
     try:
         return int(text(file))
     except ValueError:
@@ -26,10 +26,10 @@ def number(file: Path) -> int | None:
 
 
 def groups(root: Path, controller: str) -> Iterator[Path]:
-    """The folders of this process's control group and of all groups around it, of cgroup v1 and v2.
+    """Yield the folders of this process's control group and of all groups around it, for cgroup v1 and v2.
 
-    A container may see only its own group, as the root of all; folders it does not see are given all the
-    same.
+    controller: "cpu" or "memory". Some folders may not exist, because a container may see only its own group,
+    as the root of all groups.
     """
     for line in text(root / "proc/self/cgroup").splitlines():
         _, _, rest = line.partition(":")

@@ -1,4 +1,4 @@
-"""Which torch is installed, known without importing it: that takes seconds."""
+"""Find the installed build of torch, without importing torch, which would take seconds."""
 
 import runpy
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class TorchBuild:
-    """cuda, rocm: the version it was built for, such as "13.0"; None: not for that.
+    """A build of torch.
 
-    architectures: of CUDA devices it was compiled for, such as "sm_90" (`torch.cuda.get_arch_list`); empty
-    where they are unknown.
+    cuda, rocm: the version of CUDA or ROCm it was built for, such as "13.0", or None. architectures: the CUDA
+    architectures it was compiled for, such as "sm_90" (`torch.cuda.get_arch_list`); empty if unknown.
     """
 
     version: str
@@ -22,13 +22,13 @@ class TorchBuild:
 
 
 def installed_torch(packages: Path | None = None) -> TorchBuild | None:
-    """From torch's own version.py, its architectures unknown; None where torch is not installed.
+    """Return the build that torch's version.py describes, without architectures; None if torch is missing.
 
-    packages: the folder they are in; None: this interpreter's.
+    packages: the folder to look for torch in; None for this interpreter's packages.
     """
     spec = PathFinder.find_spec("torch", [str(packages)]) if packages else find_spec("torch")
     file = Path(spec.origin).with_name("version.py") if spec and spec.origin else None
     if file is None or not file.is_file():
         return None
-    said = runpy.run_path(str(file))
-    return TorchBuild(said["__version__"], said.get("cuda"), said.get("hip"))
+    names = runpy.run_path(str(file))
+    return TorchBuild(names["__version__"], names.get("cuda"), names.get("hip"))

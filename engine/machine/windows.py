@@ -1,4 +1,4 @@
-"""Windows' own calls. Each gives what the system said; what it means is said by the pure functions beside."""
+"""Call the Windows API. Each function returns a raw answer; pure functions in this folder interpret it."""
 
 import sys
 
@@ -15,17 +15,19 @@ if sys.platform == "win32":
         wintypes.HANDLE,
     ]  # fmt: skip
     _SHARE_READ_AND_WRITE, _OPEN_EXISTING = 0x3, 3
-    _QUERY_PROPERTY, _SEEK_PENALTY = 0x2D1400, 7  # IOCTL_STORAGE_QUERY_PROPERTY, its property (winioctl.h)
+    _QUERY_PROPERTY, _SEEK_PENALTY = 0x2D1400, 7  # IOCTL_STORAGE_QUERY_PROPERTY and a property (winioctl.h)
     _SM_REMOTESESSION = 0x1000
     _NAME_LENGTH = 1024
 
     def volume(folder: Path) -> tuple[str, str, str, int, bytes]:
-        """What `disk.windows_volume` takes."""
+        """Return the arguments for `disk.windows_volume` that describe the volume of `folder`."""
         point = ctypes.create_unicode_buffer(_NAME_LENGTH)
         device = ctypes.create_unicode_buffer(_NAME_LENGTH)
         file_system = ctypes.create_unicode_buffer(_NAME_LENGTH)
         _kernel32.GetVolumePathNameW(str(folder), point, _NAME_LENGTH)
-        _kernel32.GetVolumeNameForVolumeMountPointW(point.value, device, _NAME_LENGTH)  # none on a share
+        _kernel32.GetVolumeNameForVolumeMountPointW(
+            point.value, device, _NAME_LENGTH
+        )  # leaves `device` empty on a network share
         _kernel32.GetVolumeInformationW(point.value, None, 0, None, None, None, file_system, _NAME_LENGTH)
         drive_type = int(_kernel32.GetDriveTypeW(point.value))
         penalty = _seek_penalty(device.value.rstrip("\\")) if device.value else b""
@@ -51,7 +53,7 @@ if sys.platform == "win32":
         return bool(_kernel32.IsProcessorFeaturePresent(feature))
 
     def processor_name() -> str:
-        """ "" where the registry has none."""
+        """Return the processor's name from the registry; "" if there is none."""
         try:
             with winreg.OpenKey(
                 winreg.HKEY_LOCAL_MACHINE, r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"

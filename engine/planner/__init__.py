@@ -1,21 +1,35 @@
-"""What would run on a machine, where its parts would go, how fast it would be, and what would limit it.
+"""Predict whether a pair runs on a machine, where its layers go, how fast it is, and what limits it.
 
-Arithmetic over plain data; free of torch. Three files here look at the disk: `named` reads
-resources/machines.toml, `finding` the catalogue and the headers of models, `kept` what answers taught about
-predictions.
+The package computes with plain data and does not use torch. Three of its modules access the disk: `machines`
+reads resources/machines.toml; `outline` reads the catalogue and the headers of models; `corrections` reads
+and writes what past answers taught about predictions.
 """
 
-from engine.planner.accepting import Acceptance, acceptance
-from engine.planner.corrections import Correction, Observed, corrected
-from engine.planner.finding import outline_named, pair_named, pair_of
-from engine.planner.kept import history, remember
-from engine.planner.learning import Answered, learned, observed
-from engine.planner.machines import Compute, Machine, described, of_probed
-from engine.planner.named import cards, named_machines, published, usual_card
-from engine.planner.outlines import Outline, Pair, of_checkpoint, of_variant
+from engine.planner.acceptance import Acceptance, acceptance
+from engine.planner.corrections import Correction, Observed, corrected, history, remember
+from engine.planner.machines import (
+    Compute,
+    MachineProfile,
+    cards,
+    described_machine,
+    named_machines,
+    profile_of,
+    usual_card,
+)
+from engine.planner.observation import Answered, learned, observed
+from engine.planner.outline import (
+    Outline,
+    PairOutline,
+    checkpoint_outline,
+    outline_named,
+    pair_named,
+    pair_of,
+    variant_outline,
+)
+from engine.planner.paper import published
 from engine.planner.plan import Asked, Names, Plan, Tiers
-from engine.planner.planning import LEAST_CONTEXT, PROMPT, plan_for, smaller
-from engine.planner.recommending import CONTEXT, Recommendation, asked_for, recommend
+from engine.planner.recommendation import CONTEXT, Recommendation, asked_for, recommend
+from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for, smaller
 
 __all__ = [
     "CONTEXT",
@@ -26,33 +40,33 @@ __all__ = [
     "Asked",
     "Compute",
     "Correction",
-    "Machine",
+    "MachineProfile",
     "Names",
     "Observed",
     "Outline",
-    "Pair",
+    "PairOutline",
     "Plan",
     "Recommendation",
     "Tiers",
     "acceptance",
     "asked_for",
     "cards",
+    "checkpoint_outline",
     "corrected",
-    "described",
+    "described_machine",
     "history",
     "learned",
     "named_machines",
     "observed",
-    "of_checkpoint",
-    "of_probed",
-    "of_variant",
     "outline_named",
     "pair_named",
     "pair_of",
     "plan_for",
+    "profile_of",
     "published",
     "recommend",
     "remember",
     "smaller",
     "usual_card",
+    "variant_outline",
 ]

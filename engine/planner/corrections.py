@@ -1,13 +1,20 @@
-"""What was measured corrects what is predicted. Numbers in, numbers out; `planner.kept` keeps them."""
+"""Correct predictions by what was measured in past answers, which is kept in the user's data folder."""
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
+import msgspec
+import platformdirs
 from msgspec import Meta
 
-FADE = 0.7  # what an answer counts for, one answer later
+from engine.files import write_whole
+
+FADE = 0.7  # weight of an answer relative to the answer after it
+MOST = 200  # maximum number of answers kept
 
 
 Factor: TypeAlias = Annotated[float, Meta(gt=0)]
@@ -15,9 +22,12 @@ Factor: TypeAlias = Annotated[float, Meta(gt=0)]
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One answer: measured over predicted. `target`, `draft`: names of their files, "" for none; `acceptance`
-    of the gain, `drafting` and `verifying` of seconds, `choosing` of tokens/s: the engine's own budgets
-    against the best one."""
+    """What one answer taught: the ratios of its measured figures to the predicted ones.
+
+    Attributes: `target`, `draft`: names of the models' files, "" without a draft; `acceptance`: ratio of the
+    gains; `drafting`, `verifying`: ratios of the seconds; `choosing`: measured tokens/s, with the budgets
+    that the engine chose, relative to the tokens/s predicted for the best plan.
+    """
 
     target: str
     draft: str
@@ -30,7 +40,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """Factors of predicted figures, as in `Observed`."""
+    """Factors by which predicted figures are multiplied; their names are those in `Observed`."""
 
     acceptance: float = 1.0
     drafting: float = 1.0
@@ -39,8 +49,12 @@ class Correction:
 
 
 def corrected(history: Sequence[Observed], target: str, draft: str, device: str) -> Correction:
-    """history: oldest first. Answers of this pair on this device tell; where there are none, how fast the
-    device was with other pairs. Fading geometric means."""
+    """Return the geometric means of the ratios in past answers of this pair on this device; newer answers
+    have more weight. If the pair has no answers there, `drafting` and `verifying` are the means over the
+    other pairs on the device. A factor without any answers is 1.
+
+    history: past answers, oldest first.
+    """
     on_device = [each for each in history if each.device == device]
     same = [each for each in on_device if (each.target, each.draft) == (target, draft)]
 
@@ -56,3 +70,31 @@ def corrected(history: Sequence[Observed], target: str, draft: str, device: str)
         verifying=mean(same or on_device, lambda each: each.verifying),
         choosing=mean(same, lambda each: each.choosing),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerHistory:
+    """The content of planner.json: past answers, oldest first."""
+
+    answers: tuple[Observed, ...] = ()
+
+
+def history() -> Sequence[Observed]:
+    """Read the past answers, oldest first; there are none if the file is missing or damaged."""
+    try:
+        return msgspec.json.decode(_file().read_bytes(), type=AnswerHistory).answers
+    except (OSError, msgspec.MsgspecError):
+        return ()
+
+
+def remember(answer: Observed) -> None:
+    """Add an answer to the history and save it. If the folder is not writable, the answer is dropped."""
+    file = _file()
+    kept = AnswerHistory((*history(), answer)[-MOST:])
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, msgspec.json.format(msgspec.json.encode(kept)))
+
+
+def _file() -> Path:
+    return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "planner.json"

@@ -1,36 +1,43 @@
-"""What the arithmetic needs to know of a machine: bytes free in each tier, how fast they move, how fast each
-compute device multiplies. Sizes are bytes, bandwidths bytes a second."""
+"""Profiles of machines: bytes free in each tier, bandwidths, and the speed of each compute device.
 
+Sizes are in bytes, bandwidths in bytes per second.
+"""
+
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
+from engine.assets import RESOURCES
 from engine.machine import Cpu
 from engine.machine import Machine as Probed
 
 GIB = 2**30
 
-# What a described machine's own system and desktop take of it before anything is loaded.
+# Memory that the system and desktop of a described machine take before anything is loaded.
 DESKTOP_VRAM = GIB
 DESKTOP_RAM = 3 * GIB
-# Never planned with: other programs go on living. Of RAM at least a tenth.
+# Memory left free for other programs; of RAM, at least a tenth.
 VRAM_MARGIN = 3 * GIB // 4
 RAM_MARGIN = GIB
 
-UNMEASURED_DISK = 1.0e9  # any SSD of the last ten years reads as much
+UNMEASURED_DISK = 1.0e9  # any SSD of the last ten years reads this fast
 UNMEASURED_LINK = 12.0e9  # PCIe 3 with 16 lanes, or PCIe 4 with 8
-# Of PCIe's raw rate. Pinned copies over PCIe 4 with 16 lanes, 31.5 GB/s, reach 24 to 26.
+# Share of PCIe's raw rate that copies from pinned memory reach: over PCIe 4 with 16 lanes, 24 to 26 of
+# 31.5 GB/s.
 LINK_SHARE = 0.79
 
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """A compute device, as models run on it.
+    """The speed at which a compute device runs models.
 
-    Attributes: `flops`, FLOP/s of products with many rows; `memory`, bytes of weights read in a second;
-    `unpack`, packed weights unpacked in a second; `fused_rows`, up to so many rows packed weights are
-    multiplied without that; `layer_s`, seconds of a layer beside its products; `moving`, seconds that
-    bringing a byte takes from unpacking, where the same cores do both; `itemsize`, bytes of a number computed
-    with.
+    Attributes: `flops`: FLOP/s in products with many rows; `memory`: bytes of weights read per second;
+    `unpack`: number of packed weights unpacked per second; `fused_rows`: maximum number of rows for which
+    packed weights are multiplied without unpacking; `layer_s`: seconds that a layer takes besides its
+    products; `moving`: seconds by which streaming one byte delays unpacking, if the same cores do both, else
+    0; `itemsize`: bytes per number in computation.
     """
 
     flops: float
@@ -43,8 +50,12 @@ class Compute:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
-    """vram, ram: bytes free now. link: from RAM to the card. card: None where there is none."""
+class MachineProfile:
+    """The properties of a machine that predictions need.
+
+    Attributes: `vram`, `ram`: bytes free now; `link`: bandwidth from RAM to the graphics card; `disk`:
+    bandwidth of the SSD; `card`: speed of the graphics card, None without one; `cpu`: speed of the processor.
+    """
 
     vram: int
     ram: int
@@ -54,27 +65,30 @@ class Machine:
     cpu: Compute
 
     @property
-    def vram_room(self) -> int:
-        """What may be planned with."""
+    def usable_vram(self) -> int:
+        """Bytes of VRAM available for planning."""
         return max(0, self.vram - VRAM_MARGIN) if self.card else 0
 
     @property
-    def ram_room(self) -> int:
+    def usable_ram(self) -> int:
+        """Bytes of RAM available for planning."""
         return max(0, self.ram - max(RAM_MARGIN, self.ram // 10))
 
 
-def described(
+def described_machine(
     vram_gib: float, ram_gib: float, link: float, disk: float, card: Compute, cpu: Compute
-) -> Machine:
-    """A machine with nothing but its desktop running. vram_gib: 0, no card."""
+) -> MachineProfile:
+    """Return the profile of a machine on which only the desktop runs. vram_gib: 0 for no card."""
     vram = max(0, int(vram_gib * GIB) - DESKTOP_VRAM)
     ram = max(0, int(ram_gib * GIB) - DESKTOP_RAM)
-    return Machine(vram, ram, link, disk, card if vram_gib > 0 else None, cpu)
+    return MachineProfile(vram, ram, link, disk, card if vram_gib > 0 else None, cpu)
 
 
-def of_probed(probed: Probed, cards: Mapping[str, Compute]) -> Machine:
-    """The machine as it is now, with the bandwidths last measured. cards: by a part of their names; "" is any
-    other."""
+def profile_of(probed: Probed, cards: Mapping[str, Compute]) -> MachineProfile:
+    """Return the profile of a probed machine as it is now, with the bandwidths that were measured last.
+
+    cards: the speeds of graphics cards, each by a part of the card's name; "" stands for any other card.
+    """
     gpu = next((gpu for gpu in probed.gpus if gpu.free_nbytes), None)
     link, card, vram = UNMEASURED_LINK, None, 0
     if gpu is not None:
@@ -86,19 +100,20 @@ def of_probed(probed: Probed, cards: Mapping[str, Compute]) -> Machine:
             link = gpu.pcie_gb_per_s * LINK_SHARE * 1e9
     speed = probed.disk.speed
     disk = speed.best_gb_per_s * 1e9 if speed else UNMEASURED_DISK
-    return Machine(vram, probed.memory.available_nbytes, link, disk, card, of_cpu(probed.cpu))
+    return MachineProfile(vram, probed.memory.available_nbytes, link, disk, card, processor_of(probed.cpu))
 
 
-def of_cpu(cpu: Cpu) -> Compute:
+def processor_of(cpu: Cpu) -> Compute:
     return processor(min(cpu.usable, cpu.cores), {name for name, has in cpu.features.items() if has})
 
 
 def processor(cores: int, features: set[str]) -> Compute:
-    """features: names as of `engine.machine.Cpu`.
+    """Return the speed of a processor. features: names as in `engine.machine.Cpu`.
 
     Measured on 2 cores of an AMD EPYC (Zen 5, AVX-512 BF16) with Qwen2.5-Coder 1.5B: passes of 1, 16, 64 and
-    256 rows, resident and streamed, lie within 20 % of what these figures say. Of processors without
-    bfloat16, which compute in float32, they are estimates: half the numbers in a register, twice the bytes.
+    256 rows, resident and streamed, take within 20 % of the time these figures predict. For processors
+    without bfloat16, which compute in float32, the figures are estimated: a register holds half as many
+    numbers, and they take twice the bytes.
     """
     if "avx512_bf16" in features:
         flops, unpack, itemsize = 375e9, 2.5e9, 2
@@ -120,10 +135,11 @@ def processor(cores: int, features: set[str]) -> Compute:
 
 
 def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
-    """tflops: of 16-bit products summed in float32, dense, and memory_gb_per_s: as the data sheet has them.
+    """Return the speed of a graphics card. tflops: TFLOP/s of dense 16-bit products accumulated in float32.
+    Both arguments are as in the card's data sheet.
 
-    Of what it says, products reach half and reading 80 %; unpacking reads four bits and a half and writes two
-    bytes. Estimates: no card was measured.
+    The speed is an estimate, as no card was measured: products reach half of the data sheet's figure, and
+    reading reaches 80 %; unpacking a weight reads four and a half bits and writes two bytes.
     """
     memory = 0.8 * memory_gb_per_s * 1e9
     return Compute(
@@ -135,3 +151,39 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
         moving=0.0,
         itemsize=2,
     )
+
+
+@cache
+def cards() -> dict[str, Compute]:
+    """Return the speeds of known graphics cards, each by a part of the card's name; "" stands for any other
+    card."""
+    return {name: graphics_card(**sheet) for name, sheet in figures()["cards"].items()}
+
+
+def usual_card(vram_gib: float) -> Compute:
+    """Return the speed to expect at least of a card with this much memory: that of the largest listed card
+    with no more memory, or else of the smallest listed card."""
+    sizes = {entry["vram"]: entry["card"] for entry in figures()["machines"].values() if "card" in entry}
+    fitting = [size for size in sizes if size <= vram_gib] or [min(sizes)]
+    return cards()[sizes[max(fitting)]]
+
+
+def named_machines() -> dict[str, tuple[str, MachineProfile]]:
+    """Return (display name, profile) of each machine in resources/machines.toml, by its id."""
+    return {id: (entry["name"], _machine(entry)) for id, entry in figures()["machines"].items()}
+
+
+def _machine(entry: dict[str, Any]) -> MachineProfile:
+    return described_machine(
+        entry.get("vram", 0),
+        entry["ram"],
+        entry.get("link_gb_per_s", 1) * 1e9,
+        entry["disk_gb_per_s"] * 1e9,
+        cards()[entry.get("card", "")],
+        processor(entry["cores"], set(entry["features"])),
+    )
+
+
+def figures() -> dict[str, Any]:
+    """Read resources/machines.toml."""
+    return tomllib.loads((RESOURCES / "machines.toml").read_text(encoding="utf-8"))

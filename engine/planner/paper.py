@@ -1,37 +1,64 @@
-"""The paper's measurements beside predictions: of the engine it measured, and of this one on its machines.
+"""Compare the paper's measurements with predictions for its engine and for this one on the same machines.
 
-That engine (yandex-research/specexec) keeps no layer of the target resident, moves nothing while the draft
-works, launches every kernel of transformers' layers by itself, and grows trees with up to 128 beams.
+The paper's engine (yandex-research/specexec) keeps no layer of the target resident, moves no weights
+during drafting, launches every kernel of transformers' layers individually, and grows trees with up to 128
+beams.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.planner.accepting import acceptance
-from engine.planner.finding import catalogued, expectations
-from engine.planner.machines import Compute, described, processor
-from engine.planner.named import Published, cards, published
-from engine.planner.outlines import Pair
+from engine.planner.acceptance import acceptance
+from engine.planner.machines import Compute, cards, described_machine, figures, processor
+from engine.planner.outline import PairOutline, catalogued, expectations
 from engine.planner.plan import Asked, Plan
-from engine.planner.planning import plan_for
+from engine.planner.search import plan_for
 
-# Seconds of a draft's layer in a round: the README's own run with TinyLlama's 22 layers, 0.21 s for 15.2
-# levels at budget 128, 0.27 s for 17.8 at 256, 0.37 s for 20.2 at 512. Those trees were 2.3 to 2.5 times as
-# deep as the accepted path.
+# LAYER_S: seconds that one layer of the draft takes in a round. DEPTH: depth of a tree relative to the
+# accepted path. Both come from the run in that engine's README, with TinyLlama's 22 layers: growing a tree
+# took 0.21 s for 15.2 levels at budget 128, 0.27 s for 17.8 at 256, and 0.37 s for 20.2 at 512. Those trees
+# were 2.3 to 2.5 times as deep as the accepted path.
 LAYER_S = 0.65e-3
 DEPTH = 2.3
 
-CONTEXT = 1024  # tokens; its runs were a few hundred long
+CONTEXT = 1024  # tokens; the paper's runs were a few hundred long
 RAM_GIB = 256
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """A measurement published in the paper.
+
+    Attributes: `vram`: the card's memory in GiB; `link`: bandwidth from RAM to the card in bytes per second;
+    `link_from`: the source of that figure; `tokens_per_pass`: None if not published; `speed_up`: the factor
+    over plain decoding, None if not published; `note`: an explanation if measurement and prediction disagree.
+    """
+
+    name: str
+    card: str
+    vram: float
+    target: str
+    draft: str
+    budget: int
+    tokens_per_second: float
+    link: float
+    link_from: str
+    tokens_per_pass: float | None
+    speed_up: float | None
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """`tokens_per_pass`: as published, else as predicted from what was published of this pair. Seconds of an
-    iteration: `published_s`, their tokens per pass over tokens/s; `predicted_s`, their engine's. Of a plain
-    pass, which is the link alone: None where no speed-up was published. `ours`: this engine's plan with the
-    same budget."""
+    """A published measurement with predictions.
+
+    Attributes: `tokens_per_pass`: as published, or else predicted from other figures of the pair;
+    `published_s`: seconds of an iteration, which are `tokens_per_pass` divided by the published tokens/s;
+    `predicted_s`: the same, predicted for the paper's engine; `published_plain_s`: seconds of a plain pass,
+    which follow from the published speed-up, None without one; `predicted_plain_s`: the same, predicted as
+    the time that the link takes; `ours`: this engine's plan with the same budget.
+    """
 
     published: Published
     tokens_per_pass: float
@@ -46,17 +73,29 @@ class Compared:
         return self.predicted_s / self.published_s
 
 
+def published() -> list[Published]:
+    """Read the paper's measurements from resources/machines.toml."""
+    measurements = []
+    for entry in figures()["published"]:
+        link = entry.pop("link_gb_per_s") * 1e9
+        measurements.append(
+            Published(**{"tokens_per_pass": None, "speed_up": None, "note": "", **entry, "link": link})
+        )
+    return measurements
+
+
 def comparison() -> Iterator[Compared]:
+    """Yield each measurement of the paper with its predictions."""
     for each in published():
         target, draft = catalogued(each.target), catalogued(each.draft)
-        said = expectations(target, draft)
-        nearest = min(said, key=lambda one: abs(math.log(one.budget / each.budget)))
+        expected = expectations(target, draft)
+        nearest = min(expected, key=lambda one: abs(math.log(one.budget / each.budget)))
         accepted = acceptance(draft.weights, [nearest], temperature=0.6)
         tokens = each.tokens_per_pass or accepted.tokens(each.budget)
-        pair = Pair(target, draft, replace(accepted, gain=(tokens - 1) / math.log2(1 + each.budget)))
+        pair = PairOutline(target, draft, replace(accepted, gain=(tokens - 1) / math.log2(1 + each.budget)))
         card = cards()[each.card]
-        # Nothing of theirs runs on the processor.
-        machine = described(each.vram, RAM_GIB, each.link, 1e9, card, processor(1, set()))
+        # The paper's engine runs nothing on the processor.
+        machine = described_machine(each.vram, RAM_GIB, each.link, 1e9, card, processor(1, set()))
         yield Compared(
             published=each,
             tokens_per_pass=tokens,
@@ -68,8 +107,9 @@ def comparison() -> Iterator[Compared]:
         )
 
 
-def iteration_s(pair: Pair, tokens_per_pass: float, link: float, card: Compute) -> float:
-    """Seconds of one iteration of the paper's engine: the draft's rounds, then all layers over the link."""
+def iteration_s(pair: PairOutline, tokens_per_pass: float, link: float, card: Compute) -> float:
+    """Return the seconds that one iteration of the paper's engine takes: first come the draft's rounds, then
+    all layers of the target are moved over the link."""
     draft_s = 0.0
     if pair.draft is not None:
         reading_s = pair.draft.nbytes / card.memory

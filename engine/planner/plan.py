@@ -1,9 +1,9 @@
-"""A plan: where a pair goes on a machine, how fast it will be, and what limits it. Plain data."""
+"""A plan: where a pair goes on a machine, how fast it will be, and what limits it. Plain data only."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from engine.planner.timing import Limit
+from engine.planner.prediction import Limit
 
 Device = Literal["cuda", "cpu"]
 Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
@@ -11,12 +11,15 @@ Fit = Literal["in VRAM", "in RAM", "VRAM + RAM", "with SSD", "will not run"]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the user fixed. Limits: bytes that the target's weights may take, with the ring. unpacked: whether
-    weights are, where they are not streamed."""
+    """Settings fixed by the user; None leaves the choice to the planner.
+
+    Attributes: `vram_limit_nbytes`, `ram_limit_nbytes`: bytes that the target's weights and the ring may take
+    in that tier together; `unpacked`: whether weights that are not streamed are unpacked once, at loading.
+    """
 
     context: int
-    vram_limit: int | None = None
-    ram_limit: int | None = None
+    vram_limit_nbytes: int | None = None
+    ram_limit_nbytes: int | None = None
     budget: int | None = None
     device: Device | None = None
     unpacked: bool | None = None
@@ -24,7 +27,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Tiers:
-    """Bytes, or layers of the target, in each tier."""
+    """How much is in each memory tier: bytes, or layers of the target."""
 
     vram: int
     ram: int
@@ -33,7 +36,7 @@ class Tiers:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """draft: None, a drafter that needs none."""
+    """The names of a pair's models. `draft`: None for drafters that need no model."""
 
     target: str
     draft: str | None
@@ -41,13 +44,15 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What the engine loads by, and what comes of it.
+    """How to load a pair, and the speed and memory predicted for it.
 
-    Loading: `device`; `vram_limit` and `ram_limit`, as those of `protocol.Load` but in bytes, None where
-    nothing is streamed or the tier takes all the rest; `target_unpacked`, `draft_unpacked`: their weights are
-    unpacked once; `context`; `budget`, to begin with.
-    `memory`: all that is taken of VRAM and RAM, and the weights left on the SSD. `time_to_first_token_s`: of
-    1,000 prompt tokens. Where the pair will not run, `missing` says why, and there are no figures.
+    For loading: `vram_limit_nbytes`, `ram_limit_nbytes`: the limits of `protocol.Load`, in bytes; None if
+    nothing is streamed or if the tier takes all remaining weights; `target_unpacked`, `draft_unpacked`:
+    whether the model's weights are unpacked once, at loading; `budget`: the initial budget.
+    Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
+    the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
+    growing a tree.
+    If the pair will not run, `missing` says why, and there are no predictions.
     """
 
     pair: Names
@@ -55,8 +60,8 @@ class Plan:
     device: Device
     context: int
     missing: str | None = None
-    vram_limit: int | None = None
-    ram_limit: int | None = None
+    vram_limit_nbytes: int | None = None
+    ram_limit_nbytes: int | None = None
     target_unpacked: bool = False
     draft_unpacked: bool = False
     budget: int | None = None

@@ -1,5 +1,4 @@
-"""Requests, events and the one connection between a window and the engine process. Never imports torch or
-Qt."""
+"""The protocol between a client, such as the window, and the engine process. Never imports torch or Qt."""
 
 from engine.protocol.connection import EngineConnection as EngineConnection
 from engine.protocol.messages import *  # noqa: F403

@@ -1,9 +1,8 @@
-"""The client's end of the one connection to the engine process: start it, post requests, wait for events, end
-it.
+"""The client's end of the connection: start the engine process, send requests, receive events, end it.
 
-Knows neither torch nor Qt. The engine's end is `engine.process`. The child prints its address and takes a
-one-time key on its standard input; that pipe stays open as a lifeline: when the client dies in any way, it
-closes and the engine ends.
+Knows neither torch nor Qt. The engine's end is `engine.serving.process`. The engine process prints its
+address and reads a one-time key from its standard input. That pipe stays open as a lifeline: it closes when
+the client ends in any way, and then the engine process ends too.
 """
 
 import contextlib
@@ -19,11 +18,12 @@ from typing import IO
 
 import platformdirs
 
-from engine import launching
 from engine.errors import EngineGone
+from engine.launch import interpreter
 from engine.protocol import messages
 
-# Importing nothing but the standard library takes the child well under a second; a busy disk may take longer.
+# Until it connects, the engine process imports few libraries, which takes well under a second unless the disk
+# is busy.
 START_TIMEOUT_S = 60.0
 SHUTDOWN_TIMEOUT_S = 5.0
 LOG_NBYTES = 1 << 20
@@ -34,21 +34,24 @@ def log_path() -> Path:
 
 
 def open_log() -> IO[bytes]:
-    """The engine's log, to write behind what is there, or from the start once that has grown large."""
+    """Open the engine's log to append to it; empty it first if it has grown beyond LOG_NBYTES."""
     path = log_path()
     path.parent.mkdir(parents=True, exist_ok=True)
     return path.open("wb" if path.exists() and path.stat().st_size > LOG_NBYTES else "ab")
 
 
 class EngineConnection:
-    """One engine process, from its start to its end.
+    """The connection to one engine process, from the start of the process to its end.
 
-    `post` and `close` may be called from any thread and never wait; `events` belongs to one thread, which
-    sleeps until there is an event, a request to send or the end.
+    `post` and `close` may be called from any thread and never wait. `events` is used by one thread, which
+    sleeps until there is an event to receive or a request to send, or until the connection ends.
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]", key: str) -> None:
-        """process: will print its address, and takes `key` (hexadecimal) on its standard input."""
+        """process: the engine process, which prints its address and reads `key` from its standard input.
+
+        key: in hexadecimal.
+        """
         self._process = process
         self._key = key
         self._outbox: deque[messages.Request] = deque()
@@ -63,12 +66,14 @@ class EngineConnection:
 
     @staticmethod
     def start() -> "EngineConnection":
-        """Start the engine process; `events` connects to it. Raises EngineGone where that is refused, and
-        RuntimeMissing."""
+        """Start the engine process, to which `events` then connects.
+
+        Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
+        """
         try:
             with open_log() as log:
                 process = subprocess.Popen(
-                    launching.command("engine.process"),
+                    interpreter.command("engine.serving.process"),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
@@ -77,12 +82,12 @@ class EngineConnection:
                 )
         except OSError as error:
             raise EngineGone(
-                f"The engine process cannot be started: {error}.", "Free memory or disk space."
+                f"The engine process cannot be started: {error}.", "Free some memory or disk space."
             ) from error
         return EngineConnection(process, secrets.token_hex(32))
 
     def post(self, request: messages.Request) -> None:
-        """Queue a request and wake the thread in `events`; never blocks."""
+        """Queue a request and wake the thread in `events`, which sends it. Does nothing after `close`."""
         with self._lock:
             if self._closing:
                 return
@@ -90,20 +95,20 @@ class EngineConnection:
             self._wake()
 
     def close(self) -> None:
-        """Ask the engine to end; the thread in `events` sees it through and then returns."""
+        """Ask the engine to end. The thread in `events` waits until it has ended, and then returns."""
         with self._lock:
             if self._closing:
                 return
             self._closing = True
             self._outbox.append(messages.Shutdown(id=0))
-            # Whatever the engine is doing (starting, not reading what is sent), it ends in bounded time.
+            # Make the engine end in bounded time, even if it is still starting or reads no requests.
             self._limit(SHUTDOWN_TIMEOUT_S)
             self._wake()
 
     def events(self) -> Iterator[messages.Event]:
-        """Yield events until the connection is closed (it just ends) or lost (EngineLost is the last one).
+        """Connect, then yield events until `close` is called or the connection is lost.
 
-        Raises EngineGone where the engine does not come up.
+        If it is lost, the last event is EngineLost. Raises EngineGone if the engine does not start.
         """
         try:
             with self._connect() as connection:
@@ -121,7 +126,7 @@ class EngineConnection:
         try:
             self._process.stdin.write(self._key.encode() + b"\n")
             self._process.stdin.flush()
-            address = self._process.stdout.readline().decode().strip()  # empty when the child died
+            address = self._process.stdout.readline().decode().strip()  # empty if the child died
             return Client(address, authkey=bytes.fromhex(self._key))
         except (OSError, EOFError, ValueError, AuthenticationError) as error:
             if self._closing:
@@ -144,7 +149,7 @@ class EngineConnection:
                     return
 
     def _limit(self, seconds: float) -> threading.Timer:
-        """Kill the child after `seconds`, unless it has ended by then."""
+        """Return a started timer that kills the engine process after `seconds`, unless it is cancelled."""
         timer = threading.Timer(seconds, self._process.kill)
         timer.daemon = True
         timer.start()
@@ -160,7 +165,11 @@ class EngineConnection:
             connection.send_bytes(messages.encode(request))
 
     def _wake(self) -> None:
-        """Under the lock, and before `_closing` lets `_end_process` close the pipe."""
+        """Wake the thread in `events`.
+
+        Call while holding the lock, and only if `_closing` was not set when the lock was taken:
+        `_end_process` sets it before it closes the pipe.
+        """
         self._wake_writer.send_bytes(b"\0")
 
     def _lost(self) -> messages.EngineLost:
@@ -176,8 +185,10 @@ class EngineConnection:
         )
 
     def _end_process(self) -> None:
-        """Give the child a moment to end by itself, then end it; leaves neither process nor file handle
-        behind."""
+        """Wait briefly for the engine process to end by itself, then kill it.
+
+        Leaves no process and no open pipe behind.
+        """
         with self._lock:
             self._closing = True
         assert self._process.stdin

@@ -1,7 +1,7 @@
-"""Requests go to the engine, events come back. Plain data (msgspec); says nothing about where the engine runs.
+"""The messages of the protocol: requests to the engine and events from it. Plain data (msgspec).
 
-Every request carries an `id` chosen by its sender; every event that answers one carries the same id as `request`.
-An engine that drafts no trees (a remote server) simply never sends `TreeGrown`.
+Every request has an `id`, which its sender chooses; every event that answers it repeats the id in `request`.
+An engine that drafts no trees, such as a remote server, never sends `TreeGrown`.
 """
 
 from typing import Annotated, Literal, Union
@@ -28,7 +28,7 @@ class Message(Struct, forbid_unknown_fields=True):
 
 
 class Options(Struct, forbid_unknown_fields=True, kw_only=True):
-    """How one answer is made. `None` means: the engine chooses."""
+    """The options for one answer. None leaves the choice to the engine, unless a comment says otherwise."""
 
     temperature: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.0
     top_p: Annotated[float, Meta(gt=0.0, le=1.0)] = 1.0
@@ -37,49 +37,50 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     repetition_penalty: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0
     presence_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
     frequency_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
-    logit_bias: dict[
-        int, Annotated[float, Meta(ge=-1000.0, le=1000.0)]
-    ] = {}  # token id -> added to its logit
-    log_probs: Annotated[int, Meta(ge=0, le=20)] | None = (
-        None  # report each token's, and the best ones' beside it
-    )
-    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None  # None: a fresh one, reported in the answer
-    max_new_tokens: Annotated[int, Meta(ge=1)] | None = (
-        None  # None: until the model ends or the context is full
-    )
+    # maps token ids to numbers that are added to their logits
+    logit_bias: dict[int, Annotated[float, Meta(ge=-1000.0, le=1000.0)]] = {}
+    # number of most probable tokens to report with their log-probabilities at the place of each token of the
+    # answer, whose own log-probability is reported too; None: report no log-probabilities
+    log_probs: Annotated[int, Meta(ge=0, le=20)] | None = None
+    # None: a random seed, which the answer reports
+    seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
+    # None: no limit; the answer ends when the model ends it or the context is full
+    max_new_tokens: Annotated[int, Meta(ge=1)] | None = None
     stop: list[str] = []
     drafter: str = "auto"
-    budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # most nodes in a tree
-    beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes the draft expands per round
-    depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # deepest node
-    # of the first iterations, one by one: an answer's, to make it again
+    budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # maximum number of nodes in a tree
+    beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes that the draft expands in each round
+    depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # maximum depth of a node
+    # the budget of each of the first iterations; to reproduce an answer, copy its `budgets` here
     budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
-    watch: bool = False  # somebody looks: send growing trees, how far a pass has come, and what the target said of each node
+    telemetry: bool = False  # whether to send data for the panel: growing trees, the progress of each pass, the target's judgement of the nodes
 
 
 # --- requests ---------------------------------------------------------------------------------------------------------
 
 
 class Load(Struct, tag=True, kw_only=True):
-    """Load a target and perhaps a draft; replaces what was loaded. `draft`: an id or path, "auto" or "none"."""
+    """Load a target and optionally a draft, in place of the loaded pair. `draft`: an id, a path, "auto" or "none"."""
 
     id: int
-    target: str | None = None  # None: the embedded default
+    target: str | None = None  # an id or path; None: the embedded model
     draft: str = "auto"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"
     context: Annotated[int, Meta(ge=16)] | None = None  # tokens; None: the engine chooses
-    drafter: str = "auto"  # refused here where the pair cannot run it
-    # in memory as stored, or unpacked once; auto: unpacked where half of the free memory holds them
+    drafter: str = "auto"  # the drafter the pair will use; the load fails if the pair cannot run it
+    # "packed": keep weights in memory as stored; "unpacked": unpack them once; "auto": whichever the planner predicts to be faster
     weights: Literal["auto", "packed", "unpacked"] = "auto"
-    # GiB the target's weights may take in each tier, with what streams the rest; None: as much as they take
+    # the GiB that the target's weights may take in VRAM and in RAM, including the ring; None: as much as they need
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
 
 
 class Chat(Struct, tag=True, kw_only=True):
-    """Answer the last message, or go on with it where it is the assistant's: the answer's text is then what comes behind it.
-    The whole list is sent each time; what the models have already seen is reused."""
+    """Answer the last message, or continue it if it is the assistant's; the answer's text is then only the continuation.
+
+    `messages` is always the whole chat; KV rows that the models have already computed for it are reused.
+    """
 
     id: int
     messages: list[Message]
@@ -87,7 +88,7 @@ class Chat(Struct, tag=True, kw_only=True):
 
 
 class Cancel(Struct, tag=True):
-    """End the answer or the loading under way, whichever it is; an answer's text so far is kept. Never queued behind work."""
+    """Cancel the answer or load in progress; an answer keeps its text so far. Takes effect at once, before queued requests."""
 
     id: int
 
@@ -106,7 +107,7 @@ Request = Union[Load, Chat, Cancel, Unload, Shutdown]
 
 
 class Ready(Struct, tag=True, kw_only=True):
-    """The engine process listens. First event on every connection; sent before torch is imported."""
+    """The engine process accepts requests. The first event on every connection; sent before torch is imported."""
 
     engine_version: str
     pid: int
@@ -115,9 +116,9 @@ class Ready(Struct, tag=True, kw_only=True):
 class LoadProgress(Struct, tag=True, kw_only=True):
     request: int
     stage: LoadStage
-    done: int  # bytes of weights made ready in this stage; 0 of 0 where a stage has no bytes
+    done: int  # bytes of weights that are ready in this stage, out of `total`; both are 0 if the stage reads no weights
     total: int
-    layer: int = 0  # layers that are whole, of those that are loaded now
+    layer: int = 0  # number of complete layers, out of the `layers` that this stage loads
     layers: int = 0
 
 
@@ -126,46 +127,46 @@ class ModelInfo(Struct, kw_only=True):
     path: str
     architecture: str
     parameters: int
-    nbytes: int  # weights in memory
-    packed: bool  # kept as stored, unpacked at each product
+    nbytes: int  # size of the weights in memory
+    packed: bool  # whether the weights are kept as stored and unpacked for each matrix product
     layers: int
     vocabulary: int
 
 
 class MemoryPart(Struct, kw_only=True):
     what: Literal["target", "target_ring", "target_cache", "draft", "draft_cache", "heads"]
-    tier: Literal["vram", "ram", "ssd"]  # ssd: weights read in each pass, which take no memory
+    tier: Literal["vram", "ram", "ssd"]  # "ssd": weights that are read in each pass and occupy no memory
     nbytes: int
 
 
 class Memory(Struct, kw_only=True):
-    """Bytes of weights, workspaces and KV cache held in each tier."""
+    """The bytes that weights, workspaces and KV caches occupy in VRAM and in RAM."""
 
     vram: int
     ram: int
-    peak: int  # the most RAM the engine's process ever held, its program and libraries included
+    peak: int  # peak RAM of the engine process, including its program and libraries
     parts: list[MemoryPart] = []
 
 
 class Link(Struct, kw_only=True):
-    """Where streamed weights come from in each pass."""
+    """The link that carries the streamed weights in each pass."""
 
     kind: Literal["disk", "PCIe"]
-    limit_gb_per_s: float | None  # what it carried at most when last measured; None: never measured here
+    limit_gb_per_s: float | None  # the bandwidth last measured; None: never measured on this machine
 
 
 class Loaded(Struct, tag=True, kw_only=True):
     request: int
     target: ModelInfo
     draft: ModelInfo | None
-    drafter: str  # what "auto" stands for with this pair
-    drafters: list[str]  # what this pair can run
-    dtype: str
+    drafter: str  # the drafter that "auto" selects for this pair
+    drafters: list[str]  # the drafters that this pair can run
+    dtype: str  # the arithmetic of products, such as "bfloat16" or "int8 avx512"
     device: str
     context: int  # tokens
     memory: Memory | None = None
-    link: Link | None = None  # None where nothing is streamed
-    note: str = ""  # what was done otherwise than first planned, for a person
+    link: Link | None = None  # None if nothing is streamed
+    note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
 
 
 class Unloaded(Struct, tag=True):
@@ -173,7 +174,7 @@ class Unloaded(Struct, tag=True):
 
 
 class PrefillProgress(Struct, tag=True, kw_only=True):
-    """Tokens of the prompt: those reused from before are counted in neither number."""
+    """The progress of the prefill: `done` prompt tokens out of `total`; tokens with reused KV rows count in neither number."""
 
     request: int
     done: int
@@ -181,20 +182,19 @@ class PrefillProgress(Struct, tag=True, kw_only=True):
 
 
 class TreeNodes(Struct, kw_only=True):
-    """A token tree as flat lists, one entry per node; ids are positions, parents come before children, -1 is the root."""
+    """A token tree as flat lists with one entry per node. A node's id is its index; -1 is the root; parents come before children."""
 
     root_text: str
     tokens: list[int]
     parents: list[int]
     log_probs: list[float]  # the drafter's log p(token | path)
-    sources: list[
-        int
-    ]  # bit set, engine.tree.SOURCE_*: 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads
+    # who proposed each node, as a bit set (engine.tree.SOURCE_*): 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads
+    sources: list[int]
     texts: list[str]
 
 
 class TreeGrown(Struct, tag=True, kw_only=True):
-    """The tree of the iteration under way as it stands now (before the target has seen it). Only for who watches; may be dropped when slow."""
+    """The tree of the current iteration while it grows, before the target pass. Telemetry; may be dropped if the receiver is slow."""
 
     request: int
     iteration: int
@@ -202,16 +202,16 @@ class TreeGrown(Struct, tag=True, kw_only=True):
 
 
 class PassProgress(Struct, tag=True, kw_only=True):
-    """How far the target's pass over a tree has come. Only for who watches; may be dropped when slow."""
+    """The progress of the target pass over a tree. Telemetry; may be dropped if the receiver is slow."""
 
     request: int
     iteration: int
-    done: int  # layers
+    done: int  # layers passed, out of `total`
     total: int
 
 
 class TextDelta(Struct, tag=True, kw_only=True):
-    """New text of the answer. Never a broken character; what might be the start of a stop string is held back."""
+    """Text that was added to the answer, in whole characters; text that may be the start of a stop string is held back."""
 
     request: int
     text: str
@@ -219,7 +219,7 @@ class TextDelta(Struct, tag=True, kw_only=True):
 
 
 class Seconds(Struct, kw_only=True):
-    """Where time went, in seconds, after the prefill. Mutable: the engine adds to it."""
+    """The seconds spent on each activity after the prefill. Mutable, because the engine adds to them."""
 
     draft: float = 0.0
     target: float = 0.0
@@ -228,76 +228,77 @@ class Seconds(Struct, kw_only=True):
 
 
 class TokenLogProbs(Struct, kw_only=True):
-    """The target's log-probability of a token before any processor; `top`: (token id, log-probability), best first."""
+    """The target's log-probabilities at one place, before any logit processor: of the chosen token, and of the most probable ones."""
 
     log_prob: float
-    top: list[tuple[int, float]]
+    top: list[tuple[int, float]]  # (token id, log-probability), the most probable first
 
 
 class Judged(Struct, kw_only=True):
-    """What the target thinks of the accepted nodes and the best others, as flat lists, one entry per node judged."""
+    """The target's probabilities of the accepted nodes and the best other nodes, as flat lists with one entry per judged node."""
 
-    nodes: list[int]  # ids
-    log_probs: list[float]  # the target's log p(token | path), before any processor
-    ranks: list[int]  # 1: its likeliest token there
+    nodes: list[int]  # the nodes' ids
+    log_probs: list[float]  # the target's log p(token | path), before any logit processor
+    ranks: list[int]  # rank of the node's token in the target's distribution; 1: the most probable
 
 
 class Committed(Struct, kw_only=True):
-    """The tokens an iteration gave the answer: accepted ones, then the bonus token; one entry per token."""
+    """The tokens that an iteration added to the answer, one list entry each: the accepted tokens, then the bonus token."""
 
-    start: int  # characters of the answer before them
-    pieces: list[str]  # what each added, with what a stop string cuts off; "" where it completes no character
+    start: int  # length of the answer before these tokens, in characters
+    # the text that each token added, including text that a stop string cut off; "" if the token completes no character
+    pieces: list[str]
     log_probs: list[TokenLogProbs]
-    top_texts: list[list[str]]  # of the tokens of each `top`
+    top_texts: list[list[str]]  # the texts of the tokens in each `top`
 
 
 class IterationDone(Struct, tag=True, kw_only=True):
-    """One iteration: the tree the target checked, the path it accepted, the bonus token. May be dropped when slow."""
+    """A finished iteration, with its tree, accepted path and bonus token. May be dropped if the receiver is slow."""
 
     request: int
     iteration: int
     tree: TreeNodes
-    accepted: list[int]  # node ids from the root down
-    bonus_token: int | None  # None where the answer ended before it
+    accepted: list[int]  # ids of the accepted nodes, from the root down
+    bonus_token: int | None  # None if the answer ended before the bonus token
     bonus_text: str
     seconds: Seconds  # of this iteration
     tokens: int  # tokens of the answer so far
-    target_passes: int  # so far, after the prefill
-    tokens_per_pass: float  # so far
-    tokens_per_second: float  # so far
+    target_passes: int  # target passes so far, without the prefill
+    tokens_per_pass: float  # in the answer so far
+    tokens_per_second: float  # in the answer so far
     bytes_streamed: int = 0  # in this iteration
-    judged: Judged | None = None  # these two for who watches
+    judged: Judged | None = None  # telemetry, and so is `committed`
     committed: Committed | None = None
 
 
 class Answer(Struct, tag=True, kw_only=True):
-    """The whole answer; the last event of a Chat that did not fail. Counting as in DESIGN section 3."""
+    """The whole answer, as the last event of a Chat that did not fail. docs/design.md, section 3, defines how its numbers are counted."""
 
     request: int
     text: str
     token_ids: list[int]
-    log_probs: list[TokenLogProbs] | None  # of each token, where they were asked for
+    log_probs: list[TokenLogProbs] | None  # one entry per token; None if not requested
     stop_reason: StopReason
     seed: int
     prompt_tokens: int
-    reused_tokens: int  # prompt tokens whose KV rows the target still had
+    reused_tokens: int  # prompt tokens whose KV rows were still in the target's cache
     tokens: int
-    target_passes: int  # after the prefill
-    tokens_per_pass: float | None  # None where no pass followed the prefill
+    target_passes: int  # without the prefill
+    tokens_per_pass: float | None  # None if no pass followed the prefill
     tokens_per_second: float | None
-    time_to_first_token_s: float | None  # None where none came
+    time_to_first_token_s: float | None  # None if there were no tokens
     seconds: Seconds
     bytes_streamed: int
     link_gb_per_s: float | None
     memory: Memory
     drafter: str
-    budget: int  # the largest
-    budgets: list[int]  # of each iteration
-    note: str = ""  # what was done otherwise than first planned, for a person
+    budget: int  # the largest budget of all iterations
+    budgets: list[int]  # the budget of each iteration
+    note: str = ""  # text for the user: how the engine's memory plan changed during the answer
 
 
 class Failed(Struct, tag=True, kw_only=True):
-    """The last event of a request that failed. The engine stays usable. Kinds: engine.errors."""
+    """The last event of a request that failed; the engine stays usable. `kind`: the kind of the error, as in engine.errors."""
 
     request: int
     kind: str
@@ -306,7 +307,7 @@ class Failed(Struct, tag=True, kw_only=True):
 
 
 class EngineLost(Struct, tag=True, kw_only=True):
-    """Made by EngineConnection itself when the engine process ended without being asked to; the last event."""
+    """The last event if the engine process ends unexpectedly; created by EngineConnection, not by the engine."""
 
     exit_code: int | None
     message: str
@@ -333,7 +334,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 def encode(message: Request | Event) -> bytes:
-    """Half characters (a file name that is no text may hold them) are replaced: they cannot be sent."""
+    """Encode a message. Replaces lone surrogates, which cannot be sent; they come from file names that are not valid text."""
     try:
         return _encoder.encode(message)
     except UnicodeEncodeError:
@@ -357,7 +358,7 @@ class _Identified(Struct):
 
 
 def id_of(data: bytes) -> int:
-    """The id of a request that is not valid otherwise; 0 where it has none."""
+    """Return the id of an encoded request, even if the rest of it is invalid; 0 if it has no id."""
     try:
         return msgspec.msgpack.decode(data, type=_Identified).id
     except ValueError:

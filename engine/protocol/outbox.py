@@ -1,4 +1,4 @@
-"""Events on their way to whoever reads them: the engine waits for nobody. Never imports torch or Qt."""
+"""A queue of events to send, so that the engine never waits for the receiver. Never imports torch or Qt."""
 
 import threading
 from collections import deque
@@ -13,17 +13,21 @@ from engine.protocol.messages import (
     TreeGrown,
 )
 
-# A window that stopped reading may cost it intermediate trees, never memory without end.
+# When this many events wait because the window does not read, progress events and trees are dropped, so that
+# the queue does not grow without limit.
 MOST_WAITING_EVENTS = 256
 _DROPPABLE = (TreeGrown, PassProgress, IterationDone, PrefillProgress, LoadProgress)
 
 
 class Outbox:
-    """Sends events from a thread of its own. `put` never blocks; of progress and trees, the oldest go
-    first."""
+    """A queue of events, and the thread that sends them. `put` never waits for the receiver.
+
+    A new progress event or growing tree replaces one of the same type at the end of the queue. If the queue
+    is full, the oldest progress events and trees are dropped.
+    """
 
     def __init__(self, send: Callable[[Event], None]) -> None:
-        """send: may block; an OSError says that nobody receives any more."""
+        """send: a function that sends an event; may block, and raises OSError once the receiver has gone."""
         self._deliver = send
         self._waiting: deque[Event | None] = deque()
         self._changed = threading.Condition()
@@ -31,7 +35,7 @@ class Outbox:
         self._thread.start()
 
     def put(self, event: Event | None) -> None:
-        """None ends the sending."""
+        """Queue an event; None ends the thread."""
         with self._changed:
             newest = self._waiting[-1] if self._waiting else None
             superseded = type(newest) is type(event) and isinstance(event, _DROPPABLE)
@@ -43,7 +47,7 @@ class Outbox:
             self._changed.notify()
 
     def close(self) -> None:
-        """Send what waits, then return."""
+        """Send the queued events and end the thread. Returns after two seconds at the latest."""
         self.put(None)
         self._thread.join(timeout=2.0)
 

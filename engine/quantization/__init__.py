@@ -1,6 +1,6 @@
-"""From stored bytes to numbers. Knows the layout of each weight format, not where the bytes came from.
+"""The formats of stored weights: how each is laid out and unpacked. Other packages read the bytes.
 
-A new format is one file with a `FORMAT` and its line in `FORMATS`.
+To add a format, write a module with a `FORMAT`, and list it in `FORMATS`.
 """
 
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -22,7 +22,14 @@ from engine.quantization import (
     q8_0,
 )
 from engine.quantization.format import Format, Parts
-from engine.quantization.modules import Experts, PackedEmbedding, PackedLinear, Table, half_split, packed_in
+from engine.quantization.modules import (
+    Experts,
+    PackedEmbedding,
+    PackedLinear,
+    RowTable,
+    half_split,
+    packed_in,
+)
 from engine.quantization.packed import Mover, Packed, Workspace
 
 __all__ = [
@@ -34,17 +41,17 @@ __all__ = [
     "PackedEmbedding",
     "PackedLinear",
     "Parts",
-    "Table",
+    "RowTable",
     "Workspace",
-    "check_sound",
+    "check_valid",
     "format_named",
     "half_split",
     "packed_in",
 ]
 
 FORMATS: dict[str, Format] = {
-    each.name: each
-    for each in (
+    entry.name: entry
+    for entry in (
         *(plain.F64, plain.F32, plain.F16, plain.BF16),
         *(q4_0.FORMAT, q4_1.FORMAT, q5_0.FORMAT, q5_1.FORMAT, q8_0.FORMAT),
         *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
@@ -55,19 +62,20 @@ FORMATS: dict[str, Format] = {
 
 
 def format_named(name: str) -> Format:
-    """Raises UnsupportedModel for a format that is not among `FORMATS`."""
+    """Return the format called `name`. Raises UnsupportedModel if it is not in `FORMATS`."""
     if name not in FORMATS:
         raise UnsupportedModel(
-            f"Weights stored as {name} cannot be unpacked.",
-            f"Take a file in another format, such as Q4_K_M. Supported: {', '.join(FORMATS)}.",
+            f"Weights stored as {name} are not supported.",
+            f"Choose a file in another format, such as Q4_K_M. Supported: {', '.join(FORMATS)}.",
         )
     return FORMATS[name]
 
 
-def check_sound(name: str, parts: Parts, where: str) -> None:
-    """Raises BadCheckpoint, with `where` they lie, where bytes in the format `name` are not sound."""
-    if not format_named(name).sound(parts):
+def check_valid(name: str, parts: Parts, where: str) -> None:
+    """Raise BadCheckpoint unless `parts` are valid in the format called `name`. where: words for the
+    message that say where the parts are."""
+    if not format_named(name).valid(parts):
         raise BadCheckpoint(
-            f"{where} holds NaN, infinite numbers or wrong indices.",
+            f"{where} contains NaN, infinite numbers or invalid indices.",
             "The file is damaged; download it again.",
         )

@@ -1,8 +1,8 @@
-"""AWQ as AutoAWQ's GEMM version stores it: 4 bits.
+"""The AWQ formats as stored by AutoAWQ's GEMM version, with 4 bits per number.
 
-quants int32 [columns, rows / 8], zero points int32 [groups, rows / 8]: a word holds the numbers of 8 rows,
-from the lowest bits on those of rows 0, 2, 4, 6, 1, 3, 5, 7. Source: `dequantize_gemm` of AutoAWQ
-(awq/utils/packing_utils.py).
+The quants are int32 [columns, rows / 8], the zero points int32 [groups, rows / 8]. Each word holds the
+numbers of 8 rows, in the order 0, 2, 4, 6, 1, 3, 5, 7 from the lowest bits up. Source: `dequantize_gemm` of
+AutoAWQ (awq/utils/packing_utils.py).
 """
 
 import numpy as np
@@ -13,13 +13,13 @@ from engine.checkpoints import Groups
 from engine.quantization.grouped import Grouped, fields
 from engine.quantization.jit import kernel, store
 
-_PLACES = (0, 4, 1, 5, 2, 6, 3, 7)  # where in its word the number of each row is
+_PLACES = (0, 4, 1, 5, 2, 6, 3, 7)  # position of each row's number in its word
 _SHIFTS = np.array([4 * place for place in _PLACES], np.uint32)
 
 
 @kernel
 def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
-    # x86 and ARM read words at any address.
+    # The words may be unaligned; x86 and ARM can read them at any address.
     words = data.view(np.uint32)
     count = scales.shape[1]
     values = np.empty(count, np.float32)
@@ -36,11 +36,13 @@ def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: 
 
 
 def ordered(words: Tensor) -> Tensor:
-    """int32 [words, n] -> int32 [words * 8, n], in the order of the rows."""
+    """Unpack 4-bit numbers in the order of the rows. words: int32 [words, n]. Return int32 [words * 8, n]."""
     return fields(words, 4).reshape(-1, 8, words.shape[1])[:, list(_PLACES)].flatten(0, 1)
 
 
 class Awq(Grouped):
+    """One of the AWQ formats, which differ in the dtype of the scales."""
+
     def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
         words = words.view(shape[1], -1)[:, first // 8 : (first + count) // 8]
         return ordered(words.t()).t()
@@ -51,6 +53,6 @@ class Awq(Grouped):
 
 FORMATS = (
     Awq("AWQ", torch.float16, unpack),
-    Awq("AWQ_BF16", torch.bfloat16, unpack),  # named by the type of the scales
+    Awq("AWQ_BF16", torch.bfloat16, unpack),  # named by the dtype of the scales
     Awq("AWQ_F32", torch.float32, unpack),
 )

@@ -1,4 +1,5 @@
-"""ggml's block formats: a row is a run of blocks, each a few numbers with scales of their own."""
+"""The common part of ggml's block formats: a row is a sequence of blocks, and a block holds a few numbers
+with scales of its own."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,41 +15,54 @@ from engine.quantization import triton
 from engine.quantization.format import Format, Parts
 from engine.quantization.jit import spread
 
-# Blocks unpacked at a time by one thread: enough that taking the next piece costs nothing.
+# How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
 _PIECE = 2048
 
-# (data uint8 [blocks * bytes], out [blocks * values], float32 or uint16 for bfloat16)
+# Unpacks on the CPU: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
 Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
-# uint8 [blocks, bytes] -> float32 [blocks, values], on any device
+# Unpacks on any device: uint8 [blocks, bytes] -> float32 [blocks, values]
 Numbers = Callable[[Tensor], Tensor]
+
+# Takes the block at data[p] apart, in compiled code: (data uint8, p, quants uint8 [values], small uint8) ->
+# the bits of the float16 scale and of the float16 minimum, or 0. Quants are unsigned: a format's offset is
+# added. `small` receives the 8-bit scales in the order of the columns, each followed by its minimum if there
+# is one.
+# number = scale * (quant - offset), or scale * quant - minimum.
+Split = Callable[[NDArray[np.uint8], int, NDArray[np.uint8], NDArray[np.uint8]], tuple[int, int]]
 
 
 def halves(data: Tensor) -> Tensor:
-    """uint8 [blocks, 2 * n], float16 in little-endian order at any address, as float32 [blocks, n]."""
+    """Convert little-endian float16 numbers, given as uint8 [blocks, 2 * n] at any address, to float32
+    [blocks, n]."""
     return data.clone(memory_format=torch.contiguous_format).view(torch.float16).float()
 
 
-class Blocks(Format):
-    """A row is columns / `values` blocks of `nbytes` bytes.
+class BlockFormat(Format):
+    """A format in which a row consists of blocks.
 
-    Attributes: `kernel` unpacks on the CPU, `numbers` (plain torch) on any device; `scales`, where in a
-    block its float16 scales begin.
+    Attributes: `values`, how many numbers a block holds; `nbytes`, the size of a block; `scales`, the offsets
+    of float16 numbers (scales and minima) in a block; `kernel`, which unpacks on the CPU; `numbers`, which
+    unpacks on any device, in plain torch; `split`, which takes a block apart for products at packed size, or
+    None.
     """
 
-    def __init__(self, name: str, scales: tuple[int, ...], kernel: Kernel, numbers: Numbers) -> None:
+    def __init__(
+        self, name: str, scales: tuple[int, ...], kernel: Kernel, numbers: Numbers, split: Split | None = None
+    ) -> None:
         self.name = name
         self.values, self.nbytes = BLOCKS[name]
         self.scales = scales
         self.kernel = kernel
         self.numbers = numbers
+        self.split = split
 
     def prepare(self, dtype: torch.dtype) -> None:
         out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
         self.kernel(np.empty(0, np.uint8), out)
 
-    def sound(self, parts: Parts) -> bool:
+    def valid(self, parts: Parts) -> bool:
         blocks = parts[0].view(-1, self.nbytes)
-        # The high byte of an infinite or NaN float16 is s11111mm.
+        # The high byte of an infinite or NaN float16 is, in bits, s11111mm (s: sign, m: mantissa).
         return not any((blocks[:, at + 1] & 0x7C).eq(0x7C).any() for at in self.scales)
 
     def unpack(
@@ -85,7 +99,7 @@ class Blocks(Format):
             self.kernel(source, out.view(torch.uint16).numpy())
         elif out.dtype == torch.float32:
             self.kernel(source, out.numpy())
-        else:  # no kernel of its own: rounded from float32 while that is in the processor's cache
+        else:  # float16 has no kernel: round float32 numbers while they are in the processor's cache
             numbers = torch.empty(len(out))
             self.kernel(source, numbers.numpy())
             out.copy_(numbers)

@@ -1,4 +1,4 @@
-"""What a stored number format offers to the rest of the engine."""
+"""The interface that every format of stored weights implements."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -8,20 +8,21 @@ from torch import Tensor
 
 from engine.checkpoints import Groups
 
-# The stored bytes of one matrix: uint8 [bytes] each, one for each span of its `checkpoints.Weight`.
+# The stored bytes of one matrix: one tensor, uint8 [bytes], for each span of its `checkpoints.Weight`.
 Parts = Sequence[Tensor]
 
 
 def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
-    """uint8 [nbytes] as numbers of `dtype`. Files align tensors to nothing: what begins at an odd address is
-    copied."""
+    """Return bytes, uint8 [nbytes], as numbers of `dtype`. Bytes at an unaligned address are copied first,
+    because files do not align tensors."""
     if data.data_ptr() % dtype.itemsize or data.storage_offset() % dtype.itemsize:
         data = data.clone()
     return data.view(dtype)
 
 
 class Format(ABC):
-    """One stored number format. Stateless: one object serves every matrix in it.
+    """A format in which the numbers of a matrix are stored. Stateless: one object serves all matrices in the
+    format.
 
     Attributes: `name`, as in `checkpoints.Weight.format`.
     """
@@ -29,13 +30,14 @@ class Format(ABC):
     name: str
 
     def prepare(self, dtype: torch.dtype) -> None:
-        """Compile what unpacking to `dtype` on the CPU needs, or read it from the user's cache."""
-        return  # numbers stored as they are need nothing
+        """Make the kernel that unpacks to `dtype` on the CPU ready: read it from the user's cache, or compile
+        it."""
+        return  # plain numbers need no kernel
 
     @abstractmethod
-    def sound(self, parts: Parts) -> bool:
-        """Whether every number comes out finite, and every index lies within its table: a damaged file is
-        found before it speaks."""
+    def valid(self, parts: Parts) -> bool:
+        """Return whether every number is finite and every index lies within its table, so that a damaged file
+        is found before the model answers."""
 
     @abstractmethod
     def unpack(
@@ -47,17 +49,17 @@ class Format(ABC):
         out: Tensor,
         groups: Groups | None = None,
     ) -> Tensor:
-        """Rows first..first + count of the matrix of `shape` (rows, columns) that `parts` hold.
+        """Unpack rows first..first + count of the matrix of `shape` (rows, columns) stored in `parts`.
 
-        out: count * columns numbers or more of the type wanted (float32, bfloat16, float16), contiguous, on
-        the device of `parts`.
-        Returns [count, columns]: a view of `out` (perhaps transposed), or of `parts` where they are such
-        numbers already.
+        out: space for at least count * columns numbers of the resulting type (float32, bfloat16 or float16),
+        contiguous, on the device of `parts`. groups: for GPTQ and AWQ only.
+        Returns [count, columns]: a view of `out` (perhaps transposed), or a view of `parts` if they already
+        store numbers of that type.
         """
 
     def product(
         self, parts: Parts, shape: tuple[int, int], x: Tensor, groups: Groups | None = None
     ) -> Tensor | None:
-        """x [n, columns] times the matrix's transpose, [n, rows], straight from `parts`; None where unpacking
-        first is the better way, or the only one."""
+        """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it
+        first. Return the product, [n, rows], or None if unpacking first is faster or the only way."""
         return None

@@ -1,8 +1,9 @@
-"""GPTQ as AutoGPTQ and its heirs store it: 2, 3, 4 or 8 bits.
+"""The GPTQ formats as stored by AutoGPTQ and its successors, with 2, 3, 4 or 8 bits per number.
 
-quants int32 [columns * bits / 32, rows]: column after column, the numbers of one row are a stream of bits,
-lowest first. Zero points int32 [groups, rows * bits / 32], streams along the rows; version 1 stores them less
-one. Source: `TorchLinear.dequantize_weight` and `convert_gptq_v1_to_v2_format_module` of GPTQModel.
+The quants are int32 [columns * bits / 32, rows]: the numbers of one row, column by column, form a stream of
+bits, lowest first. The zero points are int32 [groups, rows * bits / 32]: those of one group, row by row, form
+such a stream; version 1 stores each of them minus one. Source: `TorchLinear.dequantize_weight` and
+`convert_gptq_v1_to_v2_format_module` of GPTQModel.
 """
 
 import numpy as np
@@ -13,16 +14,16 @@ from engine.checkpoints import Groups
 from engine.quantization.grouped import Grouped, fields
 from engine.quantization.jit import kernel, store
 
-_ONES = {2: 0x55555555, 4: 0x11111111, 8: 0x01010101}  # bits: a one in each number of a word
+_ONES = {2: 0x55555555, 4: 0x11111111, 8: 0x01010101}  # by bits per number: a word whose numbers are all one
 
 
 @kernel
 def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
-    # x86 and ARM read words at any address.
+    # The words may be unaligned; x86 and ARM can read them at any address.
     words = data.view(np.uint32)
     count = scales.shape[1]
     mask = np.uint32((1 << bits) - 1)
-    # So few rows at a time that their words stay in the cache until all numbers in them are read.
+    # Few rows are unpacked at a time, so that their words stay in the cache until all their numbers are read.
     for left in range(0, count, 1024):
         width = min(1024, count - left)
         values = np.empty(width, np.float32)
@@ -46,13 +47,16 @@ def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: 
 
 
 class Gptq(Grouped):
+    """One of the GPTQ formats, which differ in the dtype of the scales."""
+
     def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
         return fields(words.view(-1, shape[0])[:, first : first + count], bits)
 
     def zeros(self, words: Tensor, groups: Groups) -> Tensor:
         if not groups.zero_offset:
             return fields(words, groups.bits)
-        # GPTQModel takes the one off whole words, where a number may borrow from the next; so it is put back.
+        # GPTQModel subtracts the ones from whole words, where a number may borrow from the next. Adding
+        # them to whole words undoes that.
         if groups.bits in _ONES:
             return fields(words + _ONES[groups.bits], groups.bits)
         return fields(words, groups.bits) + 1 & (1 << groups.bits) - 1
@@ -60,6 +64,6 @@ class Gptq(Grouped):
 
 FORMATS = (
     Gptq("GPTQ", torch.float16, unpack),
-    Gptq("GPTQ_BF16", torch.bfloat16, unpack),  # named by the type of the scales
+    Gptq("GPTQ_BF16", torch.bfloat16, unpack),  # named by the dtype of the scales
     Gptq("GPTQ_F32", torch.float32, unpack),
 )

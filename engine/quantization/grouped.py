@@ -1,7 +1,7 @@
-"""What GPTQ and AWQ share: numbers of a few bits, a scale and a zero point for each group of columns.
+"""The common part of GPTQ and AWQ: numbers of a few bits, a scale and a zero point per group of columns.
 
-number = scale * (quant - zero point). Everything is stored transposed, [columns, rows], so that rows are
-contiguous.
+number = scale * (quant - zero point). Everything is stored transposed, [columns, rows]: the numbers of one
+column lie next to each other.
 """
 
 from abc import abstractmethod
@@ -16,24 +16,25 @@ from engine.quantization import triton
 from engine.quantization.format import Format, Parts, typed
 from engine.quantization.jit import spread
 
-# Numbers unpacked at a time by one thread: enough that taking the next piece costs nothing.
+# How many numbers a thread unpacks at a time: so many that taking the next piece costs next to nothing.
 _PIECE = 1 << 17
 
-# (words uint8 at any address; scales, zeros float32 [groups, count]; group int32 [n], of columns start..start
-# + n; bits; rows of the matrix; start; first row; out [n * count], float32 or uint16 for bfloat16)
+# Unpacks columns start..start + n of rows first..first + count. Arguments: the matrix's words, uint8 at any
+# address; scales and zero points, float32 [groups, count] each; the group of each column, int32 [n]; bits per
+# number; rows of the matrix; start; first; out [n * count], float32, or uint16 for bfloat16.
 Kernel = Callable[..., None]
 
 
 def fields(words: Tensor, bits: int) -> Tensor:
-    """Numbers of `bits` bits, lowest first, in streams of words: int32 [words, n] -> int32 [words * 32 /
-    bits, n].
+    """Unpack numbers of `bits` bits from n streams of words, lowest bits first. A number of 3 bits may span
+    two words.
 
-    A number of 3 bits may lie in two words.
+    words: int32 [words, n]. Returns int32 [words * 32 / bits, n].
     """
-    block = bits if 32 % bits else 1  # words after which a number begins with a word again
+    block = bits if 32 % bits else 1  # words after which a number starts at a word boundary again
     begin = torch.arange(0, 32 * block, bits, dtype=torch.int32, device=words.device)[:, None]
     word, shift = begin[:, 0] // 32, begin % 32
-    within = (32 - shift).clamp(max=bits)  # bits in the first word
+    within = (32 - shift).clamp(max=bits)  # bits of each number in its first word
     words = words.reshape(-1, block, words.shape[1])
     low = words[:, word] >> shift & (1 << within) - 1
     high = words[:, (word + 1) % block] << within
@@ -41,9 +42,10 @@ def fields(words: Tensor, bits: int) -> Tensor:
 
 
 class Grouped(Format):
-    """Parts: quants and zero points (packed int32), scales [groups, rows], perhaps the group of each column.
+    """A format with these parts: quants and zero points (packed into int32 words), scales [groups, rows], and
+    perhaps the group of each column.
 
-    Attributes: `scales`, the type of the scales; `kernel` unpacks on the CPU.
+    Attributes: `scales`, the dtype of the scales; `kernel`, which unpacks on the CPU.
     """
 
     def __init__(self, name: str, scales: torch.dtype, kernel: Kernel) -> None:
@@ -56,12 +58,13 @@ class Grouped(Format):
         out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
         self.kernel(np.empty(0, np.uint8), table, table, group, 4, 0, 0, 0, out)
 
-    def sound(self, parts: Parts) -> bool:
-        """Also whether each column's group is among those that have a scale."""
+    def valid(self, parts: Parts) -> bool:
+        """Return whether every number is finite and every column's group exists."""
         scales = typed(parts[2], self.scales)
         if not len(scales):
             return True
-        largest = torch.stack(torch.aminmax(scales)).float() * 255  # of 8 bits; a NaN is both ends
+        # Quants have 8 bits at most. If a scale is NaN, so are the minimum and the maximum.
+        largest = torch.stack(torch.aminmax(scales)).float() * 255
         if not torch.isfinite(largest).all():
             return False
         if len(parts) == 3:
@@ -93,7 +96,7 @@ class Grouped(Format):
 
         def work(start: int, stop: int) -> None:
             place = flat[start:stop]
-            # float16 has no kernel of its own: it is rounded while in the processor's cache.
+            # float16 has no kernel: round float32 numbers while they are in the processor's cache.
             wide = torch.empty(place.shape) if place.dtype == torch.float16 else place
             target = (wide.view(torch.uint16) if wide.dtype == torch.bfloat16 else wide).view(-1).numpy()
             self.kernel(words, scales, zeros, group[start:stop], groups.bits, rows, start, first, target)
@@ -116,7 +119,7 @@ class Grouped(Format):
         return [typed(part, dtype) for part, dtype in zip(parts, types, strict=False)]
 
     def numbers(self, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups) -> Tensor:
-        """Rows first..first + count, transposed: float32 [columns, count]. Plain torch, on any device."""
+        """Unpack rows first..first + count, transposed, in plain torch: float32 [columns, count]."""
         scales, zeros, group = self._tables(parts, shape, first, count, groups)
         quants = self.quants(typed(parts[0], torch.int32), shape, first, count, groups.bits)
         return (quants - zeros[group]).mul_(scales[group])
@@ -124,15 +127,15 @@ class Grouped(Format):
     def _tables(
         self, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Scales and zero points, float32 [groups, count], of rows first..first + count; the group of each
-        column, int32 [columns]."""
+        """Return the scales and the zero points of rows first..first + count, float32 [groups, count] each,
+        and the group of each column, int32 [columns]."""
         rows, columns = shape
         scales = typed(parts[2], self.scales).view(-1, rows)
         words = typed(parts[1], torch.int32).view(len(scales), -1)
         words = words[:, first * groups.bits // 32 : -(-(first + count) * groups.bits // 32)]
         zeros = self.zeros(words.t(), groups)[:count].t().float().contiguous()
         if len(parts) == 4:
-            # A damaged index must not read memory that is not the scales'.
+            # A damaged index must not read memory outside the scales.
             group = typed(parts[3], torch.int32).clamp(0, len(scales) - 1)
         else:
             group = torch.arange(columns, dtype=torch.int32, device=scales.device) // groups.size
@@ -140,9 +143,9 @@ class Grouped(Format):
 
     @abstractmethod
     def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
-        """Rows first..first + count of `words` (int32, all of them): int32 [columns, count], on any
-        device."""
+        """Unpack the quants of rows first..first + count on any device: int32 [columns, count]. words: the
+        int32 words of all rows."""
 
     @abstractmethod
     def zeros(self, words: Tensor, groups: Groups) -> Tensor:
-        """Zero points from int32 [words, groups]: int32 [rows or a few more, groups]."""
+        """Unpack zero points. words: int32 [words, groups]. Return int32 [rows, or a few more, groups]."""

@@ -1,6 +1,6 @@
 """IQ4_NL: 32 numbers in 18 bytes, 4.5 bits each.
 
-float16 scale, 16 bytes of 4-bit quants as in Q4_0.
+A block holds: float16 scale; 16 bytes of 4-bit quants, laid out as in Q4_0.
 number = scale * LEVELS[quant]. Source: block_iq4_nl, kvalues_iq4nl and dequantize_row_iq4_nl of ggml
 (ggml-quants.c).
 """
@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.code_book import LEVELS, levels
 from engine.quantization.jit import half, kernel, store
-
-LEVELS = np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.float32)
 
 
 @kernel
@@ -32,9 +31,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return halves(blocks[:, :2]) * levels(quants)
 
 
-def levels(quants: Tensor) -> Tensor:
-    """uint8 [...] -> float32 [...]"""
-    return torch.from_numpy(LEVELS).to(quants.device)[quants.int()]
-
-
-FORMAT = Blocks("IQ4_NL", (0,), unpack, numbers)
+FORMAT = BlockFormat("IQ4_NL", (0,), unpack, numbers)

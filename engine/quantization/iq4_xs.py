@@ -1,9 +1,10 @@
 """IQ4_XS: 256 numbers in 136 bytes, 4.25 bits each.
 
-float16 scale of scales; eight 6-bit scales of 32 numbers each: their high two bits in 2 bytes (scale j's at
-bits 2j and 2j+1 of the little-endian word), their low four in 4 bytes, low half first; 128 bytes of 4-bit
-quants, 16 for each 32 numbers as in IQ4_NL.
-number = scale * LEVELS[quant], where scale counts from -32. Source: block_iq4_xs and dequantize_row_iq4_xs of
+A block holds: float16 scale of scales; 2 bytes with the high two bits of eight 6-bit scales, each for 32
+numbers (those of scale j at bits 2j and 2j+1 of the little-endian word); 4 bytes with the low four bits of
+the scales, two scales in a byte, low half first; 128 bytes of 4-bit quants: 16 bytes for each 32 numbers,
+laid out as in IQ4_NL.
+number = scale of scales * (scale - 32) * LEVELS[quant]. Source: block_iq4_xs and dequantize_row_iq4_xs of
 ggml (ggml-quants.c).
 """
 
@@ -11,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.iq4_nl import LEVELS, levels
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.code_book import LEVELS, levels
 from engine.quantization.jit import half, kernel, store
 
 
@@ -41,4 +42,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s[:, :, None] * levels(quants)).view(-1, 256)
 
 
-FORMAT = Blocks("IQ4_XS", (0,), unpack, numbers)
+FORMAT = BlockFormat("IQ4_XS", (0,), unpack, numbers)

@@ -1,7 +1,7 @@
-"""Compiled loops over packed bytes: numba's compiler, a cache of its results per user, and all cores.
+"""Compiled loops over packed bytes: numba's compiler, a per-user cache of its results, and a thread pool.
 
-Compiling one loop takes about a second, reading it from the cache a few milliseconds; `prepare` does either
-before the first pass needs it.
+Compiling one loop takes about a second, reading it from the cache a few milliseconds. `Format.prepare` does
+one or the other before the first pass.
 """
 
 import os
@@ -19,21 +19,25 @@ import numba
 import numpy as np
 from llvmlite import binding as llvm
 from numba import types
+from numba.core import sigutils
 from numba.core.caching import FunctionCache
+from numba.core.ccallback import CFunc
 from numba.extending import overload
 from platformdirs import user_cache_path
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# LLVM makes no vector instructions of a short loop that it has unrolled whole: with its own limit, most
-# kernels run at a third of their speed.
+# LLVM does not vectorize a short loop that it has fully unrolled: with its default limit, most kernels run at
+# a third of their speed.
 llvm.set_option("numba", "-unroll-full-max-count=8")
 
 
 def _cache_folder() -> Path:
-    """One folder per state of these sources: numba notices a changed loop, but not a changed helper of it."""
+    """Return the folder for compiled loops. Every state of these sources has a folder of its own, because
+    numba detects that a loop has changed, but not that a helper has."""
     digest = sha256(numba.__version__.encode())
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    here = Path(__file__).parent
+    for file in sorted([*here.glob("*.py"), *here.with_name("compiled").glob("*.py")]):
         digest.update(file.read_bytes())
     return user_cache_path("specexec-desktop", appauthor=False) / "compiled" / digest.hexdigest()[:16]
 
@@ -48,11 +52,12 @@ try:
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
     _CACHED = True
 except OSError:
-    _CACHED = False  # no folder that can be written: compiled anew in each process
+    _CACHED = False  # no writable folder: each process compiles again
 
 
 class _Cache(FunctionCache):
-    """numba's cache of one kernel; a file that cannot be read or written costs a compilation, no call."""
+    """numba's cache of one kernel. If its file cannot be read or written, the kernel is compiled again,
+    and no error is raised."""
 
     def load_overload(self, signature: Any, target: Any) -> Any:
         try:
@@ -62,33 +67,61 @@ class _Cache(FunctionCache):
                 self.flush()
             return None
 
+    def _index_key(self, signature: Any, codegen: Any) -> Any:
+        # numba's own key contains the functions that a kernel is made from, pickled with an identity that is
+        # new in every process. Names are unique, and the folder stands for the sources.
+        return signature, codegen.magic_tuple(), self._py_func.__qualname__
+
     def save_overload(self, signature: Any, result: Any) -> None:
         with suppress(OSError):
             super().save_overload(signature, result)
 
 
 def kernel(function: F) -> F:
-    """`function` compiled at its first call with each combination of types; it runs without Python's lock."""
+    """Compile `function` when it is first called with a combination of types. Once compiled, it runs
+    without holding Python's global lock."""
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if _CACHED:
-        compiled._cache = _Cache(function)  # what numba's own option `cache` does
+        compiled._cache = _Cache(function)  # as numba's own option `cache` does
     return cast(F, compiled)
 
 
+def cached_address(signature: Any, function: Callable[..., None], reorder: bool = False) -> int:
+    """Compile `function` for the types of `signature`, or read it from the cache; return the address of the
+    machine code. It runs without Python and raises nothing.
+
+    reorder: whether sums may be reordered for vectors. The order may then differ from one compiled function
+    to another.
+    """
+    options: dict[str, Any] = {"error_model": "numpy"}
+    if reorder:
+        options["fastmath"] = {"reassoc", "nsz", "contract"}
+    compiled: Any = CFunc(function, sigutils.normalize_signature(signature), {}, options)
+    if _CACHED:
+        compiled._cache = _Cache(function)
+    compiled.compile()
+    _KEPT.append(compiled)
+    address: int = compiled.address
+    return address
+
+
+_KEPT: list[object] = []  # compiled functions whose addresses are in use
+
+
 def helper(function: F) -> F:
-    """A function for kernels to call; becomes part of them."""
+    """Make `function` callable from kernels; it is inlined into them."""
     return cast(F, numba.njit(inline="always", error_model="numpy")(function))
 
 
 @helper
 def half(data, at):  # type: ignore[no-untyped-def]
-    """The float16 whose two bytes, little-endian, begin at data[at] (uint8), as float32."""
+    """Return the little-endian float16 at data[at] (uint8) as float32."""
     low, high = np.uint32(data[at]), np.uint32(data[at + 1])
     sign = np.uint32(np.uint32(high >> np.uint32(7)) << np.uint32(31))
     rest = np.uint32(
         np.uint32(np.uint32(high & np.uint32(0x7F)) << np.uint32(21)) | np.uint32(low << np.uint32(13))
     )
-    # The exponents' biases differ by 112; a product is right for subnormal numbers too.
+    # The exponent biases differ by 112; multiplying is correct for subnormal numbers too.
     word = np.float32(rest.view(np.float32) * np.float32(2.0**112)).view(np.uint32)
     if rest >= np.uint32(0x1F << 23):  # infinite or NaN
         word = np.uint32(rest | np.uint32(0xFF << 23))
@@ -96,23 +129,31 @@ def half(data, at):  # type: ignore[no-untyped-def]
 
 
 @helper
+def stored_half(data, at):  # type: ignore[no-untyped-def]
+    """Return the bits of the little-endian float16 at data[at] (uint8), uint16."""
+    return np.uint16(np.uint16(data[at]) | np.uint16(np.uint16(data[at + 1]) << np.uint16(8)))
+
+
+@helper
 def word(data, at):  # type: ignore[no-untyped-def]
-    """The uint32 whose four bytes, little-endian, begin at data[at] (uint8)."""
+    """Return the little-endian uint32 at data[at] (uint8)."""
     low = np.uint32(np.uint32(data[at]) | np.uint32(np.uint32(data[at + 1]) << np.uint32(8)))
     high = np.uint32(np.uint32(data[at + 2]) | np.uint32(np.uint32(data[at + 3]) << np.uint32(8)))
     return np.uint32(low | np.uint32(high << np.uint32(16)))
 
 
 def store(values, out, at):  # type: ignore[no-untyped-def]
-    """For kernels: write float32 `values` to out[at:], which is float32, or uint16 to hold bfloat16 (rounded
-    to nearest, ties to even)."""
-    raise NotImplementedError("only compiled code calls this")
+    """Write float32 `values` to `out` from index `at` on. Only kernels can call this.
+
+    out: float32, or uint16 for bfloat16, to which values are rounded (to nearest, ties to even).
+    """
+    raise NotImplementedError("only compiled code can call this")
 
 
 @overload(store, inline="always")
 def _store(values, out, at):  # type: ignore[no-untyped-def]
-    # Slices, and casts back to 32 bits at each step: numba would check for negative indices and widen to 64
-    # bits, which costs half the speed.
+    # Slices are used, and every step casts back to 32 bits: otherwise numba checks for negative indices and
+    # widens to 64 bits, which halves the speed.
     if out.dtype != types.uint16:
 
         def copy(values, out, at):  # type: ignore[no-untyped-def]
@@ -129,7 +170,7 @@ def _store(values, out, at):  # type: ignore[no-untyped-def]
             word = words[i]
             odd = np.uint32(np.uint32(word >> np.uint32(16)) & np.uint32(1))
             rounded = np.uint16(np.uint32(np.uint32(word + np.uint32(0x7FFF)) + odd) >> np.uint32(16))
-            # Rounding up must not make a number of a NaN.
+            # Rounding up must not turn a NaN into a number.
             nan = np.uint32(word & np.uint32(0x7FFFFFFF)) > np.uint32(0x7F800000)
             place[i] = np.uint16(0x7FC0) if nan else rounded
 
@@ -142,14 +183,16 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def spread(count: int, work: Callable[[int, int], None], piece: int) -> None:
-    """Call work(start, stop) for pieces of 0..count, of `piece` items each, on all cores at once."""
+    """Divide 0..count into pieces of `piece` items, and call work(start, stop) for each piece, on all cores
+    in parallel."""
     pieces = iter([(start, min(start + piece, count)) for start in range(0, count, piece)])
 
     def take() -> None:
-        for start, stop in pieces:  # a list's iterator gives each piece to one thread only
+        for start, stop in pieces:  # a list's iterator yields each piece to one thread only
             work(start, stop)
 
-    # The calling thread only waits: a thread it wakes tends to start on its own core, and would share it.
+    # The calling thread only waits: a thread that it wakes tends to start on the same core, which the two
+    # would then share.
     cores = min(os.cpu_count() or 1, -(-count // piece))
     for taker in [_pool().submit(take) for _ in range(cores)]:
         taker.result()

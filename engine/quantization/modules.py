@@ -1,4 +1,4 @@
-"""Layers that keep their weights packed, in the place of transformers' own."""
+"""Layers with packed weights, which replace those of transformers."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
@@ -10,8 +10,8 @@ from engine.quantization.packed import Mover, Packed
 
 
 def half_split(weight: Tensor, heads: int) -> Tensor:
-    """Rows of Q or K [heads * width, ...] from GGUF's order (rotary pairs side by side) to HF's (first
-    halves, then second)."""
+    """Reorder the rows of Q or K, [heads * width, ...], from GGUF's order to HF's. In each head, GGUF keeps
+    the two rows of a rotary pair side by side; HF has the first rows of all pairs, then the second ones."""
     return (
         weight.view(heads, weight.shape[0] // heads // 2, 2, *weight.shape[1:])
         .transpose(1, 2)
@@ -20,9 +20,9 @@ def half_split(weight: Tensor, heads: int) -> Tensor:
 
 
 class PackedLinear(nn.Module):
-    """nn.Linear over a packed matrix, or over several whose rows follow one another.
+    """Replaces nn.Linear. Its weight is one packed matrix, or several whose rows are stacked.
 
-    rope_heads: as `checkpoints.Weight.rope_heads`; the outputs are put in HF's order instead of the rows.
+    rope_heads: as `checkpoints.Weight.rope_heads`; instead of the matrix's rows, the outputs are reordered.
     """
 
     def __init__(self, weights: Sequence[Packed], bias: Tensor | None = None, rope_heads: int = 0) -> None:
@@ -32,7 +32,7 @@ class PackedLinear(nn.Module):
         self.rope_heads = rope_heads
 
     def forward(self, x: Tensor) -> Tensor:
-        """[..., columns] -> [..., rows]"""
+        """Map x [..., columns] to [..., rows]."""
         flat = x.reshape(-1, x.shape[-1])
         outputs = [weight.product(flat) for weight in self.weights]
         output = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=1)
@@ -43,26 +43,26 @@ class PackedLinear(nn.Module):
         return output.view(*x.shape[:-1], -1)
 
 
-class Table(Protocol):
-    """A matrix of which single rows are asked for. `Packed` is one."""
+class RowTable(Protocol):
+    """A matrix from which single rows can be read, such as `Packed`."""
 
     def rows(self, which: Tensor) -> Tensor:
-        """Rows `which` (int64 [n]) unpacked, [n, columns]."""
+        """Return rows `which` (int64 [n]) unpacked, [n, columns]."""
 
 
 class PackedEmbedding(nn.Module):
-    """nn.Embedding over a packed table; only the rows asked for are unpacked.
+    """A replacement for nn.Embedding. Its table is packed, and only the rows that are looked up are unpacked.
 
-    scale: what every number is multiplied by (Gemma), or None.
+    scale: a factor for every number (Gemma has one), or None.
     """
 
-    def __init__(self, weight: Table, scale: Tensor | None = None) -> None:
+    def __init__(self, weight: RowTable, scale: Tensor | None = None) -> None:
         super().__init__()
         self.weight = weight
         self.scale = scale
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """int64 [...] -> [..., width]"""
+        """Look up tokens, int64 [...]; return their rows, [..., width]."""
         rows = self.weight.rows(tokens.reshape(-1))
         if self.scale is not None:
             rows = rows * self.scale.to(rows.dtype)
@@ -70,11 +70,11 @@ class PackedEmbedding(nn.Module):
 
 
 class Experts(nn.Module):
-    """A mixture's experts, each three matrices of its own, of which only those that some row was routed to
-    are touched.
+    """The experts of a mixture, three matrices each. A pass reads only the experts that its rows are routed
+    to.
 
-    Takes the place of modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
-    Attributes: `mover`, told which experts a pass uses; None where all are in memory.
+    Replaces modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
+    Attributes: `mover`, which is told which experts a pass uses; None if all are in memory.
     """
 
     def __init__(self, activation: Callable[[Tensor], Tensor]) -> None:
@@ -86,16 +86,18 @@ class Experts(nn.Module):
         self.mover: Mover | None = None
 
     def place(self, kind: str, expert: int, matrix: Packed) -> None:
-        """kind: gate_proj, up_proj [inner, width] or down_proj [width, inner]."""
+        """Set one matrix. kind: gate_proj, up_proj [inner, width] or down_proj [width, inner]."""
         getattr(self, kind)[expert] = matrix
 
     def matrices(self, experts: Iterable[int]) -> list[Packed]:
-        """Those of `experts`."""
+        """Return the matrices of `experts`."""
         return [kind[expert] for expert in experts for kind in (self.gate_proj, self.up_proj, self.down_proj)]
 
     def forward(self, x: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
-        """x [rows, width]; chosen int64 [rows, k], the experts of each row; shares [rows, k] -> [rows,
-        width]"""
+        """Return for each row of x the sum of its experts' outputs, each times its share: [rows, width].
+
+        x: [rows, width]. chosen: the experts of each row, int64 [rows, k]. shares: their shares, [rows, k].
+        """
         output = torch.zeros_like(x)
         used = chosen.unique().tolist()
         if self.mover is not None:
@@ -110,14 +112,14 @@ class Experts(nn.Module):
 
 
 def packed_in(module: nn.Module) -> list[Packed]:
-    """All packed matrices of a model, each once, also where the head is tied to the embedding."""
-    found: dict[int, Packed] = {}
+    """Return all packed matrices of a model, without duplicates even if the head is tied to the embedding."""
+    matrices: dict[int, Packed] = {}
     for part in module.modules():
         match part:
             case PackedLinear():
-                found |= {id(matrix): matrix for matrix in part.weights}
+                matrices |= {id(matrix): matrix for matrix in part.weights}
             case PackedEmbedding(weight=Packed() as matrix):
-                found[id(matrix)] = matrix
+                matrices[id(matrix)] = matrix
             case Experts():
-                found |= {id(matrix): matrix for matrix in part.matrices(part.gate_proj)}
-    return list(found.values())
+                matrices |= {id(matrix): matrix for matrix in part.matrices(part.gate_proj)}
+    return list(matrices.values())

@@ -1,7 +1,7 @@
-"""A matrix in memory as it is stored, unpacked piece by piece at the moment it is multiplied."""
+"""A matrix kept as stored, unpacked piece by piece when it is multiplied."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import torch
@@ -10,44 +10,44 @@ from torch import Tensor
 from engine.checkpoints import Groups
 from engine.quantization.format import Format, Parts
 
-# Numbers unpacked at a time. Small enough that a large vocabulary's head needs no memory of its own size,
-# large enough that a product of this size runs at full speed.
+# How many numbers are unpacked at a time: few enough that a large vocabulary's head is never unpacked as a
+# whole, many enough that a product of this size runs at full speed.
 PIECE = 1 << 24
-# Pieces begin at multiples of this many rows: formats pack up to 32 rows of one column in a word.
+# Pieces start at multiples of this many rows: formats pack up to 32 rows of one column in a word.
 _ROWS = 64
 
 
 @dataclass(slots=True)
 class Workspace:
-    """Room for one unpacked piece, shared by all matrices of a model: they are multiplied one after
+    """Memory for one unpacked piece. All matrices of a model share it, because they are multiplied one after
     another."""
 
     dtype: torch.dtype
     device: torch.device
-    _room: Tensor | None = field(default=None)
+    _buffer: Tensor | None = field(default=None)
 
     def take(self, numbers: int) -> Tensor:
-        """At least `numbers` numbers. What was taken before is overwritten."""
-        if self._room is None or len(self._room) < numbers:
-            self._room = None  # free the smaller one first
-            with torch.inference_mode(False):  # usable inside that mode and outside
-                self._room = torch.empty(numbers, dtype=self.dtype, device=self.device)
-        return self._room
+        """Return space for at least `numbers` numbers. Space returned earlier must no longer be used."""
+        if self._buffer is None or len(self._buffer) < numbers:
+            self._buffer = None  # free the smaller one first
+            with torch.inference_mode(False):  # usable inside and outside inference mode
+                self._buffer = torch.empty(numbers, dtype=self.dtype, device=self.device)
+        return self._buffer
 
     @property
     def nbytes(self) -> int:
-        return 0 if self._room is None else self._room.nbytes
+        return 0 if self._buffer is None else self._buffer.nbytes
 
 
 class Mover(Protocol):
-    """Whoever brings the bytes of matrices that are not in memory.
+    """Brings the bytes of matrices to the compute device if they are not in its memory.
 
-    Attributes: `nbytes`, memory it takes on the compute device; since the start: `moved`, bytes brought, and
-    `waited_s`, seconds that `fetch` has waited for them. `look` is called by `fetch` before each chunk and
-    may end the pass by raising.
+    Attributes: `nbytes`, the bytes it takes on the compute device; `moved`, bytes moved since the start;
+    `waited_s`, seconds that `fetch` has waited for bytes since the start; `on_chunk`, a function that `fetch`
+    calls before each chunk and that may raise to end the pass.
     """
 
-    look: Callable[[], None]
+    on_chunk: Callable[[], None]
 
     @property
     def nbytes(self) -> int: ...
@@ -59,20 +59,21 @@ class Mover(Protocol):
     def waited_s(self) -> float: ...
 
     def fetch(self, matrix: "Packed") -> None:
-        """Give `matrix` its parts; they stay until the next fetch."""
+        """Set the parts of `matrix`; they are valid until the next fetch."""
 
     def choose(self, experts: Sequence["Packed"], chosen: Sequence["Packed"]) -> None:
-        """Of a mixture's `experts`, this pass will only ask for the matrices `chosen`."""
+        """Announce which matrices of a mixture this pass fetches. experts: all its matrices. chosen: those
+        that are fetched."""
 
     def close(self) -> None:
-        """End its threads, close its files."""
+        """Stop the threads and close the files."""
 
 
 @dataclass(slots=True, eq=False)
 class Packed:
     """A matrix [rows, columns] as stored.
 
-    Attributes: `parts`, its bytes (uint8 each; see `Format`); `mover` brings them where they are not in
+    Attributes: `parts`, its bytes (see `format.Parts`); `mover`, which fetches the parts if they are not in
     memory, else None.
     """
 
@@ -88,7 +89,8 @@ class Packed:
         return sum(part.nbytes for part in self.parts)
 
     def pieces(self) -> Iterator[tuple[int, Tensor]]:
-        """(first row, [rows, columns]) from top to bottom; each is overwritten by the next."""
+        """Unpack the matrix piece by piece, from top to bottom. Yield for each piece its first row and its
+        numbers, [rows, columns]; they may be overwritten by the next piece."""
         self._fetch()
         yield from self._unpacked()
 
@@ -99,13 +101,18 @@ class Packed:
     def _unpacked(self) -> Iterator[tuple[int, Tensor]]:
         rows, columns = self.shape
         step = max(_ROWS, PIECE // columns // _ROWS * _ROWS)
-        room = self.workspace.take(min(rows, step) * columns)
+        buffer = self.workspace.take(min(rows, step) * columns)
         for first in range(0, rows, step):
             count = min(step, rows - first)
-            yield first, self.format.unpack(self.parts, self.shape, first, count, room, self.groups)
+            yield first, self.format.unpack(self.parts, self.shape, first, count, buffer, self.groups)
+
+    def copied(self) -> "Packed":
+        """Return a copy of the matrix that stays in memory."""
+        self._fetch()
+        return replace(self, parts=tuple(part.clone() for part in self.parts), mover=None)
 
     def product(self, x: Tensor) -> Tensor:
-        """x [n, columns] times the matrix's transpose: [n, rows]."""
+        """Return x [n, columns] times the matrix's transpose: [n, rows]."""
         self._fetch()
         output = self.format.product(self.parts, self.shape, x, self.groups)
         if output is not None:
@@ -116,13 +123,13 @@ class Packed:
         return output
 
     def dense(self) -> Tensor:
-        """The whole matrix unpacked, [rows, columns], in memory of its own."""
+        """Return the whole matrix unpacked, [rows, columns], in memory of its own."""
         output = torch.empty(self.shape, dtype=self.workspace.dtype, device=self.workspace.device)
         for first, piece in self.pieces():
             output[first : first + len(piece)] = piece
         return output
 
     def rows(self, which: Tensor) -> Tensor:
-        """Rows `which` (int64 [n]) unpacked, [n, columns]. For formats that store row after row."""
+        """Return rows `which` (int64 [n]) unpacked, [n, columns]. Only for formats that store row by row."""
         chosen = self.parts[0].view(self.shape[0], -1)[which].view(-1)
         return Packed(self.format, (len(which), self.shape[1]), [chosen], self.workspace).dense()

@@ -1,4 +1,5 @@
-"""Numbers stored as they are: float32, float16, bfloat16, float64. Nothing to unpack where the type fits."""
+"""The formats of plain numbers: float64, float32, float16 and bfloat16. Numbers that already have the
+requested type are not copied."""
 
 import torch
 from torch import Tensor
@@ -8,17 +9,17 @@ from engine.quantization.format import Format, Parts, typed
 
 
 class Plain(Format):
-    """Little-endian numbers of one type, row after row."""
+    """A format that stores little-endian numbers of one type, row by row."""
 
     def __init__(self, name: str, dtype: torch.dtype) -> None:
         self.name = name
         self.dtype = dtype
 
-    def sound(self, parts: Parts) -> bool:
+    def valid(self, parts: Parts) -> bool:
         numbers = typed(parts[0], self.dtype)
         if not len(numbers):
             return True
-        return bool(torch.isfinite(torch.stack(torch.aminmax(numbers))).all())  # a NaN is both
+        return bool(torch.isfinite(torch.stack(torch.aminmax(numbers))).all())  # a NaN makes both NaN
 
     def unpack(
         self,

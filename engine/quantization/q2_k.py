@@ -1,17 +1,30 @@
 """Q2_K: 256 numbers in 84 bytes, 2.625 bits each.
 
-16 bytes for the sub-blocks of 16 numbers, 4-bit scale in the low half and 4-bit minimum in the high half;
-64 bytes of 2-bit quants: each 32 bytes hold half of the numbers, 32j..32j+31 of these at bits 2j and 2j+1;
-float16 scale of scales, float16 scale of minima.
-number = scale * quant - minimum. Source: block_q2_K and dequantize_row_q2_K of ggml (ggml-quants.c).
+A block holds: 16 bytes, one for each sub-block of 16 numbers, with a 4-bit scale in the low half and a 4-bit
+minimum in the high half; 64 bytes of 2-bit quants: the first 32 bytes hold numbers 0..127, the others numbers
+128..255, with numbers 32j..32j+31 of each half at bits 2j and 2j+1; float16 scale of scales; float16 scale
+of minima.
+number = scale of scales * scale * quant - scale of minima * minimum. Source: block_q2_K and
+dequantize_row_q2_K of ggml (ggml-quants.c).
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for j in range(16):
+        small[2 * j], small[2 * j + 1] = data[p + j] & 15, data[p + j] >> 4
+        q, shift = p + 16 + 32 * (j // 8) + 16 * (j & 1), 2 * (j % 8 // 2)
+        for i in range(16):
+            quants[16 * j + i] = data[q + i] >> shift & 3
+    return stored_half(data, p + 80), stored_half(data, p + 82)
 
 
 @kernel
@@ -38,9 +51,9 @@ def numbers(blocks: Tensor) -> Tensor:
 
 
 def quarters(data: Tensor) -> Tensor:
-    """2-bit numbers, uint8 [blocks, 64] -> uint8 [blocks, 256]"""
+    """Unpack the 2-bit quants of blocks, uint8 [blocks, 64], to uint8 [blocks, 256]."""
     shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=data.device)
     return (data.view(-1, 2, 1, 32) >> shifts[:, None] & 3).view(-1, 256)
 
 
-FORMAT = Blocks("Q2_K", (80, 82), unpack, numbers)
+FORMAT = BlockFormat("Q2_K", (80, 82), unpack, numbers, split)

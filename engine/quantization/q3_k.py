@@ -1,10 +1,11 @@
 """Q3_K: 256 numbers in 110 bytes, 3.4375 bits each.
 
-32 bytes of the quants' third bits (number 32j+i's is bit j of byte i); 64 bytes of their low two as in Q2_K;
-12 bytes of 6-bit scales of 16 numbers each: the low four bits of scales 0..7 in the low halves of bytes 0..7,
-of 8..15 in the high halves, the high two of scales 4k..4k+3 at bits 2k and 2k+1 of bytes 8..11; float16 scale
-of scales.
-number = scale * (quant - 4), where scale counts from -32. Source: block_q3_K and dequantize_row_q3_K of ggml
+A block holds: 32 bytes with the third bits of the quants (that of number 32j+i is bit j of byte i); 64 bytes
+with the low two bits of the quants, laid out as in Q2_K; 12 bytes with sixteen 6-bit scales, each for 16
+numbers; float16 scale of scales. Of the 12 bytes, bytes 0..7 hold the low four bits of scales 0..7 in their
+low halves and of scales 8..15 in their high halves; bytes 8..11 hold the high two bits, those of scales
+4k..4k+3 at bits 2k and 2k+1.
+number = scale of scales * (scale - 32) * (quant - 4). Source: block_q3_K and dequantize_row_q3_K of ggml
 (ggml-quants.c).
 """
 
@@ -12,9 +13,25 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
 from engine.quantization.q2_k import quarters
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for h in range(2):
+        for j in range(8):
+            low = data[p + 96 + j] >> 4 * h & 15
+            high = data[p + 104 + (j & 3)] >> 4 * h + 2 * (j // 4) & 3
+            small[8 * h + j] = (low | high << 4) - 32 & 0xFF
+            q, shift = p + 32 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+            third, bit = p + 16 * (j & 1), 4 * h + j // 2
+            for i in range(16):
+                quant = data[q + i] >> shift & 3 | (data[third + i] >> bit & 1) << 2
+                quants[128 * h + 16 * j + i] = quant
+    return stored_half(data, p + 108), np.uint16(0)
 
 
 @kernel
@@ -46,4 +63,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
 
 
-FORMAT = Blocks("Q3_K", (108,), unpack, numbers)
+FORMAT = BlockFormat("Q3_K", (108,), unpack, numbers, split)

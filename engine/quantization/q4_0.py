@@ -1,6 +1,7 @@
 """Q4_0: 32 numbers in 18 bytes, 4.5 bits each.
 
-float16 scale, 16 bytes of 4-bit quants: numbers 0..15 in their low halves, 16..31 in their high halves.
+A block holds: float16 scale; 16 bytes of 4-bit quants, with numbers 0..15 in the low halves of the bytes and
+numbers 16..31 in the high halves.
 number = scale * (quant - 8). Source: block_q4_0 and dequantize_row_q4_0 of ggml (ggml-quants.c).
 """
 
@@ -8,8 +9,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for i in range(16):
+        quants[i], quants[16 + i] = data[p + 2 + i] & 15, data[p + 2 + i] >> 4
+    return stored_half(data, p), np.uint16(0)
 
 
 @kernel
@@ -29,4 +38,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return halves(blocks[:, :2]) * (quants.float() - 8)
 
 
-FORMAT = Blocks("Q4_0", (0,), unpack, numbers)
+FORMAT = BlockFormat("Q4_0", (0,), unpack, numbers, split)

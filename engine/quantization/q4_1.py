@@ -1,6 +1,6 @@
 """Q4_1: 32 numbers in 20 bytes, 5 bits each.
 
-float16 scale, float16 minimum, 16 bytes of 4-bit quants as in Q4_0.
+A block holds: float16 scale; float16 minimum; 16 bytes of 4-bit quants, laid out as in Q4_0.
 number = scale * quant + minimum. Source: block_q4_1 and dequantize_row_q4_1 of ggml (ggml-quants.c).
 """
 
@@ -8,8 +8,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for i in range(16):
+        quants[i], quants[16 + i] = data[p + 4 + i] & 15, data[p + 4 + i] >> 4
+    return stored_half(data, p), stored_half(data, p + 2) ^ np.uint16(0x8000)
 
 
 @kernel
@@ -30,4 +38,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return d * quants + m
 
 
-FORMAT = Blocks("Q4_1", (0, 2), unpack, numbers)
+FORMAT = BlockFormat("Q4_1", (0, 2), unpack, numbers, split)

@@ -1,25 +1,39 @@
 """Q4_K: 256 numbers in 144 bytes, 4.5 bits each.
 
-float16 scale of scales, float16 scale of minima, 12 bytes of eight 6-bit scales and eight 6-bit minima,
-128 bytes of 4-bit quants: bytes 32j..32j+31 hold sub-block 2j in their low halves, 2j+1 in their high halves.
-number = scale * quant - minimum. Source: block_q4_K and dequantize_row_q4_K of ggml (ggml-quants.c).
+A block holds: float16 scale of scales; float16 scale of minima; 12 bytes with eight 6-bit scales and eight
+6-bit minima, one of each for every sub-block of 32 numbers, packed as `scale_and_minimum` reads them; 128
+bytes of 4-bit quants: bytes 32j..32j+31 hold sub-block 2j in their low halves and sub-block 2j+1 in their
+high halves.
+number = scale of scales * scale * quant - scale of minima * minimum. Source: block_q4_K and
+dequantize_row_q4_K of ggml (ggml-quants.c).
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, helper, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
 
 
 @helper
 def scale_and_minimum(data, at, j):  # type: ignore[no-untyped-def]
-    """Those of sub-block j among the 12 bytes that begin at data[at]."""
+    """Return scale and minimum of sub-block j from the 12 bytes at data[at]."""
     if j < 4:
         return data[at + j] & 63, data[at + 4 + j] & 63
     low = data[at + 4 + j]
     return low & 15 | data[at + j - 4] >> 6 << 4, low >> 4 | data[at + j] >> 6 << 4
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for j in range(8):
+        small[2 * j], small[2 * j + 1] = scale_and_minimum(data, p + 4, j)
+        q, shift = p + 16 + 32 * (j // 2), 4 * (j & 1)
+        for i in range(32):
+            quants[32 * j + i] = data[q + i] >> shift & 15
+    return stored_half(data, p), stored_half(data, p + 2)
 
 
 @kernel
@@ -38,7 +52,8 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
 
 
 def scales_and_minima(head: Tensor) -> tuple[Tensor, Tensor]:
-    """The 16 bytes before the quants, uint8 [blocks, 16], as float32 [blocks, 8, 1] each."""
+    """Return scales and minima, float32 [blocks, 8, 1] each, from the 16 bytes before the quants, uint8
+    [blocks, 16]."""
     d, dmin = halves(head[:, :2]), halves(head[:, 2:4])
     low, high, rest = head[:, 4:8], head[:, 8:12], head[:, 12:]
     scales = torch.cat([low & 63, rest & 15 | low >> 6 << 4], dim=1)
@@ -53,4 +68,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s * quants - m).view(-1, 256)
 
 
-FORMAT = Blocks("Q4_K", (0, 2), unpack, numbers)
+FORMAT = BlockFormat("Q4_K", (0, 2), unpack, numbers, split)

@@ -1,7 +1,8 @@
 """Q5_0: 32 numbers in 22 bytes, 5.5 bits each.
 
-float16 scale, 4 bytes of the quants' fifth bits (number i's is bit i of the little-endian word), 16 bytes of
-their low four bits: numbers 0..15 in the low halves, 16..31 in the high halves.
+A block holds: float16 scale; 4 bytes with the fifth bits of the quants (that of number i is bit i of the
+little-endian word); 16 bytes with the low four bits, those of numbers 0..15 in the low halves of the bytes
+and those of numbers 16..31 in the high halves.
 number = scale * (quant - 16). Source: block_q5_0 and dequantize_row_q5_0 of ggml (ggml-quants.c).
 """
 
@@ -9,8 +10,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store, word
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half, word
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    fifth, q = word(data, p + 2), p + 6
+    for i in range(16):
+        quants[i] = data[q + i] & 15 | (fifth >> i & 1) << 4
+        quants[16 + i] = data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4
+    return stored_half(data, p), np.uint16(0)
 
 
 @kernel
@@ -26,7 +37,8 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
 
 
 def quants(fifth: Tensor, low: Tensor) -> Tensor:
-    """uint8 [blocks, 4] and [blocks, 16] -> uint8 [blocks, 32]"""
+    """Combine the fifth bits, uint8 [blocks, 4], and the low four bits, uint8 [blocks, 16], to quants, uint8
+    [blocks, 32]."""
     bits = (fifth[:, :, None] >> torch.arange(8, dtype=torch.uint8, device=fifth.device) & 1).view(-1, 32)
     return torch.cat([low & 15, low >> 4], dim=1) | bits << 4
 
@@ -35,4 +47,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return halves(blocks[:, :2]) * (quants(blocks[:, 2:6], blocks[:, 6:]).float() - 16)
 
 
-FORMAT = Blocks("Q5_0", (0,), unpack, numbers)
+FORMAT = BlockFormat("Q5_0", (0,), unpack, numbers, split)

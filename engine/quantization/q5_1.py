@@ -1,15 +1,25 @@
 """Q5_1: 32 numbers in 24 bytes, 6 bits each.
 
-float16 scale, float16 minimum, 20 bytes of 5-bit quants as in Q5_0.
+A block holds: float16 scale; float16 minimum; 20 bytes of 5-bit quants, laid out as in Q5_0.
 number = scale * quant + minimum. Source: block_q5_1 and dequantize_row_q5_1 of ggml (ggml-quants.c).
 """
 
 import numpy as np
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store, word
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half, word
 from engine.quantization.q5_0 import quants
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    fifth, q = word(data, p + 4), p + 8
+    for i in range(16):
+        quants[i] = data[q + i] & 15 | (fifth >> i & 1) << 4
+        quants[16 + i] = data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4
+    return stored_half(data, p), stored_half(data, p + 2) ^ np.uint16(0x8000)
 
 
 @kernel
@@ -29,4 +39,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return d * quants(blocks[:, 4:8], blocks[:, 8:]) + m
 
 
-FORMAT = Blocks("Q5_1", (0, 2), unpack, numbers)
+FORMAT = BlockFormat("Q5_1", (0, 2), unpack, numbers, split)

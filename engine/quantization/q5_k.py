@@ -1,17 +1,29 @@
 """Q5_K: 256 numbers in 176 bytes, 5.5 bits each.
 
-As Q4_K, but 32 bytes before the 4-bit quants hold their fifth bits: bit j of byte i is that of number i in
-sub-block j.
-number = scale * quant - minimum. Source: block_q5_K and dequantize_row_q5_K of ggml (ggml-quants.c).
+A block is laid out as in Q4_K, but 32 more bytes, before those with 4 bits of each quant, hold the fifth
+bits: bit j of byte i is that of number i in sub-block j.
+number = scale of scales * scale * quant - scale of minima * minimum. Source: block_q5_K and
+dequantize_row_q5_K of ggml (ggml-quants.c).
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat
+from engine.quantization.jit import half, helper, kernel, store, stored_half
 from engine.quantization.q4_k import scale_and_minimum, scales_and_minima
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for j in range(8):
+        small[2 * j], small[2 * j + 1] = scale_and_minimum(data, p + 4, j)
+        q, shift = p + 48 + 32 * (j // 2), 4 * (j & 1)
+        for i in range(32):
+            quants[32 * j + i] = data[q + i] >> shift & 15 | (data[p + 16 + i] >> j & 1) << 4
+    return stored_half(data, p), stored_half(data, p + 2)
 
 
 @kernel
@@ -38,4 +50,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s * (low | fifth << 4) - m).view(-1, 256)
 
 
-FORMAT = Blocks("Q5_K", (0, 2), unpack, numbers)
+FORMAT = BlockFormat("Q5_K", (0, 2), unpack, numbers, split)

@@ -1,18 +1,34 @@
 """Q6_K: 256 numbers in 210 bytes, 6.5625 bits each.
 
-128 bytes of the quants' low four bits: each 64 bytes hold half of the numbers, 0..63 of these in their low
-halves, 64..127 in their high halves; 64 bytes of their high two bits, laid out as Q2_K's quants; 16 int8
-scales of 16 numbers each; float16 scale of scales.
-number = scale * (quant - 32). Source: block_q6_K and dequantize_row_q6_K of ggml (ggml-quants.c).
+A block holds: 128 bytes with the low four bits of the quants: the first 64 bytes hold those of numbers
+0..127, the others those of numbers 128..255, with the first 64 of these numbers in the low halves of the
+bytes and the other 64 in the high halves; 64 bytes with the high two bits of the quants, laid out as the
+quants of Q2_K; 16 int8 scales, each for 16 numbers; float16 scale of scales.
+number = scale of scales * scale * (quant - 32). Source: block_q6_K and dequantize_row_q6_K of ggml
+(ggml-quants.c).
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
 from engine.quantization.q2_k import quarters
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for h in range(2):
+        for j in range(8):
+            small[8 * h + j] = data[p + 192 + 8 * h + j]
+            low, low_shift = p + 64 * h + 16 * (j & 3), 4 * (j // 4)
+            high, high_shift = p + 128 + 32 * h + 16 * (j & 1), 2 * (j // 2)
+            for i in range(16):
+                quant = data[low + i] >> low_shift & 15 | (data[high + i] >> high_shift & 3) << 4
+                quants[128 * h + 16 * j + i] = quant
+    return stored_half(data, p + 208), np.uint16(0)
 
 
 @kernel
@@ -40,4 +56,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
 
 
-FORMAT = Blocks("Q6_K", (208,), unpack, numbers)
+FORMAT = BlockFormat("Q6_K", (208,), unpack, numbers, split)

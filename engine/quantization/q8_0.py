@@ -1,15 +1,23 @@
 """Q8_0: 32 numbers in 34 bytes, 8.5 bits each.
 
-float16 scale, 32 int8 quants. number = scale * quant. Source: block_q8_0 and dequantize_row_q8_0 of ggml
-(ggml-quants.c).
+A block holds: float16 scale; 32 int8 quants.
+number = scale * quant. Source: block_q8_0 and dequantize_row_q8_0 of ggml (ggml-quants.c).
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import Blocks, halves
-from engine.quantization.jit import half, kernel, store
+from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.jit import half, helper, kernel, store, stored_half
+
+
+@helper
+def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.blocks.Split`."""
+    for i in range(32):
+        quants[i] = data[p + 2 + i] ^ 128
+    return stored_half(data, p), np.uint16(0)
 
 
 @kernel
@@ -27,4 +35,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return halves(blocks[:, :2]) * blocks[:, 2:].view(torch.int8)
 
 
-FORMAT = Blocks("Q8_0", (0,), unpack, numbers)
+FORMAT = BlockFormat("Q8_0", (0,), unpack, numbers, split)

@@ -1,34 +1,34 @@
-"""The packages that the engine runs with, in the user's data folder: proposed, set up, tested, replaced. Free
-of torch and Qt.
+"""Propose, install, test and replace the runtime: the folder with the engine's packages in the user's data.
 
-`backends` are what this build of the app can set up, `propose` puts them in order for a machine. A `Setup`
-brings one with uv, from lists with hashes, beside the one in use, and only switches once it has answered; so
-a set-up that fails, is ended or is killed leaves the old one at work. Repairing and changing the backend are
-set-ups too.
+Imports neither torch nor Qt. `backends` lists the backends that this build of the app can set up; `propose`
+ranks them for a machine. A `Setup` installs a backend with uv, from requirement lists with hashes, beside the
+runtime in use. It switches to the new runtime only after a model has produced a token there. A set-up that
+fails, is cancelled or is killed leaves the old runtime working. Repairing a runtime and changing the backend
+are set-ups too.
 """
 
-from engine.launching import Runtime, RuntimeMissing, command, current, is_packaged
+from engine.launch.interpreter import Runtime, RuntimeMissing, command, current, is_packaged
 from engine.runtime.archive import Archive
 from engine.runtime.backends import Backend, Proposal, backends, is_up_to_date, propose
-from engine.runtime.errors import BadArchive, BadPackage, Refused, SetupRunning, Unreachable
-from engine.runtime.installing import Sources
-from engine.runtime.progress import Progress, Stage, State
+from engine.runtime.errors import BadArchive, BadPackage, RuntimeRefused, SetupRunning, Unreachable
+from engine.runtime.installer import Sources
+from engine.runtime.progress import SetupProgress, Stage, State
 from engine.runtime.releases import Release, newer_release, repository
 from engine.runtime.setup import Setup
-from engine.runtime.stored import nbytes, tidy
+from engine.runtime.store import nbytes, tidy
 
 __all__ = [
     "Archive",
     "Backend",
     "BadArchive",
     "BadPackage",
-    "Progress",
     "Proposal",
-    "Refused",
     "Release",
     "Runtime",
     "RuntimeMissing",
+    "RuntimeRefused",
     "Setup",
+    "SetupProgress",
     "SetupRunning",
     "Sources",
     "Stage",

@@ -1,7 +1,7 @@
-"""A runtime for machines without a network: a zip of wheels, perhaps in parts NAME.zip.001, .002, ...
+"""Runtime files for machines without a network: a zip of wheels, possibly split into NAME.zip.001, .002, ...
 
-Beside it lies NAME.zip.sha256, lines of `sha256sum` for its parts. Nothing in it is trusted beyond that: the
-app's own lists have the hash of each wheel, and the installer checks them.
+An optional file NAME.zip.sha256 beside the zip holds the SHA-256 of each part, in the format of `sha256sum`.
+The wheels are not trusted: the app's own lists contain the hash of each wheel, and the installer checks it.
 """
 
 import hashlib
@@ -14,16 +14,18 @@ from pathlib import Path
 from engine.hub import Stop, disk
 from engine.runtime.backends import Backend, backends
 from engine.runtime.errors import BadArchive
-from engine.runtime.progress import Meter
+from engine.runtime.progress import SetupMeter
 
-MANIFEST = "runtime.json"  # {"backend", "key"}
+MANIFEST = "runtime.json"  # in the zip: {"backend": ..., "key": ...}, as in `Backend`
 _BLOCK = 1 << 20
 
 
 class Archive:
-    """Raises `BadArchive` where `path` is none for this app. path: the zip, or any of its parts.
+    """A runtime file. path: the zip, or any of its parts.
 
-    Attributes: `parts`: its files in order; `backend`: what it holds; `nbytes`: of all its parts.
+    Attributes: `parts`, its files in order; `nbytes`, the size of all parts; `unpacked_nbytes`, the size of
+    its contents when unpacked; `backend`, the backend that it installs. Raises `BadArchive` if it is not a
+    runtime file, if a part is missing, or if it was made for another version of the app or another system.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,24 +33,27 @@ class Archive:
         self.nbytes = sum(part.stat().st_size for part in self.parts)
         try:
             with Joined(self.parts) as joined, zipfile.ZipFile(joined) as archive:
-                said = json.loads(archive.read(MANIFEST))
+                manifest = json.loads(archive.read(MANIFEST))
                 self.unpacked_nbytes = sum(entry.file_size for entry in archive.infolist())
-                name, key = said["backend"], said["key"]
+                name, key = manifest["backend"], manifest["key"]
         except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
             raise BadArchive(
-                f"{path.name} is no runtime, or a part of it is missing.",
-                "Put all of its parts into one folder and choose the first.",
+                f"{path.name} is not a runtime file, or a part of it is missing.",
+                "Put all of its parts into one folder and choose the first one.",
             ) from error
-        found = backends().get(name)
-        if found is None or found.key() != key:
+        backend = backends().get(name)
+        if backend is None or backend.key() != key:
             raise BadArchive(
-                f"{path.name} belongs to another version of the app, or to another system.",
-                "Take the file that was published with this version.",
+                f"{path.name} is for another version of the app, or for another system.",
+                "Use the runtime file published with this version.",
             )
-        self.backend: Backend = found
+        self.backend: Backend = backend
 
-    def unpack(self, folder: Path, stop: Stop, meter: Meter) -> None:
-        """Check the parts and put the wheels into `folder`. Raises `BadArchive`, `DiskFull`, `Stopped`."""
+    def unpack(self, folder: Path, stop: Stop, meter: SetupMeter) -> None:
+        """Verify the parts and extract the wheels to `folder`.
+
+        Raises `BadArchive` if a part is damaged; `DiskFull` or `DiskProblem`; `Stopped`.
+        """
         meter.enter("unpacking", 2 * self.nbytes)
         done = self._check(stop, meter)
         with disk.named_errors("unpacking the runtime"):
@@ -60,21 +65,24 @@ class Archive:
                     f"{self.parts[0].name} is damaged.", "Copy or download it again, with all of its parts."
                 ) from error
 
-    def _unpack(self, folder: Path, stop: Stop, meter: Meter, done: int) -> None:
+    def _unpack(self, folder: Path, stop: Stop, meter: SetupMeter, done: int) -> None:
         with Joined(self.parts) as joined, zipfile.ZipFile(joined) as archive:
             for entry in archive.infolist():
                 if not re.fullmatch(r"[\w.+-]+\.whl", entry.filename):
                     continue
-                meter.say(entry.filename)
+                meter.set_activity(entry.filename)
                 with archive.open(entry) as source, (folder / entry.filename).open("wb") as target:
                     while block := source.read(_BLOCK):
                         stop.check()
                         target.write(block)
                         done += len(block)
-                        meter.at(done)
+                        meter.set_done(done)
 
-    def _check(self, stop: Stop, meter: Meter) -> int:
-        """Bytes read. The sums may be missing: the installer checks each wheel anyway."""
+    def _check(self, stop: Stop, meter: SetupMeter) -> int:
+        """Verify the checksums of the parts and return the number of bytes read.
+
+        A part without a known checksum is accepted, because the installer verifies each wheel anyway.
+        """
         sums = _sums(self.parts[0])
         done = 0
         for part in self.parts:
@@ -84,14 +92,14 @@ class Archive:
                     stop.check()
                     digest.update(block)
                     done += len(block)
-                    meter.at(done)
+                    meter.set_done(done)
             if part.name in sums and sums[part.name] != digest.hexdigest():
                 raise BadArchive(f"{part.name} is damaged.", "Copy or download it again.")
         return done
 
 
 class Joined(io.RawIOBase):
-    """Files one after another, as one that can be read and sought."""
+    """A stream that reads several files as if they were one; seekable."""
 
     def __init__(self, parts: list[Path]) -> None:
         self._files = [part.open("rb") for part in parts]
@@ -124,7 +132,7 @@ class Joined(io.RawIOBase):
             file.seek(self._at - (self._ends[index - 1] if index else 0))
             piece = file.read(min(wanted, self._ends[index] - self._at))
             if not piece:
-                raise OSError(f"{file.name} became shorter")
+                raise OSError(f"{file.name} was truncated while it was read")
             pieces.append(piece)
             self._at += len(piece)
             wanted -= len(piece)
@@ -137,21 +145,27 @@ class Joined(io.RawIOBase):
 
 
 def _parts(path: Path) -> list[Path]:
-    """All parts of `path` that lie beside it, in order, from the first; or itself alone."""
+    """Return all parts of the runtime file that contains `path`, in order; only `path` if it is not split.
+
+    Raises `BadArchive` if `path` or the first part does not exist.
+    """
     match = re.fullmatch(r"(.+\.zip)\.\d{3}", path.name)
     if match is None:
-        found = [path]
+        parts = [path]
     else:
-        found = []
-        while (part := path.with_name(f"{match.group(1)}.{len(found) + 1:03}")).is_file():
-            found.append(part)
-    if not found or not all(part.is_file() for part in found):
-        raise BadArchive(f"{path.name} or its first part is not there.", "Choose the file again.")
-    return found
+        parts = []
+        while (part := path.with_name(f"{match.group(1)}.{len(parts) + 1:03}")).is_file():
+            parts.append(part)
+    if not parts or not all(part.is_file() for part in parts):
+        raise BadArchive(f"{path.name} or its first part does not exist.", "Choose the file again.")
+    return parts
 
 
 def _sums(first: Path) -> dict[str, str]:
-    """SHA-256 by name, as far as they were given along."""
+    """Return the SHA-256 of each part by file name; an empty dictionary if there is no checksum file.
+
+    first: the first part.
+    """
     path = first.with_name(first.name.removesuffix(".001") + ".sha256")
     try:
         lines = path.read_text("utf-8").splitlines()

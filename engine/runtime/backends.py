@@ -1,4 +1,4 @@
-"""Which runtimes this build of the app can set up, and which of them fits a machine."""
+"""The runtimes that this build of the app can set up, and which of them fits a machine."""
 
 import hashlib
 import tomllib
@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from engine import launching
-from engine.launching import Runtime
+from engine.launch import interpreter
+from engine.launch.interpreter import Runtime
 from engine.machine import Gpu, Machine
 
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """Attributes: `name`: "cpu", "cuda" or "rocm"; `nbytes`: of its packages when installed;
-    `download_nbytes`: of the files they come in; `index`: where torch's build lies, "": with the other
-    packages; `driver`: the oldest that will do, "": any; `capability`: the least of a CUDA device."""
+    """A build of torch with the packages it needs.
+
+    Attributes: `name`, which is "cpu", "cuda" or "rocm"; `nbytes`, the size of its packages when installed;
+    `download_nbytes`, the size of the downloads; `index`, the URL of the package index that has this build of
+    torch, "" if torch comes from the same index as the other packages; `driver`, the minimum driver version,
+    "" if any version will do; `capability`, the minimum compute capability of a CUDA device.
+    """
 
     name: str
     nbytes: int
@@ -25,11 +29,12 @@ class Backend:
     capability: tuple[int, int] = (0, 0)
 
     def lists(self) -> tuple[Path, Path]:
-        """What the engine needs, and torch with what it alone needs."""
-        return launching.lists() / "engine.txt", launching.lists() / f"torch-{self.name}.txt"
+        """Return the paths of two requirement lists: the engine's packages; torch with its dependencies."""
+        folder = interpreter.requirements_folder()
+        return folder / "engine.txt", folder / f"torch-{self.name}.txt"
 
     def key(self) -> str:
-        """Names what the lists say; another one: another runtime."""
+        """Return a hash of the requirement lists, which identifies the runtime installed from them."""
         digest = hashlib.sha256()
         for path in self.lists():
             digest.update(path.read_bytes())
@@ -38,7 +43,11 @@ class Backend:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A backend for a machine. `usable`: its device is there; `reason`: a sentence for a person."""
+    """How well a backend suits a machine.
+
+    Attributes: `usable`, whether its device is present and supported; `reason`, why it is usable or not, one
+    sentence for the user.
+    """
 
     backend: Backend
     usable: bool
@@ -47,50 +56,53 @@ class Proposal:
 
 @cache
 def backends() -> dict[str, Backend]:
-    """By name; empty in a checkout."""
-    if not launching.is_packaged():
+    """Return all backends by name; an empty dictionary if the app runs from a source checkout."""
+    if not interpreter.is_packaged():
         return {}
-    said = tomllib.loads((launching.lists() / "backends.toml").read_text("utf-8"))
+    entries = tomllib.loads((interpreter.requirements_folder() / "backends.toml").read_text("utf-8"))
     return {
         name: Backend(name, **{**fields, "capability": tuple(fields.get("capability", (0, 0)))})
-        for name, fields in said.items()
+        for name, fields in entries.items()
     }
 
 
 def is_up_to_date(runtime: Runtime) -> bool:
-    """Whether it was made from this build's lists. An older one goes on answering until it is replaced."""
+    """Whether the runtime was installed from the requirement lists of this build of the app.
+
+    An older runtime keeps working until it is replaced.
+    """
     backend = backends().get(runtime.backend)
     return backend is not None and backend.key() == runtime.key
 
 
 def propose(machine: Machine) -> list[Proposal]:
-    """All backends, the one to take first."""
-    found = [_proposal(backend, machine) for backend in backends().values()]
-    return sorted(found, key=lambda proposal: (not proposal.usable, proposal.backend.name == "cpu"))
+    """Return a proposal for each backend, the recommended one first."""
+    proposals = [_proposal(backend, machine) for backend in backends().values()]
+    return sorted(proposals, key=lambda proposal: (not proposal.usable, proposal.backend.name == "cpu"))
 
 
 def _proposal(backend: Backend, machine: Machine) -> Proposal:
     if backend.name == "cpu":
-        return Proposal(backend, True, "Runs on every machine; a graphics card stays idle.")
+        return Proposal(backend, True, "Runs on every machine, but does not use a graphics card.")
     vendor = {"cuda": "nvidia", "rocm": "amd"}[backend.name]
     maker = {"nvidia": "NVIDIA", "amd": "AMD"}[vendor]
     cards = [gpu for gpu in machine.gpus if gpu.vendor == vendor]
     if not cards:
         problem = machine.gpu_problem if vendor == "nvidia" else None
-        return Proposal(backend, False, f"No graphics card by {maker} answers{_because(problem)}.")
-    reasons = [_what_lacks(backend, card) for card in cards]
+        return Proposal(backend, False, f"No working {maker} graphics card was found{_because(problem)}.")
+    reasons = [_obstacle(backend, card) for card in cards]
     if all(reasons):
         return Proposal(backend, False, next(filter(None, reasons)))
     card = cards[reasons.index("")]
-    return Proposal(backend, True, f"For {card.name}, the graphics card of this machine.")
+    return Proposal(backend, True, f"Uses this machine's graphics card, {card.name}.")
 
 
-def _what_lacks(backend: Backend, card: Gpu) -> str:
-    """A sentence, or "" where the card will do."""
+def _obstacle(backend: Backend, card: Gpu) -> str:
+    """Return why the backend cannot use the card, as one sentence; "" if it can."""
     if backend.driver and card.driver and _numbers(card.driver) < _numbers(backend.driver):
-        return f"The driver of {card.name} is {card.driver}: update it, {backend.driver} or newer is needed."
+        return f"Update the driver of {card.name} from {card.driver} to {backend.driver} or newer."
     if card.compute_capability and card.compute_capability < backend.capability:
-        return f"{card.name} is of a generation that this build of torch no longer runs on."
+        return f"{card.name} is too old for this build of torch."
     return ""
 
 

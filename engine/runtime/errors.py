@@ -1,33 +1,33 @@
-"""What can go wrong while a runtime is set up, as kinds of `engine.errors`."""
+"""The errors that setting up a runtime can raise."""
 
 from engine.errors import SpecExecError
 
 
 class Unreachable(SpecExecError):
-    """The packages cannot be had over this network."""
+    """A server cannot be reached over this network."""
 
     kind = "packages_unreachable"
 
 
 class BadPackage(SpecExecError):
-    """A package is not the one that the list names."""
+    """A package differs from the one in the requirement list, or is not available."""
 
     kind = "bad_package"
 
 
 class BadArchive(SpecExecError):
-    """A file that is no runtime archive, not a whole one, or not one for this app."""
+    """A file that is not a runtime file, is damaged, or was made for another version of the app or system."""
 
     kind = "bad_archive"
 
 
-class Refused(SpecExecError):
-    """What was set up does not work on this machine."""
+class RuntimeRefused(SpecExecError):
+    """The new runtime does not work on this machine."""
 
     kind = "runtime_refused"
 
 
 class SetupRunning(SpecExecError):
-    """Another window sets up a runtime."""
+    """Another window is setting up a runtime."""
 
     kind = "setup_running"

@@ -1,6 +1,7 @@
-"""Run as a script: runs its arguments as a program that ends when whoever started it is gone.
+"""A script that runs a program, and kills it when the process that started the script ends.
 
-Standard input is the lifeline: it closes when the other end dies in any way. The program gets none.
+The script's arguments are the program's command line. Its standard input is the lifeline: a pipe that closes
+when the starting process ends in any way. The program itself gets no standard input.
 """
 
 import os
@@ -22,5 +23,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    # A watching thread sits in a read: the interpreter's own end would wait for it.
+    # os._exit, because a normal exit would wait for the watching thread, which is blocked in a read.
     os._exit(main() & 0xFF)

@@ -1,6 +1,7 @@
-"""Whether a newer release of the app exists. Asks only when called, and downloads nothing.
+"""Check whether a newer release of the app exists. Sends a request only when called; downloads no release.
 
-The feed is one JSON object as GitHub's `releases/latest` gives it: {"tag_name": "v1.2.3", "html_url": …}.
+The feed is a URL that returns one JSON object in the format of GitHub's `releases/latest`:
+{"tag_name": "v1.2.3", "html_url": …}.
 """
 
 import re
@@ -16,44 +17,44 @@ TIMEOUT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Attribute `page`: where a person reads about it and gets it."""
+    """A published release. `page`: the URL of the web page with its description and downloads."""
 
     version: str
     page: str
 
 
 def repository() -> str | None:
-    """Address of the GitHub repository that this program was released from, as its package says; None: it is
-    no release."""
+    """Return the URL of the app's GitHub repository from the package metadata; None if it names none."""
     urls: list[str] = metadata("specexec-desktop").get_all("Project-URL") or []
-    for said in urls:
-        what, _, address = said.partition(", ")
-        if what == "Repository":
+    for entry in urls:
+        label, _, address = entry.partition(", ")
+        if label == "Repository":
             return address
     return None
 
 
 def newer_release(feed: str) -> Release | None:
-    """The newest release, where it is newer than this app. Sends nothing but the request. Raises
-    `Unreachable`."""
+    """Return the newest release if it is newer than this app, else None. feed: the URL to ask.
+
+    Sends only the request itself, without data about the user. Raises `Unreachable` if the feed cannot be
+    downloaded or understood, or names a page that is not https.
+    """
     try:
         answer = httpx2.get(
             feed, timeout=TIMEOUT_S, follow_redirects=True, headers={"User-Agent": "specexec"}
         )
         answer.raise_for_status()
-        said = answer.json()
-        found = Release(said["tag_name"].removeprefix("v"), said["html_url"])
+        entry = answer.json()
+        release = Release(entry["tag_name"].removeprefix("v"), entry["html_url"])
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Unreachable("The list of releases cannot be read.", "Try again later.") from error
-    if not found.page.startswith("https://"):
-        raise Unreachable(
-            "The list of releases leads to an address that is not encrypted.", "Try again later."
-        )
-    return found if _order(found.version) > _order(version("specexec-desktop")) else None
+        raise Unreachable("The release information could not be downloaded.", "Try again later.") from error
+    if not release.page.startswith("https://"):
+        raise Unreachable("The release information contains an unencrypted address.", "Try again later.")
+    return release if _order(release.version) > _order(version("specexec-desktop")) else None
 
 
 def _order(text: str) -> tuple[list[int], bool]:
-    """1.2 before 1.2.1; a pre-release (1.2rc1) before its release."""
+    """Return a key that sorts versions: 1.2 before 1.2.1, and a pre-release (1.2rc1) before its release."""
     match = re.match(r"\d+(?:\.\d+)*", text)
     numbers = [int(part) for part in match.group().split(".")] if match else []
     return numbers, match is not None and match.group() == text

@@ -1,6 +1,6 @@
-"""What moves over the link at once: a few matrices that are used one after another.
+"""Chunks, the units in which weights are moved: each holds a few matrices that are used one after another.
 
-Plans only: no file is opened and no memory taken here.
+This module only plans: it opens no file and allocates no memory.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,14 +13,17 @@ from engine.checkpoints import Span
 from engine.quantization import Packed
 from engine.streaming.disk import aligned
 
-# Two spans of a file this close are read as one: the disk reads on faster than it seeks.
+# Spans of a file at most this many bytes apart are read as one: reading the gap is faster than a seek.
 GAP_NBYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stored:
-    """A matrix and where its bytes lie, one span for each of its parts. `expert`: which it belongs to, as
-    (mixture, expert)."""
+class StoredMatrix:
+    """A matrix and the location of its bytes.
+
+    Attributes: `spans`: one for each part of the matrix; `expert`: the expert that the matrix belongs to, as
+    (number of the mixture, number of the expert); None if it belongs to no expert.
+    """
 
     matrix: Packed
     spans: tuple[Span, ...]
@@ -33,8 +36,11 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Whole sectors start..stop of `file`, and `at`, where in a slot they go. `end` is the last byte needed:
-    the file may end before `stop`."""
+    """A range of whole sectors that is read from `file` into a slot.
+
+    Attributes: `start`, `stop`: the range in the file, in bytes; `end`: where the needed bytes end (the file
+    may end before `stop`); `at`: the offset of the range in the slot.
+    """
 
     file: Path
     start: int
@@ -45,30 +51,34 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chunk:
-    """Attributes: `stored`, its matrices in the order of use; `extents`, what to read; `places`, for each
-    matrix and part (offset in the slot, bytes); `nbytes` of the slot it needs; `mixture`, of whose experts
-    it holds one, or a part of one."""
+    """Matrices that are moved together.
 
-    stored: tuple[Stored, ...]
+    Attributes: `stored`: the matrices in the order of use; `extents`: the parts of files to read; `places`:
+    for each part of each matrix, its offset in the slot and its bytes; `nbytes`: the bytes that the chunk
+    takes in a slot; `mixture`: the number of the mixture that the chunk's expert belongs to; None if its
+    matrices belong to no expert.
+    """
+
+    stored: tuple[StoredMatrix, ...]
     extents: tuple[Extent, ...]
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
     mixture: int | None
 
     def give(self, slot: Tensor) -> None:
-        """Give the matrices their bytes, which lie in `slot` (uint8 [nbytes])."""
+        """Set the parts of the matrices to their bytes in `slot` (uint8 [nbytes])."""
         for stored, places in zip(self.stored, self.places, strict=True):
             stored.matrix.parts = tuple(slot[at : at + nbytes] for at, nbytes in places)
 
     def take(self) -> None:
-        """The matrices' bytes are gone."""
+        """Leave the matrices without parts, so that they no longer refer to the slot."""
         for stored in self.stored:
             stored.matrix.parts = ()
 
 
-def make_chunk(stored: Sequence[Stored]) -> Chunk:
-    """One chunk of these matrices, all of one expert or of none: their spans, joined where they lie close
-    together."""
+def make_chunk(stored: Sequence[StoredMatrix]) -> Chunk:
+    """Return one chunk of these matrices, which all belong to the same expert or all to none. Spans that lie
+    close together in a file are read as one."""
     extents: list[Extent] = []
     at = 0
     runs = _runs(span for each in stored for span in each.spans)
@@ -87,7 +97,7 @@ def make_chunk(stored: Sequence[Stored]) -> Chunk:
 
 
 def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
-    """(file, start, stop) of spans joined across small gaps."""
+    """Join spans of a file across small gaps, and return the resulting ranges as (file, start, stop)."""
     runs: list[tuple[Path, int, int]] = []
     for span in sorted(spans, key=lambda span: (span.file, span.offset)):
         stop = span.offset + span.nbytes
@@ -98,11 +108,11 @@ def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
     return runs
 
 
-def split(stored: Sequence[Stored], nbytes: int) -> list[Chunk]:
-    """Chunks of about `nbytes`, in the order of use. A matrix larger than that is a chunk of its own; two
-    experts share none."""
+def split(stored: Sequence[StoredMatrix], nbytes: int) -> list[Chunk]:
+    """Divide the matrices into chunks of at most about `nbytes` each, in the order of use. A matrix larger
+    than that is a chunk of its own; matrices of different experts never share a chunk."""
     chunks: list[Chunk] = []
-    waiting: list[Stored] = []
+    waiting: list[StoredMatrix] = []
     for each in stored:
         full = sum(other.nbytes for other in waiting) + each.nbytes > nbytes
         if waiting and (full or each.expert != waiting[0].expert):

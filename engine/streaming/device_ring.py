@@ -1,7 +1,8 @@
-"""Slots of device memory that a copying thread fills with chunks in the order of use, round and round.
+"""A ring of slots in device memory that a copying thread fills with chunks in the order of use.
 
-Chunks in RAM are copied as they lie there; those on the SSD pass through a ring of staging slots. The
-computing thread never waits for a copy: it only makes the device wait. Copying goes on across passes.
+Chunks in RAM are copied directly; chunks on the SSD are first read into another ring, of staging slots in
+RAM. The computing thread never waits for a copy to finish: it only makes the device wait for it. Copying
+continues across passes.
 """
 
 import threading
@@ -11,24 +12,32 @@ from collections.abc import Collection, Sequence
 from torch import Tensor
 
 from engine.streaming.chunks import Chunk
-from engine.streaming.link import Event, Link
+from engine.streaming.link import DeviceLink, Event
 from engine.streaming.ring import Ring
-from engine.streaming.schedule import Schedule
+from engine.streaming.schedule import RingSchedule
 
 
 class DeviceRing:
-    """Used by one computing thread: `fetch` a chunk, ask for products with it, `fetch` the next.
+    """A ring in device memory. Its one user, the computing thread, fetches a chunk, launches products with
+    it, and fetches the next.
 
-    Attributes: `nbytes` of all slots; since the start: `moved`, bytes fetched, and `waited_s`, how long
-    `fetch` waited until a copy could begin.
+    Attributes: `nbytes`: bytes of all slots; `moved`: bytes fetched since the start; `waited_s`: seconds that
+    `fetch` has waited since the start for copies to begin.
     """
 
     def __init__(
-        self, chunks: Sequence[Chunk], slots: int, link: Link, slabs: dict[int, Tensor], staging: Ring | None
+        self,
+        chunks: Sequence[Chunk],
+        slots: int,
+        link: DeviceLink,
+        slabs: dict[int, Tensor],
+        staging: Ring | None,
     ) -> None:
-        """chunks: in the order of use. slots: at least two. slabs: those in RAM, by number.
+        """chunks: in the order of use. slots: their number, at least two. slabs: the memory of each chunk
+        that is in RAM, by the chunk's number.
 
-        staging: brings the others, counted among themselves; closed with this ring.
+        staging: the ring that reads the other chunks, which are numbered among themselves there; it is closed
+        with this ring. None if all chunks are in RAM.
         """
         self._sizes = [chunk.nbytes for chunk in chunks]
         self._link = link
@@ -41,34 +50,37 @@ class DeviceRing:
         self.moved = 0
         self.waited_s = 0.0
         self._changed = threading.Condition()
-        self._schedule = Schedule([chunk.mixture for chunk in chunks], slots)
-        self._free: list[Event | None] = [None] * slots  # what must have happened before a slot is written
+        self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
+        self._free: list[Event | None] = [None] * slots  # by slot: the event after which it may be written
         self._queue = 0  # the next step to be copied
-        self._arrived: dict[int, Event] = {}  # copies that were begun, by step
-        self._from_staging: Event | None = None  # the copy from the staging slot that was fetched last
+        self._arrived: dict[int, Event] = {}  # events of started copies, by step
+        self._from_staging: Event | None = None  # copy from the staging slot fetched last
         self._error: Exception | None = None
         self._closed = False
         self._thread = threading.Thread(target=self._copy, name="copy", daemon=True)
         self._thread.start()
 
     def fetch(self, chunk: int) -> Tensor:
-        """The slot of chunk number `chunk`, for what is asked to be computed from now on, uint8. What was
-        fetched before is given up. Raises StreamBroken; then the next fetch begins anew."""
+        """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
+        release the chunk fetched before.
+
+        Raises StreamBroken if a chunk cannot be read; the next fetch then restarts the ring.
+        """
         with self._changed:
             if self._schedule.step >= 0:
                 self._free[self._schedule.step % len(self._slots)] = self._link.used()
             if self._error is not None or not self._schedule.expects(chunk):
-                self._begin_anew(chunk)
+                self._restart(chunk)
             while self._advance() != chunk:
-                pass  # it was copied ahead for experts that nobody has chosen, or the pass ended early
+                pass  # a chunk copied ahead for an expert that was not chosen, or for a pass that ended early
             arrived = self._arrived[self._schedule.step]
             slot = self._slots[self._schedule.step % len(self._slots)]
         self._link.compute_after(arrived)
         return slot[: self._sizes[chunk]]
 
     def choose(self, mixture: int, wanted: Collection[int], most: bool) -> None:
-        """See `Schedule.choose`."""
-        if self._staging is not None:  # first, so that it expects what it is asked for
+        """See `RingSchedule.choose`."""
+        if self._staging is not None:  # first, because `_bring` fetches the chosen chunks from it
             staged = {self._staged[number] for number in wanted if number in self._staged}
             self._staging.choose(mixture, staged, most)
         with self._changed:
@@ -76,7 +88,7 @@ class DeviceRing:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the threads. Waits for the device to be done with the slots."""
+        """End the threads, then wait until the device has finished with the slots."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -86,8 +98,8 @@ class DeviceRing:
         self._link.wait(self._link.used())
 
     def _advance(self) -> int:
-        """Go on to the next step and wait until the copy of its chunk, whose number is returned, has begun.
-        The lock is held."""
+        """Advance to the next step, wait until the copy of its chunk has begun, and return the chunk's
+        number. The lock is held."""
         self._arrived.pop(self._schedule.step, None)
         self._schedule.advance()
         self._changed.notify_all()
@@ -102,12 +114,13 @@ class DeviceRing:
         self.moved += self._sizes[chunk]
         return chunk
 
-    def _begin_anew(self, chunk: int) -> None:
-        """A pass ended early, or failed: what was copied ahead is of no use. The lock is held."""
-        # One step is left out, so that a copy under way is known to be stale.
-        # Copies follow one another: none overtakes those that were begun for skipped steps.
+    def _restart(self, chunk: int) -> None:
+        """Discard the chunks copied ahead, after a pass that ended early or failed, and continue with
+        `chunk`. The lock is held."""
+        # One step is skipped, so that `_bring` recognises a chunk that it is still fetching as stale.
+        # Copies already started do no harm: copies run in order, so later ones cannot overtake them.
         self._queue += 1
-        self._schedule.begin_anew(self._queue, chunk)
+        self._schedule.restart(self._queue, chunk)
         self._arrived.clear()
         self._error = None
 
@@ -118,14 +131,15 @@ class DeviceRing:
             step, number = taken
             try:
                 self._bring(step, number)
-            except Exception as error:  # whatever it is, `fetch` raises it; nobody waits for ever
+            except Exception as error:  # any error: `fetch` raises it instead of waiting for ever
                 with self._changed:
                     if self._queue == step + 1:
                         self._error = error
                     self._changed.notify_all()
 
     def _take(self) -> tuple[int, int] | None:
-        """The next step to copy, and its chunk; waits until it is planned. None: the ring is closed."""
+        """Wait until the next step to copy is planned; return it with the number of its chunk. Return None
+        once the ring is closed."""
         with self._changed:
             while not self._closed:
                 if self._error is None and (number := self._schedule.chunks.get(self._queue)) is not None:
@@ -135,18 +149,18 @@ class DeviceRing:
         return None
 
     def _bring(self, step: int, number: int) -> None:
-        """Begin the copy of a step's chunk; of one on the SSD, once it is in RAM."""
+        """Start copying a step's chunk to its slot; a chunk on the SSD is first read into RAM."""
         staged = number not in self._slabs
         if staged:
             assert self._staging is not None
             if self._from_staging is not None:
-                self._link.wait(self._from_staging)  # before its staging slot is given up
+                self._link.wait(self._from_staging)  # it reads the slot that `fetch` will release
                 self._from_staging = None
             source = self._staging.fetch(self._staged[number])
         else:
             source = self._slabs[number]
         with self._changed:
-            if self._queue != step + 1:  # begun anew meanwhile
+            if self._queue != step + 1:  # restarted in the meantime
                 return
             slot = step % len(self._slots)
             arrived = self._link.copy(self._slots[slot], source, self._free[slot])

@@ -1,7 +1,7 @@
-"""Reading pieces of files past the page cache: the one door to each system's calls.
+"""Read parts of files, bypassing the page cache, with each operating system's own calls.
 
-Direct reads move whole sectors between the disk and page-aligned memory; the page cache neither helps nor
-fills up. Knows nothing of weights.
+Direct reads move whole sectors from the disk to page-aligned memory. The page cache does not speed them up,
+and they do not fill it. This module knows nothing about weights.
 """
 
 import contextlib
@@ -17,22 +17,22 @@ from torch import Tensor
 
 from engine.errors import StreamBroken
 
-# Offsets, lengths and addresses of direct reads are multiples of this many bytes on every disk of today.
+# Offsets, lengths and addresses of direct reads are multiples of this many bytes, on every current disk.
 SECTOR = 4096
 
 
 def aligned(start: int, stop: int) -> tuple[int, int]:
-    """The whole sectors that hold bytes start..stop."""
+    """Extend the byte range start..stop to whole sectors; return its new (start, stop)."""
     return start // SECTOR * SECTOR, -(-stop // SECTOR) * SECTOR
 
 
 def memory(nbytes: int) -> Tensor:
-    """Memory of its own that begins at a page, uint8 [nbytes]."""
+    """Allocate page-aligned memory, uint8 [nbytes]."""
     return torch.frombuffer(mmap.mmap(-1, max(nbytes, 1)), dtype=torch.uint8)[:nbytes]
 
 
 def buffer(memory: Tensor) -> memoryview:
-    """The memory itself, for system calls."""
+    """Return `memory` as a buffer that system calls accept."""
     return memoryview(memory.numpy())  # type: ignore[arg-type]  # an array is a buffer
 
 
@@ -80,11 +80,11 @@ if sys.platform == "win32":
         _kernel32.CloseHandle(wintypes.HANDLE(file))
 
     def _state(file: int, path: Path) -> tuple[int, int]:
-        found = path.stat()  # the share mode keeps others from changing or replacing it
-        return found.st_size, found.st_mtime_ns
+        state = path.stat()  # the open file's share mode keeps others from changing or replacing it
+        return state.st_size, state.st_mtime_ns
 
     def _forget(file: int) -> None:
-        """Windows frees cached pages by itself."""
+        """Do nothing: Windows frees cached pages by itself."""
 
 else:
 
@@ -98,24 +98,26 @@ else:
         os.close(file)
 
     def _state(file: int, path: Path) -> tuple[int, int]:
-        found = os.fstat(file)
-        return found.st_size, found.st_mtime_ns
+        state = os.fstat(file)
+        return state.st_size, state.st_mtime_ns
 
     def _forget(file: int) -> None:
-        os.fsync(file)  # what is yet to be written cannot be given up
+        os.fsync(file)  # pages not yet written cannot be dropped
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 class DiskFile:
-    """A file that is read from several threads, directly where the system allows it.
+    """A file that several threads read, bypassing the page cache if the system allows it.
 
-    Attributes: `path`, `direct`.
+    Attributes: `path`; `direct`, whether reads bypass the page cache.
     """
 
     def __init__(self, path: Path, direct: bool = True) -> None:
-        """Raises StreamBroken where the file cannot be opened. A file system that refuses direct reads gets
-        buffered ones."""
+        """Open the file; for buffered reads if not `direct`, or if the file system refuses direct reads.
+
+        Raises StreamBroken if the file cannot be opened.
+        """
         self.path = path
         self.direct = direct
         self._closed = False
@@ -132,10 +134,11 @@ class DiskFile:
             raise broken(path, error.strerror or str(error)) from error
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
-        """Fill `into` from byte `offset`; the file may end behind its first `needed` bytes.
+        """Fill `into` from byte `offset`; the file may end after the first `needed` bytes.
 
-        For direct reads, address, length and offset are multiples of SECTOR. Raises StreamBroken on a read
-        error, a short read, and where the file has changed since it was opened.
+        For direct reads, `offset` and the address and length of `into` are multiples of SECTOR. Raises
+        StreamBroken if the system reports an error, if the file ends before the first `needed` bytes, or if
+        it has changed since it was opened.
         """
         done = 0
         try:
@@ -144,7 +147,7 @@ class DiskFile:
                 if done % SECTOR:  # the end of the file: the next direct read would begin inside a sector
                     break
             if _state(self._file, self.path) != self._state:
-                raise broken(self.path, "it was changed")
+                raise broken(self.path, "it has changed")
         except OSError as error:
             raise broken(self.path, error.strerror or str(error)) from error
         if done < needed:
@@ -152,26 +155,26 @@ class DiskFile:
 
     @property
     def modified(self) -> int:
-        """When the file was last changed as it was opened, in nanoseconds."""
+        """The file's modification time when it was opened, in nanoseconds."""
         return self._state[1]
 
     def forget(self) -> None:
-        """Give up what the page cache holds of this file."""
+        """Drop this file from the page cache."""
         with contextlib.suppress(OSError):
             _forget(self._file)
 
     def close(self) -> None:
-        """Once closed, closing again does nothing: the number may belong to another file by then."""
+        """Close the file. A second call does nothing: the descriptor may belong to another file by then."""
         if not self._closed:
             self._closed = True
             _close(self._file)
 
 
 def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
-    """Each file, open for whichever way of reading is faster on its disk.
+    """Open each file for direct or buffered reads, whichever is faster on its disk.
 
-    modified: when each was last changed as its header was read (`Span.modified`). Raises StreamBroken where
-    one has changed since.
+    modified: the modification time of each file when its header was read (`Span.modified`); 0 if unknown.
+    Raises StreamBroken if a file has changed since that time, or cannot be opened.
     """
     files: dict[Path, DiskFile] = {}
     direct: dict[int, bool] = {}
@@ -179,7 +182,7 @@ def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
         for path in sorted(modified):
             files[path] = DiskFile(path)
             if modified[path] not in (0, files[path].modified):
-                raise broken(path, "it was changed")
+                raise broken(path, "it has changed")
             disk = path.stat().st_dev
             if disk not in direct:
                 direct[disk] = files[path].direct and _direct_is_faster(files[path])
@@ -193,14 +196,16 @@ def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
     return files
 
 
-# What is read to compare: long enough to tell, short enough not to be noticed.
+# To compare direct and buffered reads, each kind reads _PROBES times this many bytes: enough for the time to
+# mean something, few enough that nobody notices.
 _PROBE_NBYTES = 8 << 20
 _PROBES = 4
 
 
 def _direct_is_faster(file: DiskFile) -> bool:
-    """Compares direct with buffered reading of stretches that no cache holds, in turns. Buffered has to be
-    clearly faster: it costs a copy besides, and memory."""
+    """Read uncached parts of the file, directly and buffered in turn, and return whether direct reads are
+    faster. Buffered reads win only if they are clearly faster, because they also cost a copy and memory. A
+    file too small for the comparison counts as faster with direct reads."""
     if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
         return True
     other = DiskFile(file.path, direct=False)
@@ -216,11 +221,11 @@ def _direct_is_faster(file: DiskFile) -> bool:
         other.forget()
     finally:
         other.close()
-    return min(seconds[file]) < 1.5 * min(seconds[other])  # the first reads wake the disk up
+    return min(seconds[file]) < 1.5 * min(seconds[other])  # minimum: the first reads wake the disk up
 
 
 class MemoryFile:
-    """Reads from memory as `DiskFile` does from a file."""
+    """A stand-in for `DiskFile` whose content is in memory."""
 
     def __init__(self, content: Tensor) -> None:
         self._content = buffer(content)
@@ -234,6 +239,6 @@ class MemoryFile:
 
 def broken(path: Path, reason: str) -> StreamBroken:
     return StreamBroken(
-        f"{path.name} cannot be read on: {reason}.",
+        f"{path.name} can no longer be read: {reason}.",
         "Check the disk and the file, then load the model again.",
     )

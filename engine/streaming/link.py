@@ -1,6 +1,7 @@
-"""The path from RAM to a CUDA device: copies on a stream of their own, tied to the computing one by events.
+"""The link from RAM to a CUDA device. Copies run on a stream of their own; events make copies wait for
+computation, and computation wait for copies.
 
-`Link` is all that the schedule in `device_ring` knows of the device; tests put a recording one in its place.
+`device_ring` uses the device only through `DeviceLink`, for which tests substitute a fake.
 """
 
 from typing import Any, Protocol
@@ -8,40 +9,40 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-# A point in a stream's work. What it is, only its link knows.
+# A point in the work of a stream. Only the link that made an event looks inside it.
 Event = Any
 
 
-class Link(Protocol):
-    """Used from two threads: one computes, one copies."""
+class DeviceLink(Protocol):
+    """The interface to a device with memory of its own. Two threads use it: one computes, one copies."""
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
-        """Device memory, uint8 [nbytes] each."""
+        """Allocate `count` slots in device memory, uint8 [nbytes] each."""
 
     def slab(self, nbytes: int) -> Tensor:
-        """Host memory that the device can copy from while the CPU goes on, uint8 [nbytes], page-aligned.
-        Raises RuntimeError where the system gives no more of it."""
+        """Allocate page-aligned pinned RAM, uint8 [nbytes], from which the device can copy asynchronously.
+        Raises RuntimeError if the system provides no more pinned memory."""
 
     def copy(self, slot: Tensor, source: Tensor, after: Event | None) -> Event:
-        """Begin to copy `source` to `slot` once `after` has happened; the event of its end."""
+        """Start copying `source` to `slot` once `after` has happened; return the event of its completion."""
 
     def used(self) -> Event:
-        """The event after all that has been asked to be computed so far."""
+        """Return an event that happens once all computation launched so far is done."""
 
     def compute_after(self, event: Event) -> None:
-        """Nothing asked to be computed from now on begins before `event`."""
+        """Make computation launched from now on wait for `event`."""
 
     def wait(self, event: Event) -> None:
         """Return once `event` has happened."""
 
 
-def link_to(device: torch.device) -> Link | None:
-    """None for the CPU, which computes where the weights are."""
+def link_to(device: torch.device) -> DeviceLink | None:
+    """Return the link to `device`; None for the CPU, which computes where the weights are."""
     return CudaLink(device) if device.type == "cuda" else None
 
 
 class CudaLink:
-    """`Link` to a CUDA device."""
+    """The `DeviceLink` to a CUDA device."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

@@ -1,4 +1,4 @@
-"""Which chunk lives in which tier. Numbers in, numbers out: no memory is taken here."""
+"""Decide the memory tier of each chunk. This module computes with sizes only and allocates no memory."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,66 +9,74 @@ from engine.streaming.disk import SECTOR
 
 Tier = Literal["device", "ram", "ssd"]
 
-# Slots of a ring: one is computed with, one waits, two are being filled.
+# Slots of a ring: one in use, one ready, two being filled.
 SLOTS = 4
-# The largest slot: from 16 MB on neither a disk nor a bus gains anything.
+# Maximum bytes of a slot. Transfers of more than 16 MB are no faster, neither from a disk nor over a bus.
 MAX_SLOT_NBYTES = 32 << 20
 
 
-def slot_nbytes(limit: int) -> int:
-    """About how large a slot should be where `limit` bytes are for resident chunks and the ring: the ring
-    takes half of them at most."""
-    return max(SECTOR, min(MAX_SLOT_NBYTES, limit // (2 * SLOTS)))
+def slot_nbytes(device_nbytes: int) -> int:
+    """Return roughly how many bytes a slot should have. Resident chunks and the ring share `device_nbytes`
+    bytes; the ring takes at most half of them."""
+    return max(SECTOR, min(MAX_SLOT_NBYTES, device_nbytes // (2 * SLOTS)))
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
-    """Attributes: `tiers`, one for each chunk; `slots` of the ring on the compute device, `staging` slots in
-    RAM for chunks that come from the SSD to a device with memory of its own; 0 where no chunk needs them."""
+class ChunkPlacement:
+    """The tier of each chunk, and the slots of the rings.
+
+    Attributes: `tiers`: one for each chunk; `slots`: number of slots of the ring on the compute device;
+    `staging`: number of slots in RAM for chunks that pass from the SSD to a device with memory of its own.
+    Each number is 0 if no chunk needs such slots.
+    """
 
     tiers: list[Tier]
     slots: int
     staging: int
 
 
-def place(sizes: Sequence[int], device_limit: int, ram_limit: int | None) -> Placement:
-    """sizes: bytes of the chunks, in the order of use. device_limit: for resident chunks and the ring on the
-    compute device. ram_limit: for chunks in RAM and their staging; None where the compute device computes in
-    RAM.
+def place(sizes: Sequence[int], device_nbytes: int, host_nbytes: int | None) -> ChunkPlacement:
+    """Assign a tier to each chunk.
 
-    Chunks stay on the device, and then in RAM, evenly between the others, so that the link works on while
-    they are computed. Raises BadOption where a limit is smaller than the smallest ring.
+    sizes: bytes of the chunks, in the order of use. device_nbytes: limit for resident chunks and the ring, in
+    the compute device's memory. host_nbytes: limit for chunks in RAM and the staging slots; None if the
+    compute device is the CPU, which computes in RAM.
+
+    Chunks that stay on the device are spread evenly among all, so that the link keeps working while they are
+    computed with. In the same way, chunks in RAM are spread evenly among those that are not on the device.
+    Raises BadOption if a limit is smaller than the smallest ring that it must hold.
     """
-    if sum(sizes) <= device_limit:
-        return Placement(["device"] * len(sizes), 0, 0)
-    slots = _slots(max(sizes), device_limit, "--ram-limit" if ram_limit is None else "--vram-limit")
-    on_device = spread(sizes, device_limit - slots * max(sizes))
+    if sum(sizes) <= device_nbytes:
+        return ChunkPlacement(["device"] * len(sizes), 0, 0)
+    slots = _slots(max(sizes), device_nbytes, "--ram-limit" if host_nbytes is None else "--vram-limit")
+    on_device = spread(sizes, device_nbytes - slots * max(sizes))
     tiers: list[Tier] = ["device" if stays else "ssd" for stays in on_device]
-    if ram_limit is None:
-        return Placement(tiers, slots, 0)
+    if host_nbytes is None:
+        return ChunkPlacement(tiers, slots, 0)
     rest = [index for index, tier in enumerate(tiers) if tier == "ssd"]
     left = [sizes[index] for index in rest]
     staging = 0
-    if sum(left) > ram_limit:
-        staging = _slots(max(sizes), ram_limit, "--ram-limit")
-    for index, stays in zip(rest, spread(left, ram_limit - staging * max(sizes)), strict=True):
+    if sum(left) > host_nbytes:
+        staging = _slots(max(sizes), host_nbytes, "--ram-limit")
+    for index, stays in zip(rest, spread(left, host_nbytes - staging * max(sizes)), strict=True):
         if stays:
             tiers[index] = "ram"
-    return Placement(tiers, slots, staging)
+    return ChunkPlacement(tiers, slots, staging)
 
 
-def _slots(size: int, limit: int, option: str) -> int:
-    if limit < 2 * size:
+def _slots(size: int, nbytes: int, option: str) -> int:
+    if nbytes < 2 * size:
         needed = 2 * size / 2**30
         raise BadOption(
-            f"The weights that are being computed with and moved take {needed:.2f} GiB.",
-            f"Give {option} {needed + 0.005:.2f} or more.",
+            f"The weights being computed and moved at a time take {needed:.2f} GiB.",
+            f"Set {option} to {needed + 0.005:.2f} or more.",
         )
-    return min(SLOTS, limit // size)
+    return min(SLOTS, nbytes // size)
 
 
 def spread(sizes: Sequence[int], nbytes: int) -> list[bool]:
-    """Which of them stay where `nbytes` are left: evenly between those that do not."""
+    """Select sizes with a sum of at most `nbytes`, spread evenly among all; return for each whether it is
+    selected."""
     total = sum(sizes)
     share = min(1.0, nbytes / total) if total else 1.0
     stay: list[bool] = []
@@ -78,7 +86,7 @@ def spread(sizes: Sequence[int], nbytes: int) -> list[bool]:
         stays = kept + size <= min(share * seen, nbytes)
         kept += size if stays else 0
         stay.append(stays)
-    for index, size in enumerate(sizes):  # what rounding left over
+    for index, size in enumerate(sizes):  # use what rounding has left free
         if not stay[index] and kept + size <= nbytes:
             stay[index] = True
             kept += size

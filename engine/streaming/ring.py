@@ -1,7 +1,6 @@
-"""Slots of memory that reader threads fill with chunks in the order of use, round and round, ahead of whoever
-computes.
+"""A ring of slots in memory that reader threads fill with chunks in the order of use, ahead of computation.
 
-Reading goes on across passes: while a draft grows the next tree, the next pass's first chunks arrive.
+Reading continues across passes: while a draft grows the next tree, the next pass's first chunks are read.
 """
 
 import threading
@@ -13,19 +12,20 @@ from torch import Tensor
 
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.disk import SECTOR, DiskFile, MemoryFile, buffer
-from engine.streaming.schedule import Schedule
+from engine.streaming.schedule import RingSchedule
 
-# One read: long enough for a disk's full speed, short enough that two threads share a chunk.
+# Bytes of one read: enough for a disk's full speed, few enough that two threads share a chunk.
 PIECE_NBYTES = 4 << 20
-# Threads that read. One leaves a disk idle between two reads; a third gains nothing.
+# Number of reader threads. One alone leaves the disk idle between two reads; a third gains nothing.
 READERS = 2
 
 
 class Ring:
-    """Used by one consumer thread: `fetch` a chunk, compute with it, `fetch` the next.
+    """A ring in RAM. Its one user, the consumer thread, fetches a chunk, computes with it, and fetches the
+    next.
 
-    Attributes: `nbytes` of all slots; `waited_s`, how long `fetch` has waited, and `moved`, bytes read, both
-    since the start.
+    Attributes: `nbytes`: bytes of all slots; `moved`: bytes fetched since the start; `waited_s`: seconds that
+    `fetch` has waited since the start for chunks to be read.
     """
 
     def __init__(
@@ -35,10 +35,8 @@ class Ring:
         files: Mapping[Path, DiskFile | MemoryFile],
         allocate: Callable[[int], Tensor],
     ) -> None:
-        """chunks: in the order of use. slots: at least two. files: those their extents name.
-
-        allocate: gives page-aligned memory of so many bytes.
-        """
+        """chunks: in the order of use. slots: their number, at least two. files: the open files of the
+        chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes."""
         self._chunks = chunks
         self._files = files
         self._slots = slots
@@ -49,10 +47,10 @@ class Ring:
         self.waited_s = 0.0
         self.moved = 0
         self._changed = threading.Condition()
-        self._schedule = Schedule([chunk.mixture for chunk in chunks], slots)
+        self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
         self._queue = 0  # the next step to be read
-        self._pieces: list[tuple[int, Extent]] = []  # of steps begun, not yet taken by a reader
-        self._missing: dict[int, int] = {}  # pieces still to arrive, by step
+        self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
+        self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
         self._reading = 0
         self._error: Exception | None = None
         self._closed = False
@@ -64,20 +62,21 @@ class Ring:
             thread.start()
 
     def fetch(self, chunk: int) -> Tensor:
-        """Wait until chunk number `chunk` has arrived: its bytes, uint8. What was fetched before is given up.
+        """Wait until chunk number `chunk` has been read; return its bytes, uint8, and release the chunk
+        fetched before.
 
-        Raises StreamBroken; then the next fetch begins anew.
+        Raises StreamBroken if a chunk cannot be read; the next fetch then restarts the ring.
         """
         with self._changed:
             if self._error is not None or not self._schedule.expects(chunk):
-                self._begin_anew(chunk)
+                self._restart(chunk)
             while self._advance() != chunk:
-                pass  # it was read ahead for experts that nobody has chosen, or the pass ended early
+                pass  # a chunk read ahead for an expert that was not chosen, or for a pass that ended early
             start = self._schedule.step % self._slots * self._slot_nbytes
             return self._bytes[start : start + self._chunks[chunk].nbytes]
 
     def choose(self, mixture: int, wanted: Collection[int], most: bool) -> None:
-        """See `Schedule.choose`."""
+        """See `RingSchedule.choose`."""
         with self._changed:
             self._schedule.choose(mixture, wanted, most)
             self._changed.notify_all()
@@ -91,8 +90,8 @@ class Ring:
             thread.join()
 
     def _advance(self) -> int:
-        """Go on to the next step and wait until its chunk, whose number is returned, has arrived. The lock is
-        held."""
+        """Advance to the next step, wait until its chunk has been read, and return the chunk's number. The
+        lock is held."""
         self._missing.pop(self._schedule.step, None)
         self._schedule.advance()
         self._changed.notify_all()
@@ -107,16 +106,17 @@ class Ring:
         self.moved += self._chunks[chunk].nbytes
         return chunk
 
-    def _begin_anew(self, chunk: int) -> None:
-        """A pass ended early, or failed: forget what was read ahead. The lock is held."""
+    def _restart(self, chunk: int) -> None:
+        """Discard the chunks read ahead, after a pass that ended early or failed, and continue with `chunk`.
+        The lock is held."""
         self._pieces.clear()
-        self._queue = 1 << 62  # nothing new is begun
+        self._queue = 1 << 62  # so that the readers start no new step
         while self._reading:
             self._changed.wait()
         self._error = None
         self._missing.clear()
         self._queue = self._schedule.step + 1
-        self._schedule.begin_anew(self._queue, chunk)
+        self._schedule.restart(self._queue, chunk)
 
     # -- reader threads --------------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class Ring:
             error = None
             try:
                 self._files[extent.file].read(into, extent.start, extent.end - extent.start)
-            except Exception as failure:  # whatever it is, `fetch` raises it; nobody waits for ever
+            except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure
             with self._changed:
                 self._reading -= 1
@@ -138,7 +138,8 @@ class Ring:
                 self._changed.notify_all()
 
     def _take(self) -> tuple[int, Extent] | None:
-        """The next piece to read; waits for a free slot. None: the ring is closed."""
+        """Wait until there is a piece to read and a slot for it; return the step and the piece. Return None
+        once the ring is closed."""
         with self._changed:
             while not self._closed:
                 if self._pieces:
@@ -155,7 +156,7 @@ class Ring:
 
 
 def pieces(extent: Extent) -> list[Extent]:
-    """An extent in pieces of PIECE_NBYTES."""
+    """Cut an extent into pieces of PIECE_NBYTES; the last may be shorter."""
     assert PIECE_NBYTES % SECTOR == 0
     return [
         Extent(

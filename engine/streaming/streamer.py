@@ -1,4 +1,4 @@
-"""A model's matrices between the tiers: some stay on the compute device, the others come in each pass."""
+"""Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -9,54 +9,67 @@ from typing import Literal
 
 from torch import Tensor
 
-from engine.quantization import Packed, check_sound
-from engine.streaming.chunks import Chunk, Extent, Stored, split
+from engine.quantization import Packed, check_valid
+from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, MemoryFile, buffer, memory
-from engine.streaming.link import Link
+from engine.streaming.link import DeviceLink
 from engine.streaming.placement import place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
 
 _log = logging.getLogger(__name__)
 
-# Where a mixture has used this share of its experts, the next one's are read before it has chosen. At random
-# choice of 2 of 8, a pass of 6 rows uses 82 %.
+# If a mixture chose at least this share of its experts, all experts of the next mixture are read before that
+# mixture has chosen. If each row chooses 2 of 8 experts at random, a pass of 6 rows uses 82 % of them.
 _MOST = 0.8
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """Bytes that a model's matrices may take. `device`: on the compute device, with the ring; `ram`: in RAM
-    where that is not the compute device's memory, with the staging ring; None: as much as it takes."""
+class WeightLimits:
+    """The bytes that a model's matrices may take at most.
 
-    device: int
-    ram: int | None = None
+    Attributes: `device_nbytes`: the limit in the compute device's memory (VRAM on CUDA, RAM on the CPU), for
+    resident chunks and the ring together; `host_nbytes`: with a CUDA device, the limit in RAM, for
+    chunks and the staging ring together; None for as much as the chunks take; unused on the CPU.
+    """
+
+    device_nbytes: int
+    host_nbytes: int | None = None
 
 
 class Streamer:
-    """`quantization.Mover`. Attributes as there, and `resident`, the matrices that stay on the device, whose
-    bytes whoever builds the model reads."""
+    """A `quantization.Mover` that streams chunks through a ring.
+
+    Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
+    by the builder of the model.
+    """
 
     def __init__(
-        self, stored: Sequence[Stored], limits: Limits, files: dict[Path, DiskFile], link: Link | None
+        self,
+        stored: Sequence[StoredMatrix],
+        limits: WeightLimits,
+        files: dict[Path, DiskFile],
+        link: DeviceLink | None,
     ) -> None:
-        """stored: the matrices in the order of use. files: those the matrices lie in, open; closed with the
-        streamer. link: to a device with memory of its own; None: computing happens in RAM.
+        """stored: the matrices in the order of use. files: the open files of the matrices, which are closed
+        with the streamer. link: the link to a device with memory of its own; None if the CPU computes.
 
-        Raises BadOption where a limit is too small.
+        Raises BadOption if a limit is too small.
         """
         self._files: dict[Path, DiskFile | MemoryFile] = {**files}
-        chunks = split(stored, slot_nbytes(limits.device))
+        chunks = split(stored, slot_nbytes(limits.device_nbytes))
         sizes = [chunk.nbytes for chunk in chunks]
-        ram_limit = None if link is None else sum(sizes) if limits.ram is None else limits.ram
-        placement = place(sizes, limits.device, ram_limit)
+        host_nbytes = None
+        if link is not None:
+            host_nbytes = sum(sizes) if limits.host_nbytes is None else limits.host_nbytes
+        placement = place(sizes, limits.device_nbytes, host_nbytes)
         tiers = list(zip(chunks, placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
         self._number = {id(each.matrix): i for i, chunk in enumerate(self._chunks) for each in chunk.stored}
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
         self._held: int | None = None
-        self.look: Callable[[], None] = lambda: None
+        self.on_chunk: Callable[[], None] = lambda: None
         for chunk in self._chunks:
             for each in chunk.stored:
                 each.matrix.mover = self
@@ -64,11 +77,11 @@ class Streamer:
         self._link = link
         self._ring: Ring | DeviceRing | None = None
 
-    def start(self, watch: Callable[[int, int], None]) -> None:
-        """Fill the RAM tier and begin to stream. watch: told bytes read of bytes in all, and may end it by
-        raising.
+    def start(self, progress: Callable[[int, int], None]) -> None:
+        """Fill the RAM tier and start streaming. progress: called with (bytes read, bytes in all); it may
+        raise to abort.
 
-        Raises BadCheckpoint for what is not sound, StreamBroken.
+        Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
         """
         if not self._chunks:
             return
@@ -77,21 +90,21 @@ class Streamer:
             return
         sizes = [chunk.nbytes for chunk in self._chunks]
         slots = max(self._placement.staging, 2)
-        # First, because what is left to be pinned may not be enough for all slabs.
+        # Allocated before the slabs, which may use up all the memory that the system can pin.
         room = self._link.slab(slots * max(sizes))
-        slabs = self._fill(self._link, watch)
+        slabs = self._fill(self._link, progress)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
         staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes]) if staged else None
         self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging)
 
     @property
     def pass_nbytes(self) -> int:
-        """Bytes that come in a pass that uses every expert."""
+        """Bytes moved in a pass that uses every expert."""
         return sum(chunk.nbytes for chunk in self._chunks)
 
     @property
     def tiers(self) -> dict[Literal["ram", "ssd"], int]:
-        """The same, by where they come from."""
+        """Bytes moved in a pass that uses every expert, by the tier that they are moved from."""
         ram = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
         return {"ram": ram, "ssd": self.pass_nbytes - ram}
 
@@ -108,12 +121,13 @@ class Streamer:
         return self._ring.waited_s if self._ring else 0.0
 
     def fetch(self, matrix: Packed) -> None:
-        """Raises StreamBroken; then the next fetch begins anew."""
+        """Set the parts of the matrix. Raises StreamBroken if a chunk cannot be read; the next fetch then
+        restarts the ring."""
         assert self._ring is not None
         number = self._number[id(matrix)]
         if number == self._held:
             return
-        self.look()
+        self.on_chunk()
         if self._held is not None:
             self._chunks[self._held].take()
             self._held = None
@@ -131,7 +145,7 @@ class Streamer:
         self._ring.choose(mixture, wanted, len(chosen) >= _MOST * len(experts))
 
     def sweep(self) -> None:
-        """Bring every chunk once and compute nothing: what the link can do."""
+        """Fetch every chunk once without computing, to measure the link."""
         assert self._ring is not None
         self._held = None
         mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
@@ -148,9 +162,10 @@ class Streamer:
         for file in self._files.values():
             file.close()
 
-    def _fill(self, link: Link, watch: Callable[[int, int], None]) -> dict[int, Tensor]:
-        """Chunks of the RAM tier by number, as the device copies them. Where the system gives no more such
-        memory, the rest is kept in plain memory and staged."""
+    def _fill(self, link: DeviceLink, progress: Callable[[int, int], None]) -> dict[int, Tensor]:
+        """Read the chunks of the RAM tier into pinned memory; return that memory by number of the chunk. Once
+        no more memory can be pinned, the remaining chunks are read into plain memory, from which they pass
+        through the staging ring."""
         slabs: dict[int, Tensor] = {}
         total = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
         done = 0
@@ -159,7 +174,7 @@ class Streamer:
             for number, chunk in enumerate(self._chunks):
                 if not self._in_ram[number]:
                     continue
-                watch(done, total)
+                progress(done, total)
                 try:
                     slab = link.slab(chunk.nbytes) if pinned else memory(chunk.nbytes)
                 except RuntimeError as error:
@@ -170,7 +185,7 @@ class Streamer:
                 chunk.give(slab)
                 for stored in chunk.stored:
                     where = f"{stored.spans[0].file.name}, from byte {stored.spans[0].offset:,} on,"
-                    check_sound(stored.matrix.format.name, stored.matrix.parts, where)
+                    check_valid(stored.matrix.format.name, stored.matrix.parts, where)
                 chunk.take()
                 if pinned:
                     slabs[number] = slab
@@ -184,7 +199,7 @@ class Streamer:
         self._files[extent.file].read(into, extent.start, extent.end - extent.start)
 
     def _from_memory(self, chunk: Chunk, slab: Tensor) -> Chunk:
-        """`chunk`, to be read from `slab` instead of its file."""
+        """Return a copy of `chunk` that is read from `slab` instead of from its files."""
         place = Path(f"memory {len(self._files)}")
         self._files[place] = MemoryFile(slab)
         return replace(chunk, extents=(Extent(place, 0, chunk.nbytes, chunk.nbytes, 0),))

@@ -1,17 +1,17 @@
-"""A large table on disk, of which single rows are read: an embedding needs no memory of its own."""
+"""A large table that stays on disk: only the rows in use are read, so that an embedding takes no memory."""
 
 import torch
 from torch import Tensor
 
 from engine.quantization import Packed
-from engine.streaming.chunks import Stored
+from engine.streaming.chunks import StoredMatrix
 from engine.streaming.disk import SECTOR, DiskFile, aligned, buffer, memory
 
 
 class DiskTable:
-    """`quantization.Table` over one span that is stored row after row."""
+    """A `quantization.RowTable` whose rows lie one after another in one span of a file."""
 
-    def __init__(self, stored: Stored, file: DiskFile) -> None:
+    def __init__(self, stored: StoredMatrix, file: DiskFile) -> None:
         self.matrix = stored.matrix
         self._file = file
         self._start = stored.spans[0].offset
@@ -20,7 +20,7 @@ class DiskTable:
         self._view = buffer(self._bytes)
 
     def rows(self, which: Tensor) -> Tensor:
-        """Rows `which` (int64 [n]) unpacked, [n, columns]. Raises StreamBroken."""
+        """Return rows `which` (int64 [n]) unpacked, [n, columns]. Raises StreamBroken if reading fails."""
         different, back = torch.unique(which, return_inverse=True)
         stored = torch.empty(len(different), self._row_nbytes, dtype=torch.uint8)
         for place, row in enumerate(different.tolist()):

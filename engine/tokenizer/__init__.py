@@ -1,6 +1,6 @@
-"""Text to token ids and back: tokenizers from GGUF files and folders, chat templates, streaming text."""
+"""Convert text to token ids and back: tokenizers of GGUF files and folders, chat templates, text streams."""
 
 from engine.tokenizer.tokenizer import Tokenizer, load_tokenizer
-from engine.tokenizer.vocabulary import check_same_vocabulary, vocabulary_of
+from engine.tokenizer.vocabulary import vocabulary_of
 
-__all__ = ["Tokenizer", "check_same_vocabulary", "load_tokenizer", "vocabulary_of"]
+__all__ = ["Tokenizer", "load_tokenizer", "vocabulary_of"]

@@ -1,11 +1,29 @@
-"""Conversations to text, by the chat template a model brings; what a message merely spells out stays text."""
+"""Turn conversations into text with the model's chat template. Special tokens that a message spells out stay
+plain text.
 
+A chat template is a program that comes with the model. Therefore it runs in a separate process,
+`template_process`, which ends when the template takes too much time or memory.
+"""
+
+import atexit
+import contextlib
+import json
 import re
 import secrets
+import subprocess
+import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
 
 from engine.errors import BadOption, UnsupportedModel
-from engine.tokenizer.templates import Refused, templates
+from engine.launch import interpreter
+
+MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
+LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
+WATCH_S = 0.005  # seconds between memory checks, in which the process grows by some 10 MB at most
 
 
 def render(
@@ -14,55 +32,154 @@ def render(
     add_generation_prompt: bool,
     tokens: Mapping[str, str],
 ) -> str:
-    """The text of `messages` in `template`; `tokens` are its bos_token, eos_token, ...
+    """Return the text that `template` makes of `messages`. tokens: its bos_token, eos_token, ...
 
-    Raises `BadOption` where the template refuses the messages, `UnsupportedModel` where it does not run, or
-    not within its bounds of time and memory.
+    Raises `BadOption` if the template refuses the messages; `UnsupportedModel` if the template is too long,
+    fails, or exceeds its limits of time and memory.
     """
-    try:
-        return templates.render(
-            template, [dict(message) for message in messages], add_generation_prompt, tokens
+    if len(template) > LENGTH_LIMIT:
+        raise broken("it is too long")
+    answer = templates.ask(
+        [template, [dict(message) for message in messages], add_generation_prompt, dict(tokens)]
+    )
+    if "text" in answer:
+        text: str = answer["text"]
+        return text
+    if answer["by_template"]:
+        raise BadOption(
+            f"The model's chat template refuses this conversation: {answer['reason'][:200]}.",
+            "Change the messages, for example by leaving out the system message.",
         )
-    except Refused as refused:
-        if refused.by_template:
-            raise BadOption(
-                f"The model's chat template refuses this conversation: {str(refused)[:200]}.",
-                "Change the messages, for example leave the system message out.",
-            ) from refused
-        raise broken(str(refused)) from refused
+    raise broken(answer["reason"])
 
 
 def broken(reason: str) -> UnsupportedModel:
     return UnsupportedModel(
-        f"The model's chat template does not run: {reason[:200]}.", "Choose another file of this model."
+        f"The model's chat template cannot be used: {reason[:200]}.", "Choose another file of this model."
     )
 
 
-class Guard:
-    """Keeps special tokens that a message merely spells out from being read as special tokens.
+class Templates:
+    """The process that renders templates. It is started when it is needed, and again if it has ended.
+    Thread-safe."""
 
-    Each is replaced by a mark before the template is applied, and found again in the rendered text: so the
-    template may trim, repeat or drop messages. Texts without any, nearly all, go through unchanged.
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._lock = threading.Lock()
+
+    def start(self) -> None:
+        """Start the process unless it is running, without waiting until it is ready. If it cannot be started,
+        the next `ask` reports that."""
+        with self._lock, contextlib.suppress(OSError):
+            self._started()
+
+    def ask(self, request: list[Any]) -> dict[str, Any]:
+        """Send `request` to `template_process` and return its answer. Raises `UnsupportedModel` if there is
+        none."""
+        line = json.dumps(request).encode()
+        with self._lock:
+            try:
+                process = self._started()
+            except OSError as error:
+                raise broken(f"its process cannot be started: {error.strerror}") from error
+            over = threading.Event()
+            watch = threading.Thread(target=_watch, args=(process, over), name="template memory", daemon=True)
+            watch.start()
+            try:
+                answer = _exchange(process, line)
+            finally:
+                over.set()
+                watch.join()
+        if not answer.endswith(b"\n"):
+            raise broken("it takes too much time or memory, or its process was killed")
+        decoded: dict[str, Any] = json.loads(answer)
+        return decoded
+
+    def close(self) -> None:
+        """Kill the process if it is running."""
+        with self._lock:
+            if self._process is not None:
+                self._process.kill()
+                self._process.communicate()
+            self._process = None
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                interpreter.command("engine.tokenizer.template_process"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                cwd=Path(__file__).parents[2],
+                start_new_session=True,  # Ctrl+C must reach only the engine
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            )
+        return self._process
+
+
+def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
+    """Send `request` as one line and return the line that answers it. If the process has ended, the answer is
+    incomplete or empty."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    answer = b""
+    try:
+        process.stdin.write(request + b"\n")
+        process.stdin.flush()
+        answer = process.stdout.readline()
+    except OSError:  # the process ended before it had read the whole request
+        return b""
+    finally:
+        # The process is also killed when the wait is interrupted: otherwise its late answer would be taken
+        # for the answer to the next request.
+        if not answer.endswith(b"\n"):
+            process.kill()
+            process.communicate()
+    return answer
+
+
+def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
+    """Kill the process if it exceeds MEMORY_LIMIT before `over` is set."""
+    try:
+        watched = psutil.Process(process.pid)
+        while not over.wait(WATCH_S):
+            if watched.memory_info().rss > MEMORY_LIMIT:
+                process.kill()
+                return
+    except psutil.Error:  # the process has ended
+        return
+
+
+templates = Templates()
+atexit.register(templates.close)
+
+
+class Guard:
+    """Protects special tokens spelled out in messages, so that they are tokenized as plain text.
+
+    Each such token is replaced by a mark before the template is applied, and restored in the rendered text,
+    so the template may trim, repeat or drop messages. Nearly all texts have no such token and stay unchanged.
     """
 
     def __init__(self, special: Iterable[str]) -> None:
-        # The longest first, so that <|im_end|> is not taken for a shorter token in it.
+        # Longest first, so that <|im_end|> is not mistaken for a shorter token inside it.
         self._special = sorted(filter(None, special), key=len, reverse=True)
-        self._mark = f"\ufdd0{secrets.token_hex(8)}:%s\ufdd1"  # no text can have this
+        self._mark = f"\ufdd0{secrets.token_hex(8)}:%s\ufdd1"  # cannot occur in a text
         self._taken: list[str] = []
 
     def take_out(self, text: str) -> str:
-        found = [re.escape(token) for token in self._special if token in text]
-        return re.sub("|".join(found), self._take, text) if found else text
+        """Return `text` with a mark in place of each special token."""
+        patterns = [re.escape(token) for token in self._special if token in text]
+        return re.sub("|".join(patterns), self._take, text) if patterns else text
 
     def _take(self, match: re.Match[str]) -> str:
         self._taken.append(match[0])
         return self._mark % (len(self._taken) - 1)
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
-        """(text, whether it is to be read as mere text) one after another.
+        """Yield the rendered text in pieces, each with a flag: True if the piece is a restored token, which
+        must be read as plain text.
 
-        Raises `UnsupportedModel` where the template has made up a mark.
+        Raises `UnsupportedModel` if the text has a mark that `take_out` has not made.
         """
         parts = re.split(self._mark % "([0-9]{1,9})", rendered)
         for index, part in enumerate(parts):

@@ -1,4 +1,4 @@
-"""A tokenizer from a folder in Hugging Face's layout."""
+"""A tokenizer from a folder in the Hugging Face layout."""
 
 import json
 from pathlib import Path
@@ -8,19 +8,19 @@ from tokenizers import AddedToken, Tokenizer
 
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint
-from engine.tokenizer.parts import Parts, named_errors
+from engine.tokenizer.parts import TokenizerParts, named_errors
 
 AGAIN = "Download the model again, with tokenizer.json and tokenizer_config.json."
-# Bounds far above real files (Gemma 3's tokenizer.json: 33 MB, 2.1 million values).
+# Limits far above real files (Gemma 3's tokenizer.json: 33 MB, 2.1 million values).
 FILE_LIMIT = 64 << 20  # bytes
-VALUES_LIMIT = 1 << 22  # texts, numbers, lists and objects
+VALUES_LIMIT = 1 << 22  # strings, numbers, lists and objects
 TEMPLATE_LIMIT = 4 << 20  # bytes
-GROWTH_LIMIT = 64  # times that normalizing or decoding may lengthen a text; SentencePiece: 2
+GROWTH_LIMIT = 64  # factor by which normalizing or decoding may lengthen a text; for SentencePiece it is 2
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 
 
-def from_folder(folder: Path) -> Parts:
-    """Build the tokenizer in `folder`. Raises `BadCheckpoint`."""
+def from_folder(folder: Path) -> TokenizerParts:
+    """Build the tokenizer in `folder`. Raises `BadCheckpoint` if its files are missing or not valid."""
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise BadCheckpoint(f"{folder.name} has no tokenizer.json.", AGAIN)
@@ -32,12 +32,13 @@ def _read(file: Path) -> bytes:
     with file.open("rb") as stream:
         text = stream.read(FILE_LIMIT + 1)
     if len(text) > FILE_LIMIT or sum(map(text.count, (b",", b"[", b"{"))) > VALUES_LIMIT:
-        raise BadCheckpoint(f"{file.name} is larger than that of any model.", AGAIN)
+        raise BadCheckpoint(f"{file.name} is larger than that of any known model.", AGAIN)
     return text
 
 
 def _growth(part: Any) -> float:
-    """How many times longer a text may get in this part of a tokenizer.json, counted generously."""
+    """Return an upper bound for the factor by which a text becomes longer in this part of a tokenizer.json (a
+    normalizer or decoder)."""
     if not isinstance(part, dict):
         return 1.0
     growth = 1.0
@@ -49,11 +50,11 @@ def _growth(part: Any) -> float:
     return growth
 
 
-def _parts(folder: Path, backend: Tokenizer) -> Parts:
+def _parts(folder: Path, backend: Tokenizer) -> TokenizerParts:
     for part in (backend.normalizer, backend.decoder):
         if part is not None and _growth(json.loads(part.__getstate__())) > GROWTH_LIMIT:
-            raise BadCheckpoint("tokenizer.json makes texts grow beyond bounds.", AGAIN)
-    # Some files carry the settings of their training run; prompts are never cut or filled up here.
+            raise BadCheckpoint("tokenizer.json lengthens texts beyond all limits.", AGAIN)
+    # Some files contain the settings of their training run; prompts are never truncated or padded here.
     backend.no_truncation()
     backend.no_padding()
     config = _optional(folder / "tokenizer_config.json")
@@ -64,7 +65,7 @@ def _parts(folder: Path, backend: Tokenizer) -> Parts:
     )
     bos = backend.token_to_id(tokens["bos_token"]) if "bos_token" in known else None
     eos = backend.token_to_id(tokens["eos_token"]) if "eos_token" in known else None
-    return Parts(
+    return TokenizerParts(
         backend=backend,
         chat_template=_chat_template(folder, config),
         bos_id=bos,
@@ -79,31 +80,33 @@ def _optional(file: Path) -> dict[str, Any]:
 
 
 def _named_tokens(folder: Path, config: dict[str, Any]) -> dict[str, str]:
-    """bos_token, eos_token, ...; each a string, or an object with its `content`."""
-    found: dict[str, str] = {}
+    """Return the texts of bos_token, eos_token, ... The files give each token as a string, or as an object
+    with its text as `content`."""
+    tokens: dict[str, str] = {}
     for source in (_optional(folder / "special_tokens_map.json"), config):
         for name in NAMED:
             token = source.get(name)
             if isinstance(token, dict):
                 token = token.get("content")
             if isinstance(token, str):
-                found[name] = token
-    return found
+                tokens[name] = token
+    return tokens
 
 
 def _chat_template(folder: Path, config: dict[str, Any]) -> str | None:
-    """The template; files of its own go before tokenizer_config.json, as in transformers."""
+    """Return the chat template, or None if there is none. Separate files take precedence over
+    tokenizer_config.json, as in transformers."""
     file = folder / "chat_template.jinja"
     if file.is_file():
         try:
             if file.stat().st_size > TEMPLATE_LIMIT:
-                raise BadCheckpoint("chat_template.jinja is larger than that of any model.", AGAIN)
+                raise BadCheckpoint("chat_template.jinja is larger than that of any known model.", AGAIN)
             return file.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise BadCheckpoint("chat_template.jinja cannot be read.", AGAIN) from error
     for source in (_optional(folder / "chat_template.json"), config):
         template = source.get("chat_template")
-        if isinstance(template, list):  # several, by name
+        if isinstance(template, list):  # several templates, by name
             template = next(
                 (
                     item.get("template")

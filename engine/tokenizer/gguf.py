@@ -5,36 +5,37 @@ from tokenizers.models import BPE
 
 from engine.checkpoints import GgufVocabulary
 from engine.errors import BadCheckpoint, UnsupportedModel
-from engine.tokenizer.parts import Parts, named_errors
+from engine.tokenizer.parts import DAMAGED, TokenizerParts, named_errors
 from engine.tokenizer.pre_tokenizers import pre_tokenizer
 
 UNKNOWN, CONTROL, USER_DEFINED = 2, 3, 4  # llama.cpp's token types (enum llama_token_type)
-# Bounds far above real vocabularies (Gemma 3: 262 k tokens of 2 million characters, 6 k of them special,
-# merges of 5 million characters), so that a hostile one costs neither memory nor time.
+# Limits far above real vocabularies (Gemma 3: 262 k tokens of 2 million characters, 6 k of them special,
+# merges of 5 million characters), so that a malicious one uses little memory and time.
 TOKEN_LIMIT = 1 << 10  # characters
-TOKENS_LIMIT = 1 << 23  # characters of all
-MERGES_LIMIT = 1 << 24  # characters of all that follow from scores
+TOKENS_LIMIT = 1 << 23  # characters of all tokens
+MERGES_LIMIT = 1 << 24  # characters of all merges derived from scores
 SPECIAL_LIMIT = 1 << 16
-DAMAGED = "The file is damaged; download it again or choose another file of this model."
 SPACE = "\u2581"  # how SentencePiece spells a space
-# Phi-3's special tokens swallow the white space behind them, but for these. No key of a GGUF file says so;
-# llama.cpp goes by the model's name, here it is a token no other vocabulary has.
+# Phi-3's special tokens, except for those in PHI3_PLAIN, swallow the white space after them. No key of a GGUF
+# file says so. llama.cpp recognises Phi-3 by the model's name; this module does so by PHI3_MARK, a token that
+# no other vocabulary has.
 PHI3_MARK = "<|placeholder1|>"
 PHI3_PLAIN = ("<unk>", "<s>", "<|endoftext|>")
 
 
-def from_vocabulary(vocabulary: GgufVocabulary) -> Parts:
-    """Build the tokenizer `vocabulary` describes. Raises `BadCheckpoint` or `UnsupportedModel`."""
+def from_vocabulary(vocabulary: GgufVocabulary) -> TokenizerParts:
+    """Build the tokenizer that `vocabulary` describes. Raises `BadCheckpoint` if the vocabulary is not valid;
+    `UnsupportedModel` if its type or pre-tokenizer is not supported."""
     if vocabulary.model not in BUILDERS:
         raise UnsupportedModel(
-            f"The tokenizer of this model is of the kind {vocabulary.model[:40]!r}, which is not supported.",
+            f"The tokenizer of this model has the type {vocabulary.model[:40]!r}, which is not supported.",
             f"Supported in GGUF files: {', '.join(sorted(BUILDERS))}.",
         )
     with named_errors("The vocabulary in this file is not valid", DAMAGED):
         backend, add_bos = BUILDERS[vocabulary.model](vocabulary, _ids(vocabulary))
         _add_special(backend, vocabulary)
     ends = [vocabulary.eos_id] if vocabulary.eos_id is not None else []
-    return Parts(
+    return TokenizerParts(
         backend=backend,
         chat_template=vocabulary.chat_template,
         bos_id=vocabulary.bos_id,
@@ -45,17 +46,17 @@ def from_vocabulary(vocabulary: GgufVocabulary) -> Parts:
 
 
 def _ids(vocabulary: GgufVocabulary) -> dict[str, int]:
-    """token: id. An empty token, which some converters write, gets a name (as in llama.cpp)."""
+    """Return the id of each token. Empty tokens, which some converters write, get a name, as in llama.cpp."""
     ids = {token or f"[EMPTY_{index}]": index for index, token in enumerate(vocabulary.tokens)}
     if len(ids) != len(vocabulary.tokens):
-        raise BadCheckpoint("The vocabulary in this file has a token twice.", DAMAGED)
+        raise BadCheckpoint("The vocabulary in this file has duplicate tokens.", DAMAGED)
     if max(map(len, ids)) > TOKEN_LIMIT or sum(map(len, ids)) > TOKENS_LIMIT:
-        raise BadCheckpoint("The vocabulary in this file has tokens longer than any model's.", DAMAGED)
+        raise BadCheckpoint("The vocabulary in this file has longer tokens than any known model.", DAMAGED)
     return ids
 
 
 def _template_tokens(vocabulary: GgufVocabulary) -> dict[str, str]:
-    """What a chat template calls bos_token, eos_token and unk_token."""
+    """Return the texts of bos_token, eos_token and unk_token, for the chat template."""
     named = {
         "bos_token": vocabulary.bos_id,
         "eos_token": vocabulary.eos_id,
@@ -65,7 +66,8 @@ def _template_tokens(vocabulary: GgufVocabulary) -> dict[str, str]:
 
 
 def _add_special(backend: Tokenizer, vocabulary: GgufVocabulary) -> None:
-    """Control tokens become special; user-defined ones (<think>) are kept whole in text, but are text."""
+    """Add control tokens and the unknown token as special tokens, and user-defined tokens (such as <think>)
+    as tokens that are never split but count as text."""
     if vocabulary.types is None:
         return
     phi3 = vocabulary.model == "llama" and PHI3_MARK in vocabulary.tokens
@@ -78,13 +80,16 @@ def _add_special(backend: Tokenizer, vocabulary: GgufVocabulary) -> None:
         elif token and kind == USER_DEFINED:
             user_defined.append(AddedToken(token, normalized=False, rstrip=strips))
     if len(special) + len(user_defined) > SPECIAL_LIMIT:
-        raise BadCheckpoint("The vocabulary in this file has more special tokens than any model's.", DAMAGED)
+        raise BadCheckpoint(
+            "The vocabulary in this file has more special tokens than any known model.", DAMAGED
+        )
     backend.add_special_tokens(special)
     backend.add_tokens(user_defined)
 
 
 def _byte_level(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:
-    """GPT-2's kind: bytes spelled in a printable alphabet, merged pair by pair."""
+    """Build a tokenizer of GPT-2's type, which spells bytes in a printable alphabet and merges them pair by
+    pair. Also return whether BOS is added if the file leaves that open."""
     if not vocabulary.merges:
         raise BadCheckpoint("The vocabulary in this file has no merges.", DAMAGED)
     cut = pre_tokenizer(vocabulary.pre)
@@ -99,15 +104,17 @@ def _byte_level(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokeni
 
 
 def _pair(merge: str) -> tuple[str, str]:
-    """Both sides of "left right"; a side may itself begin with a space."""
+    """Return both sides of a merge, which is written "left right". A side may itself start with a space."""
     left, space, right = merge[:1] + merge[1:].partition(" ")[0], *merge[1:].partition(" ")[1:]
     if not (left and space and right):
-        raise BadCheckpoint(f"The merge {merge[:40]!r} in this file is no pair.", DAMAGED)
+        raise BadCheckpoint(f"The merge {merge[:40]!r} in this file is not a pair.", DAMAGED)
     return left, right
 
 
 def _sentence_piece(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:
-    """SentencePiece's BPE: no pre-tokenizer, spaces spelled U+2581, bytes where no token fits."""
+    """Build a tokenizer of SentencePiece's BPE type, which has no pre-tokenizer, spells a space as U+2581,
+    and uses byte tokens where no other token fits. Also return whether BOS is added if the file leaves that
+    open."""
     if vocabulary.scores is None and not vocabulary.merges:
         raise BadCheckpoint("The vocabulary in this file has neither scores nor merges.", DAMAGED)
     merges = [_pair(merge) for merge in vocabulary.merges] if vocabulary.merges else _merges(vocabulary, ids)
@@ -125,10 +132,10 @@ def _sentence_piece(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[To
 
 
 def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, str]]:
-    """Merges behind the scores: every way to cut a token in two tokens, the token with the best score first.
+    """Return the merges implied by the scores: every way to split a token into two other tokens; those of the
+    token with the best score come first.
 
-    SentencePiece merges the pair whose result has the best score (bpe_model.cc); merges in that order do the
-    same.
+    This is equivalent to SentencePiece, which merges the pair whose result has the best score (bpe_model.cc).
     """
     assert vocabulary.scores is not None
     types = [1] * len(ids) if vocabulary.types is None else vocabulary.types.tolist()
@@ -143,7 +150,7 @@ def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, 
                 ranked.append((-scores[index], pieces[left], pieces[right]))
                 nchars += len(token)
         if nchars > MERGES_LIMIT:
-            raise BadCheckpoint("The tokens in this file can be merged in absurdly many ways.", DAMAGED)
+            raise BadCheckpoint("The tokens in this file can be merged in too many ways.", DAMAGED)
     ranked.sort()
     tokens = list(ids)
     return [(tokens[left], tokens[right]) for _, left, right in ranked]

@@ -1,4 +1,4 @@
-"""What a tokenizer is made of, whatever file it was read from, and what may go wrong in it."""
+"""The parts that a tokenizer is built from, the same for every file format, and its library's errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,11 +8,17 @@ import tokenizers
 
 from engine.errors import BadCheckpoint, SpecExecError
 
+DAMAGED = "The file is damaged; download it again or choose another file of this model."
+
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """`template_tokens`: what a chat template calls bos_token, eos_token, ...; `add_bos`: text without a
-    chat template begins with `bos_id`; `eos_ids`: the end tokens the tokenizer's own files name."""
+class TokenizerParts:
+    """The parts of a tokenizer.
+
+    Attributes: `backend`: the tokenizer of the tokenizers library; `bos_id`: None if there is no BOS token;
+    `add_bos`: whether text without a chat template starts with `bos_id`; `eos_ids`: the end tokens that the
+    files name; `template_tokens`: the texts of bos_token, eos_token, ... for the chat template.
+    """
 
     backend: tokenizers.Tokenizer
     chat_template: str | None
@@ -24,8 +30,8 @@ class Parts:
 
 @contextmanager
 def named_errors(what: str, hint: str) -> Iterator[None]:
-    """What tokenizers raises becomes a BadCheckpoint: bare Exceptions, and Rust's panics, which are none and
-    have no class that could be imported."""
+    """Turn errors from the tokenizers library into BadCheckpoint. The library raises bare Exceptions, and
+    Rust panics, which are not Exceptions and have no class to import."""
     try:
         yield
     except SpecExecError:

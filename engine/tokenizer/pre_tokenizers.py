@@ -1,7 +1,7 @@
-"""How text is cut before byte-pair merging, by the name GGUF files give it (`tokenizer.ggml.pre`).
+"""Pre-tokenizers, which split text before byte-pair merging, by their names in GGUF (`tokenizer.ggml.pre`).
 
-A name stands for what the model family's own tokenizer.json does; llama.cpp's list of names is in its
-src/llama-vocab.cpp. A new name is one entry in `PRE_TOKENIZERS`.
+A name stands for the pre-tokenizer in the model family's own tokenizer.json; llama.cpp lists the names in
+src/llama-vocab.cpp. A new name takes one entry in `PRE_TOKENIZERS`.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ QWEN35 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
     r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
-# Mistral Nemo: words split where lower case turns to upper case.
+# Mistral Nemo: words are also split between lower and upper case.
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 TEKKEN = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*"
@@ -40,9 +40,13 @@ O200K = (
 
 @dataclass(frozen=True, slots=True)
 class PreTokenizer:
-    """`splits`: patterns applied one after another, each match a piece of its own; `ignore_merges`: a piece
-    that is a token is taken whole; `add_bos`: the default where the file does not say; `compose`: text is
-    first put to NFC."""
+    """The description of a pre-tokenizer.
+
+    Attributes: `splits`: patterns that are applied one after another; every match becomes a piece;
+    `ignore_merges`: whether a piece that is itself a token is taken as that token, without any merging;
+    `add_bos`: whether to add BOS if the file leaves that open; `compose`: whether text is first normalised
+    to NFC.
+    """
 
     splits: tuple[str, ...]
     ignore_merges: bool = False
@@ -50,7 +54,8 @@ class PreTokenizer:
     compose: bool = False
 
     def build(self) -> pre_tokenizers.PreTokenizer:
-        """Cut by the patterns, then spell the bytes in GPT-2's alphabet."""
+        """Return the pre-tokenizer, which splits text by the patterns, then spells its bytes in GPT-2's
+        alphabet."""
         return pre_tokenizers.Sequence(
             [pre_tokenizers.Split(Regex(split), behavior="isolated") for split in self.splits]
             + [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
@@ -68,7 +73,7 @@ _LLAMA3_MERGING = PreTokenizer((LLAMA3,))
 _QWEN2 = PreTokenizer((QWEN2,))
 
 PRE_TOKENIZERS: dict[str, PreTokenizer] = {
-    # llama.cpp's choice for files that name none; the pattern is Falcon's.
+    # What llama.cpp uses if a file names no pre-tokenizer; the pattern is Falcon's.
     "default": PreTokenizer((r"[\p{P}\$\+<=>\^~\|]+", GPT2, r"\p{N}+", r"[0-9][0-9][0-9]")),
     "gpt-2": _GPT2,
     "phi-2": _GPT2,
@@ -100,10 +105,11 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
 
 
 def pre_tokenizer(name: str) -> PreTokenizer:
-    """The pre-tokenizer GGUF calls `name`. Raises `UnsupportedModel`: a guess would give wrong tokens."""
+    """Return the pre-tokenizer called `name` in GGUF. Raises `UnsupportedModel` if the name is not known,
+    because a guess would give wrong tokens."""
     if name not in PRE_TOKENIZERS:
         raise UnsupportedModel(
-            f"The tokenizer of this model cuts text in a way called {name[:40]!r}, which is not supported.",
+            f"The tokenizer of this model splits text by the rule {name[:40]!r}, which is not supported.",
             f"Supported: {', '.join(sorted(PRE_TOKENIZERS))}.",
         )
     return PRE_TOKENIZERS[name]

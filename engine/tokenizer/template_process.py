@@ -1,7 +1,7 @@
-"""The process that renders chat templates, in transformers' sandbox.
+"""The process that renders chat templates in transformers' sandbox.
 
-Run as a module, it reads requests from its standard input, one JSON list a line (the arguments of
-`Templates.render`), and answers each with one line.
+Run as a program, this module reads requests from standard input: each is a line with a JSON list, the
+arguments of `render`. It answers each with one line of JSON.
 """
 
 import faulthandler
@@ -15,13 +15,13 @@ from typing import Any, BinaryIO
 from jinja2.exceptions import TemplateError
 from transformers.utils.chat_template_utils import render_jinja_template
 
-TIME_LIMIT_S = 0.8  # for one conversation; long ones in templates of today take 0.01
-LENGTH_LIMIT = 16 << 20  # characters
+TIME_LIMIT_S = 0.8  # for one conversation; current templates take 0.01 s for long ones
+LENGTH_LIMIT = 16 << 20  # characters of a rendered conversation
 
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answer every request. Where one takes too long the process ends: by a clock of C code, which a template
-    cannot hold up."""
+    """Answer all requests. If one takes too long, the process is ended by a timer in C, which a template
+    cannot block."""
     with Path(os.devnull).open("w") as nowhere:
         for request in requests:
             faulthandler.dump_traceback_later(TIME_LIMIT_S, exit=True, file=nowhere)
@@ -34,15 +34,16 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 def render(
     template: str, messages: list[dict[str, str]], add_generation_prompt: bool, tokens: dict[str, Any]
 ) -> dict[str, Any]:
-    """{"text"}, or {"reason", "by_template"} as in `templates.Refused`."""
+    """Return {"text"}, the rendered conversation; or, if there is none, {"reason", "by_template"}, where
+    `by_template` is whether the template itself refused, with raise_exception(...)."""
     try:
-        found: Any = render_jinja_template(
+        rendered: Any = render_jinja_template(
             [messages], chat_template=template, add_generation_prompt=add_generation_prompt, **tokens
         )
-    except Exception as error:  # a template may raise any, and none concerns this process
+    except Exception as error:  # a template may raise any error; none must end this process
         reason = str(error)[:1000] or type(error).__name__
         return {"reason": reason, "by_template": type(error) is TemplateError}
-    text: str = found[0][0]
+    text: str = rendered[0][0]
     if len(text) > LENGTH_LIMIT:
         return {"reason": "its text is too long", "by_template": False}
     return {"text": text}

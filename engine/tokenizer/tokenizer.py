@@ -1,6 +1,6 @@
-"""Text to token ids and back, for one model.
+"""Convert text to token ids and back, for one model.
 
-Knows chat templates and special tokens; knows nothing of weights or decoding.
+Chat templates and special tokens are handled here; weights and decoding are not.
 """
 
 import json
@@ -11,17 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 
 from engine.checkpoints import Checkpoint, GgufVocabulary
-from engine.checkpoints.sizes import VOCABULARY_LIMIT
+from engine.checkpoints.limits import VOCABULARY_LIMIT
 from engine.errors import BadCheckpoint
-from engine.tokenizer.alphabet import spelled_bytes
-from engine.tokenizer.chat import Guard, render
+from engine.tokenizer.chat import Guard, render, templates
+from engine.tokenizer.decoder import HALF, TextStream, spelled_bytes
 from engine.tokenizer.folder import from_folder
 from engine.tokenizer.gguf import from_vocabulary
-from engine.tokenizer.parts import Parts, named_errors
-from engine.tokenizer.stream import HALF, TextStream
-from engine.tokenizer.templates import templates
+from engine.tokenizer.parts import DAMAGED, TokenizerParts, named_errors
 
-# End tokens of the common families. Checkpoints often name only one of theirs.
+# End tokens of common model families. Checkpoints often name only one of them.
 WELL_KNOWN_ENDS = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -32,12 +30,12 @@ WELL_KNOWN_ENDS = (
     "<|end|>",
     "</s>",
 )
-DAMAGED = "The file is damaged; download it again or choose another file of this model."
 BYTE_TOKEN = re.compile(r"<0x[0-9A-F]{2}>")
 
 
 def well_formed(text: str) -> str:
-    """`text` with halves of UTF-16 pairs, which JSON can bring and UTF-8 cannot hold, paired or U+FFFD."""
+    """Return `text` without UTF-16 surrogates, which JSON may contain but UTF-8 cannot: a pair becomes one
+    character, a lone surrogate U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -46,25 +44,27 @@ def well_formed(text: str) -> str:
 
 
 def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
-    """The tokenizer of `checkpoint`. Raises `BadCheckpoint` or `UnsupportedModel`."""
+    """Load the tokenizer of `checkpoint`. Raises `BadCheckpoint` if it is missing or not valid;
+    `UnsupportedModel` if its kind is not supported."""
     described = checkpoint.tokenizer
     if isinstance(described, GgufVocabulary):
         parts = from_vocabulary(described)
     else:
         parts = from_folder(described.folder)
     if parts.chat_template is not None:
-        templates.start()  # takes half a second, beside the loading of the weights
+        templates.start()  # takes half a second, in parallel with loading the weights
     return Tokenizer(parts, checkpoint.generation.eos_token_ids)
 
 
 class Tokenizer:
-    """One model's tokenizer. Safe to use from several threads.
+    """One model's tokenizer. Thread-safe.
 
-    Attributes: `vocabulary_size`, one more than the largest token id (the model's table may be larger: it is
-    padded); `eos_ids`, every token that ends an answer; `special_ids`, tokens that are no text; `bos_id`.
+    Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
+    `eos_ids`, all tokens that end an answer; `special_ids`, the special tokens, which have no text; `bos_id`,
+    None if there is no BOS token; `token_text`, a function that returns a token's label.
     """
 
-    def __init__(self, parts: Parts, eos_ids: Sequence[int] = ()) -> None:
+    def __init__(self, parts: TokenizerParts, eos_ids: Sequence[int] = ()) -> None:
         self.backend = parts.backend
         self.chat_template = parts.chat_template
         self.bos_id = parts.bos_id
@@ -78,24 +78,25 @@ class Tokenizer:
         vocabulary = self.backend.get_vocab(with_added_tokens=True)
         self.vocabulary_size = max(vocabulary.values(), default=-1) + 1
         if not 1 <= self.vocabulary_size <= VOCABULARY_LIMIT:
-            raise BadCheckpoint(f"The tokenizer numbers {self.vocabulary_size:,} tokens.", DAMAGED)
+            raise BadCheckpoint(f"The tokenizer has {self.vocabulary_size:,} token ids.", DAMAGED)
         self._byte_tokens = frozenset(i for token, i in vocabulary.items() if BYTE_TOKEN.fullmatch(token))
         known = {self._special[end] for end in WELL_KNOWN_ENDS if end in self._special}
         self.eos_ids = frozenset(i for i in {*eos_ids, *parts.eos_ids, *known} if i < self.vocabulary_size)
         self._letter = self.encode("a")[-1:]
-        self.decode(self._letter)  # what cannot even spell that is refused at once
+        self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
         self.token_text = lru_cache(maxsize=65536)(self._token_text)
 
     # -- text to ids -----------------------------------------------------------------------------------------
 
     def encode(self, text: str) -> list[int]:
-        """Ids of `text` as it stands: no BOS is added; special tokens in it are recognised."""
-        with self._lock, named_errors("The tokenizer cannot read this text", DAMAGED):
+        """Return the ids of `text`. Special tokens in it are recognised; no BOS is added."""
+        with self._lock, named_errors("The tokenizer cannot encode this text", DAMAGED):
             ids: list[int] = self.backend.encode(well_formed(text), add_special_tokens=False).ids
         return ids
 
     def encode_plain(self, text: str) -> list[int]:
-        """Ids of `text` read as mere text: "<|im_end|>" in it is ten characters, not the end of a message."""
+        """Return the ids of `text` without recognising special tokens in it: "<|im_end|>" is ten characters,
+        not the end of a message."""
         with self._lock:
             self.backend.encode_special_tokens = True
             try:
@@ -106,12 +107,13 @@ class Tokenizer:
     def encode_chat(
         self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True, begun: str = ""
     ) -> list[int]:
-        """Ids of a conversation, `[{"role", "content"}, ...]`, in the model's chat template, and of the
-        beginning of the answer to it.
+        """Return the ids of a conversation, `[{"role", "content"}, ...]`, rendered by the model's chat
+        template, followed by `begun`, the beginning of the answer.
 
-        A model without one gets its BOS token and the contents one after another. Special tokens spelled out
-        inside a message stay text: each is taken out before the template is applied and read as mere text
-        afterwards. Raises `BadOption` where the template refuses the conversation.
+        Without a template, the ids are those of the BOS token and of the concatenated contents. Special
+        tokens spelled out in a message stay text: they are replaced before the template is applied, and
+        encoded as plain text afterwards. Raises `BadOption` if the template refuses the conversation;
+        `UnsupportedModel` if the template cannot be used.
         """
         guard = Guard(self._special)
         guarded = [{key: guard.take_out(text) for key, text in message.items()} for message in messages]
@@ -128,15 +130,15 @@ class Tokenizer:
     # -- ids to text -----------------------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int]) -> str:
-        """The text of `ids`; special tokens are no text. Bytes that are no character are shown as U+FFFD."""
-        with named_errors("The tokenizer cannot spell this text", DAMAGED):
+        """Return the text of `ids` without special tokens. Bytes that form no character become U+FFFD."""
+        with named_errors("The tokenizer cannot decode these tokens", DAMAGED):
             text: str = self.backend.decode(list(ids), skip_special_tokens=True)
         return text
 
     # -- to a folder -----------------------------------------------------------------------------------------
 
     def save(self, folder: Path) -> None:
-        """Write tokenizer.json and tokenizer_config.json, as `load_tokenizer` and transformers read them."""
+        """Write tokenizer.json and tokenizer_config.json, readable by `load_tokenizer` and transformers."""
         self.backend.save(str(folder / "tokenizer.json"))
         config: dict[str, object] = {
             "tokenizer_class": "PreTrainedTokenizerFast",
@@ -149,16 +151,17 @@ class Tokenizer:
         (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
     def stream(self) -> TextStream:
-        """A decoder for ids that arrive one by one; its pieces together are `decode` of all ids."""
+        """Return a decoder for ids that arrive one by one. Its pieces of text, put together, are the same as
+        `decode` of all ids."""
         return TextStream(self.backend, self.special_ids, self._byte_tokens)
 
     def _token_text(self, token: int) -> str:
-        """One token as a label: its text with the spaces it has, its name where it is special, its bytes
-        (\\xe6) where it is only part of a character."""
+        """Return a token's label: its text including spaces; its name if it is an added token or a byte
+        token; its bytes (\\xe6) if it is only part of a character."""
         spelled = self.backend.id_to_token(token)
         if spelled is None or token in self._added or token in self._byte_tokens:
             return spelled or f"[{token}]"
-        # Beside a letter, because decoders drop a space at the very beginning.
+        # Decoded after a letter, because decoders drop a space at the beginning of a text.
         text: str = self.backend.decode([*self._letter, token])[len(self.backend.decode(self._letter)) :]
         if HALF in text and (raw := spelled_bytes(spelled)) is not None:
             return raw.decode(errors="backslashreplace")

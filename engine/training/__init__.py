@@ -1,8 +1,10 @@
-"""Makes a draft, or heads, for any target, without a data set: the target makes up questions and answers
-them, and the student learns the distributions it gave. `specexec train-draft`.
+"""Training of a draft model or of heads for any target, as `specexec train-draft` does it.
+
+It needs no data set: the target generates questions and answers, and the student learns the target's
+distributions.
 """
 
-from engine.training.making import Made, Order, make_draft
-from engine.training.trainer import Schedule
+from engine.training.recipe import Made, Order, make_draft
+from engine.training.trainer import TrainingSchedule
 
-__all__ = ["Made", "Order", "Schedule", "make_draft"]
+__all__ = ["Made", "Order", "TrainingSchedule", "make_draft"]

@@ -1,5 +1,7 @@
-"""An EAGLE-3 head that learns (arXiv 2503.01840): from three of the target's states at a token, and the token
-after it, it guesses what the target says next, and goes on from its own guesses, as it will have to.
+"""Training of an EAGLE-3 head (arXiv 2503.01840).
+
+From three of the target's states at a token, and from the token after it, the head guesses the target's next
+distribution. It then continues from its own guesses, as it does when it drafts.
 """
 
 from pathlib import Path
@@ -13,32 +15,37 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from engine.errors import UnsupportedModel
 from engine.heads.eagle_layers import Eagle3
 from engine.heads.files import save_heads
-from engine.kv_cache import head_dim
-from engine.model import Model
+from engine.model.forward import TorchModel
+from engine.model.kv_cache import head_dim
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored
 
-AHEAD = 5  # steps from its own guesses; EAGLE-3 takes 7
-CHAINS = 4  # one of so many places goes on from a guess: most of a step's time goes into the first one
+AHEAD = 5  # steps that continue from the head's own guesses; EAGLE-3 has 7
+# One in this many positions continues from its own guess. All positions make the first guess, which takes
+# more time than any later one.
+CHAINS = 4
 
 
 def levels_of(layers: int) -> tuple[int, int, int]:
-    """A low, a middle and the last layer, so that what the target's head reads is among them."""
+    """Return the indices of a low layer, a middle layer and the last layer. The target's own head reads the
+    last layer's output."""
     return layers // 3 - 1, 2 * layers // 3 - 1, layers - 1
 
 
 class EagleStudent(Student):
-    """The row of a token holds the target's states there together with the next token."""
+    """An EAGLE-3 head in training. Each of its input rows combines the target's states at a token with the
+    next token."""
 
     method = "eagle"
 
-    def __init__(self, target: Model, ids: Tensor) -> None:
-        """ids: int64 [draft vocabulary], the tokens it may guess, ascending. Raises UnsupportedModel."""
+    def __init__(self, target: TorchModel, ids: Tensor) -> None:
+        """ids: int64 [draft vocabulary], the tokens that the head can guess, ascending. Raises
+        UnsupportedModel if the target has fewer than three layers."""
         if target.layers < 3:
             raise UnsupportedModel(
-                f"An EAGLE-3 head reads three layers, and the target has {target.layers} layers.",
-                "Train Medusa heads, or a draft of layers.",
+                f"An EAGLE-3 head reads three layers, but the target has {target.layers} layers.",
+                "Train Medusa heads, or a draft made of layers.",
             )
         self.levels = levels_of(target.layers)
         self._teacher = Teacher(target, ids)
@@ -49,14 +56,14 @@ class EagleStudent(Student):
         self.module: Any = Eagle3(self.config, target.config.hidden_size).to(target.device)
         self._start_from(target)
 
-    def _config(self, target: Model, draft_vocabulary: int) -> LlamaConfig:
+    def _config(self, target: TorchModel, draft_vocabulary: int) -> LlamaConfig:
         of = target.config
         config = LlamaConfig(
             hidden_size=of.hidden_size,
             intermediate_size=of.intermediate_size,
             num_hidden_layers=1,
             num_attention_heads=of.num_attention_heads,
-            # All of a token's embedding has to pass through the values: they are not shared among heads.
+            # A token's whole embedding must pass through the values, so every head has values of its own.
             num_key_value_heads=of.num_attention_heads,
             head_dim=head_dim(of),
             hidden_act=of.hidden_act,
@@ -72,9 +79,9 @@ class EagleStudent(Student):
         config._attn_implementation = BATCHED
         return config
 
-    def _start_from(self, target: Model) -> None:
-        """At first it says what the target said one token before: its last layer's state passes through to
-        the target's own head."""
+    def _start_from(self, target: TorchModel) -> None:
+        """Initialise the head so that it almost repeats the target's guess from one token earlier: the state
+        of the target's last layer passes through it to a copy of the target's own head."""
         for layer in self.module.modules():
             if isinstance(layer, nn.Linear):
                 layer.register_parameter("bias", None)
@@ -92,49 +99,51 @@ class EagleStudent(Student):
             self.module.lm_head.weight.copy_(self._teacher.rows)
 
     def losses(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        tokens, said, learned = batch.tokens, batch.states[:, :, -1], batch.learned
+        tokens, actual, learned = batch.tokens, batch.states[:, :, -1], batch.learned
         rows = tokens.shape[1] - 1
         cache, device = GrowingCache(), tokens.device
         with torch.no_grad():
             embedded = self._embed(tokens).float()
-        places = torch.arange(rows, device=device)
-        seen = places <= places[:, None]
-        states = self._step(embedded[:, 1:], self._fused(batch)[:, :-1], places, seen, cache)
-        found = [self._distance(states, said[:, 1:], learned[:, 1:])]
-        # From here on: some places only, each of which sees the target's states up to itself, and its own
-        # guesses. The guess of place p, n steps ahead, stands at p + n and tells of the token behind it.
+        positions = torch.arange(rows, device=device)
+        visible = positions <= positions[:, None]
+        states = self._step(embedded[:, 1:], self._fused(batch)[:, :-1], positions, visible, cache)
+        losses = [self._distance(states, actual[:, 1:], learned[:, 1:])]
+        # From here on, only the chosen positions continue. Each sees the target's states up to itself, and
+        # its own guesses. A chain that starts at position p has position p + n after n steps: there it reads
+        # token p + n + 1 and predicts token p + n + 2.
         chosen = torch.randperm(rows, generator=generator)[: max(1, rows // CHAINS)].sort().values.to(device)
-        states, seen = states[:, chosen], seen[chosen]
+        states, visible = states[:, chosen], visible[chosen]
         for ahead in range(1, AHEAD + 1):
-            inside = chosen + ahead < rows  # those chains go on
+            inside = chosen + ahead < rows  # chains that have not reached the end of the text
             at = (chosen + ahead).clamp(max=rows - 1)
             own = torch.eye(len(chosen), dtype=torch.bool, device=device)
-            seen = torch.cat((seen, own), dim=1)
-            states = self._step(embedded[:, at + 1], states, chosen + ahead, seen, cache)
-            found.append(self._distance(states, said[:, at + 1], learned[:, at + 1] & inside))
-        return torch.stack(found)
+            visible = torch.cat((visible, own), dim=1)
+            states = self._step(embedded[:, at + 1], states, chosen + ahead, visible, cache)
+            losses.append(self._distance(states, actual[:, at + 1], learned[:, at + 1] & inside))
+        return torch.stack(losses)
 
     def _fused(self, batch: Batch) -> Tensor:
         fused: Tensor = self.module.fuse(batch.states.flatten(2).float())
         return fused
 
     def _step(
-        self, embedded: Tensor, states: Tensor, positions: Tensor, seen: Tensor, cache: GrowingCache
+        self, embedded: Tensor, states: Tensor, positions: Tensor, visible: Tensor, cache: GrowingCache
     ) -> Tensor:
-        """The guessed next states [texts, rows, width]. embedded, states: the same; seen: bool [rows,
-        keys]."""
+        """Return the guessed next states, [texts, rows, width]. embedded, states: of the same shape; visible:
+        bool [rows, keys], the keys that each row sees."""
         guessed: Tensor = self.module(
             embedded,
             states,
-            attention_mask=seen[None],
+            attention_mask=visible[None],
             position_embeddings=self._rotary(embedded, positions[None]),
             past_key_values=cache,
         )
         return guessed
 
-    def _distance(self, guessed: Tensor, said: Tensor, where: Tensor) -> Tensor:
-        """guessed, said: [texts, rows, width]; where: bool [texts, rows]."""
-        return distance(self.module.logits(guessed[where]), self._teacher.probs(said[where]))
+    def _distance(self, guessed: Tensor, actual: Tensor, where: Tensor) -> Tensor:
+        """Return the mean loss of the guesses at the positions `where`, bool [texts, rows]. guessed, actual:
+        the student's and the target's states, [texts, rows, width]."""
+        return distance(self.module.logits(guessed[where]), self._teacher.probs(actual[where]))
 
     def save(self, folder: Path) -> None:
         ids = self._teacher.ids.cpu()

@@ -1,4 +1,5 @@
-"""A draft of a few of the target's layers. Embedding and head are the target's own and not stored."""
+"""Training of a draft made of a few of the target's layers. The draft uses the target's embedding and head,
+which are not stored with it."""
 
 import copy
 from pathlib import Path
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from transformers import AutoModelForCausalLM
 
-from engine.model import ATTENTION, Model
+from engine.model.forward import ATTENTION, TorchModel
 from engine.tokenizer import Tokenizer
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
@@ -19,10 +20,12 @@ from engine.training.student import Student, Teacher, distance, stored
 
 
 class LayersStudent(Student):
+    """A draft in training, which starts as a few evenly spaced layers of the target."""
+
     method = "specexec"
 
-    def __init__(self, target: Model, ids: Tensor, layers: int, tokenizer: Tokenizer) -> None:
-        """ids: int64 [tokens], those that are told apart when learning, ascending. layers: how many."""
+    def __init__(self, target: TorchModel, ids: Tensor, layers: int, tokenizer: Tokenizer) -> None:
+        """ids: int64 [tokens], the training vocabulary, ascending. layers: number of the draft's layers."""
         self.levels = (target.layers - 1,)
         self._teacher = Teacher(target, ids)
         self._tokenizer = tokenizer
@@ -36,22 +39,22 @@ class LayersStudent(Student):
             empty: Any = AutoModelForCausalLM.from_config(self.config, attn_implementation=BATCHED)  # type: ignore[no-untyped-call]
         self.module: Any = nn.ModuleDict({"layers": empty.model.layers, "norm": empty.model.norm})
         chosen = torch.linspace(0, target.layers - 1, layers).round().int().tolist()
-        started = {
+        initial = {
             f"layers.{number}.{name}": weight.detach().float().clone()
             for number, layer in enumerate(chosen)
             for name, weight in body.layers[layer].state_dict().items()
         } | {"norm.weight": body.norm.weight.detach().float().clone()}
-        self.module.load_state_dict(started, assign=True)
+        self.module.load_state_dict(initial, assign=True)
         self.module.requires_grad_(True)
 
     def losses(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        places = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
+        positions = torch.arange(batch.tokens.shape[1], device=batch.tokens.device)
         with torch.no_grad():
             states = self._embed(batch.tokens).float()
-            rotary = self._rotary(states, places[None])
-        seen, cache = (places <= places[:, None])[None], GrowingCache()
+            rotary = self._rotary(states, positions[None])
+        visible, cache = (positions <= positions[:, None])[None], GrowingCache()
         for layer in self.module["layers"]:
-            states = layer(states, attention_mask=seen, position_embeddings=rotary, past_key_values=cache)
+            states = layer(states, attention_mask=visible, position_embeddings=rotary, past_key_values=cache)
         guessed = linear(self.module["norm"](states[batch.learned]), self._teacher.rows.float())
         return distance(guessed, self._teacher.probs(batch.states[:, :, -1][batch.learned]))[None]
 
@@ -60,6 +63,6 @@ class LayersStudent(Student):
         config = copy.deepcopy(self.config)
         config.dtype = torch.bfloat16
         config._attn_implementation = ATTENTION
-        config.to_json_file(folder / "config.json", use_diff=False)  # also whether the head is tied
+        config.to_json_file(folder / "config.json", use_diff=False)  # also writes whether the head is tied
         self._tokenizer.save(folder)
         save_file(stored(self.module, "model."), folder / "model.safetensors", metadata={"format": "pt"})

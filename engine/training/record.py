@@ -1,16 +1,27 @@
-"""What is known of one training: what was ordered, and what was measured on the way. A JSON file beside the
-checkpoint."""
+"""The record of one training, which contains its order and its measurements. It is kept in a JSON file beside
+the checkpoint, and becomes the draft's model card."""
 
 from pathlib import Path
 
 import msgspec
 
 from engine.errors import BadCheckpoint
+from engine.files import write_whole
+from engine.training.acceptance import QUESTIONS, TOKENS
+from engine.training.student import Student
+
+KINDS = {
+    "eagle": "EAGLE-3 head",
+    "medusa": "Medusa heads",
+    "layers": "draft of some of the target's layers",
+}
 
 
 class Order(msgspec.Struct, frozen=True):
-    """What is to be made. kind: "layers" (`layers` of the target's), "eagle" or "medusa"; vocabulary: tokens
-    told apart; tokens: to sample; length: most tokens of one text; dtype: that products are computed in."""
+    """What draft to make. kind: "layers" (a draft made of `layers` of the target's layers), "eagle" or
+    "medusa"; vocabulary: number of tokens among which the draft learns to choose; tokens: number of tokens
+    that the target generates; length: maximum number of tokens of one text; dtype: number type of the target
+    and of matrix products."""
 
     target: str
     kind: str
@@ -23,8 +34,9 @@ class Order(msgspec.Struct, frozen=True):
 
 
 class Point(msgspec.Struct, frozen=True):
-    """One measurement. step, tokens (learned from, repeats included), seconds (of learning); losses: of
-    held-out text in nats, by tokens ahead; tokens_per_pass: by budget."""
+    """One measurement, made after `step` steps. tokens: number of tokens learned from so far, including
+    repeats; seconds: time of learning so far; losses: on held-out text, in nats, one for each token ahead;
+    tokens_per_pass: by budget."""
 
     step: int
     tokens: int
@@ -33,9 +45,11 @@ class Point(msgspec.Struct, frozen=True):
     tokens_per_pass: dict[int, float]
 
 
-class Record(msgspec.Struct):
-    """Attributes: `order`; `commands` (each start of it); `sampling_s`; `sampled` (tokens); `counted` (shards
-    that said which tokens are told apart; 0: not yet known); `curve`."""
+class TrainingRecord(msgspec.Struct):
+    """The record of one training. order: the draft to make; commands: the command lines, one per start;
+    sampling_s: seconds spent on generating texts; sampled: number of tokens generated; counted: number of
+    shards whose tokens were counted to choose the vocabulary, or 0 if it has not been chosen yet; curve: the
+    measurements."""
 
     order: Order
     commands: list[str] = []
@@ -45,16 +59,47 @@ class Record(msgspec.Struct):
     curve: list[Point] = []
 
     def save(self, file: Path) -> None:
-        part = file.with_suffix(".part")
-        part.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=2))
-        part.replace(file)
+        write_whole(file, msgspec.json.format(msgspec.json.encode(self), indent=2), single_writer=True)
 
 
-def read_record(file: Path) -> Record:
-    """Raises BadCheckpoint."""
+def read_record(file: Path) -> TrainingRecord:
+    """Read the record in `file`. Raises BadCheckpoint if it cannot be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=Record)
+        return msgspec.json.decode(file.read_bytes(), type=TrainingRecord)
     except (OSError, msgspec.DecodeError) as error:
         raise BadCheckpoint(
-            f"{file} is no record of a training: {str(error)[:200]}", "Name another folder, and start anew."
+            f"{file} is not a training record: {str(error)[:200]}", "Choose another folder and start over."
         ) from error
+
+
+def card(record: TrainingRecord, student: Student, name: str) -> str:
+    """Return the draft's README.md: what it is, how it was made, and every measurement."""
+    order, last = record.order, record.curve[-1]
+    budgets = sorted(last.tokens_per_pass)
+    head = " | ".join(f"tokens per pass, budget {budget}" for budget in budgets)
+    lines = [
+        f"# {name}",
+        "",
+        f"{KINDS[order.kind]} for `{order.target}`, made by `specexec train-draft`. Load it with",
+        f"`specexec chat --target {order.target} --draft FOLDER`.",
+        "",
+        f"- Parameters: {student.parameters:,}, stored as bfloat16. Embedding"
+        + (" is" if order.kind == "eagle" else " and head are")
+        + " the target's and not stored.",
+        f"- Training vocabulary: {order.vocabulary:,} tokens, those most frequent in the target's answers.",
+        f"- Learned from: {record.sampled:,} tokens of questions and answers that the target generated, in "
+        f"{record.sampling_s / 60:.1f} minutes; {last.tokens:,} tokens of answers, including repeats, in "
+        f"{last.step:,} steps and {last.seconds / 60:.1f} minutes.",
+        f"- Measured on {QUESTIONS} generated questions held out from training: greedy answers of up to "
+        f"{TOKENS} tokens.",
+        "",
+        f"| step | tokens read | minutes | held-out loss, by tokens ahead | {head} |",
+        "|" + "---:|" * (4 + len(budgets)),
+    ]
+    for point in record.curve:
+        losses = " ".join(f"{loss:.2f}" for loss in point.losses)
+        passes = [f"{point.tokens_per_pass[b]:.2f}" if b in point.tokens_per_pass else "" for b in budgets]
+        cells = [f"{point.step:,}", f"{point.tokens:,}", f"{point.seconds / 60:.1f}", losses, *passes]
+        lines.append("| " + " | ".join(cells) + " |")
+    commands = "\n".join(record.commands)
+    return "\n".join([*lines, "", "```", commands, "```", ""])

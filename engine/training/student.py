@@ -1,4 +1,5 @@
-"""What all students have in common: they learn the distributions that the target gave."""
+"""The teacher, which computes the target's distributions, and the base class of all students, which learn
+them."""
 
 from abc import ABC, abstractmethod
 from pathlib import Path
@@ -8,15 +9,17 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
-from engine.model import Model
+from engine.model.forward import TorchModel
 from engine.training.corpus import Batch
 
 
 class Teacher:
-    """What the target says of some tokens. Attributes: `ids` int64 [tokens], those tokens, ascending; `rows`
-    [tokens, width], theirs of the target's head."""
+    """The target's distributions over a training vocabulary.
 
-    def __init__(self, target: Model, ids: Tensor) -> None:
+    `ids`, int64 [tokens]: the vocabulary, ascending. `rows`, [tokens, width]: the rows of the target's head
+    for these tokens."""
+
+    def __init__(self, target: TorchModel, ids: Tensor) -> None:
         module: Any = target.module
         self.ids = ids.to(target.device)
         self.rows: Tensor = module.lm_head.weight.detach()[self.ids]
@@ -24,20 +27,22 @@ class Teacher:
 
     @torch.no_grad()
     def probs(self, states: Tensor) -> Tensor:
-        """Of the next token, float32 [positions, tokens], as if there were no other tokens. states:
-        [positions, width], the last layer's."""
-        return linear(self.read(states), self.rows).float().softmax(-1)
+        """Return the probabilities of the next token, float32 [positions, tokens], normalised over the
+        training vocabulary. states: [positions, width], outputs of the last layer."""
+        return linear(self.head_input(states), self.rows).float().softmax(-1)
 
     @torch.no_grad()
-    def read(self, states: Tensor) -> Tensor:
-        """What the target's head reads."""
-        read: Tensor = self._norm(states)
-        return read
+    def head_input(self, states: Tensor) -> Tensor:
+        """Return the input of the target's head: the states after the final norm."""
+        normed: Tensor = self._norm(states)
+        return normed
 
 
 class Student(ABC):
-    """Attributes: `method` (the drafter it is for), `levels` (layers of the target whose outputs it is shown,
-    the last layer at the end), `module` (what is learned, in float32)."""
+    """A draft or heads in training.
+
+    `method`: name of the drafter that uses it. `levels`: the target's layers whose outputs it learns from,
+    ending with the last layer. `module`: the weights being trained, in float32."""
 
     method: str
     levels: tuple[int, ...]
@@ -45,12 +50,12 @@ class Student(ABC):
 
     @abstractmethod
     def losses(self, batch: Batch, generator: torch.Generator) -> Tensor:
-        """How far it is from the target, one number for each token it looks ahead, the nearest first:
-        cross-entropies in nats. generator: on the CPU, for what is left to chance."""
+        """Return the mean cross-entropy of the student's guesses with the target's distributions, in nats:
+        one for each token ahead, the nearest first. generator: for random choices, on the CPU."""
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write it with bfloat16 weights, as `--draft` reads it."""
+        """Write the student with bfloat16 weights, in a form that `--draft` accepts."""
 
     @property
     def parameters(self) -> int:
@@ -58,12 +63,14 @@ class Student(ABC):
 
 
 def distance(logits: Tensor, probs: Tensor) -> Tensor:
-    """Mean cross-entropy; both [positions, tokens]. Without positions there is nothing to learn: 0."""
+    """Return the mean cross-entropy of `logits` with `probs`, both [positions, tokens]; 0 if there are no
+    positions."""
     return cross_entropy(logits.float(), probs) if len(logits) else logits.sum()
 
 
 def stored(module: nn.Module, prefix: str = "") -> dict[str, Tensor]:
-    """A module's weights as they are written to a file."""
+    """Return a module's weights as they are written to a file: in bfloat16, with `prefix` before their
+    names."""
     return {
         f"{prefix}{name}": weight.detach().cpu().bfloat16() for name, weight in module.state_dict().items()
     }

@@ -1,6 +1,6 @@
-"""The loop that learns: batches, gradients, a schedule, checkpoints it can go on from bit for bit.
+"""The training loop: batches, gradients, a schedule, and checkpoints from which it resumes bit for bit.
 
-Knows neither what the student is nor where texts come from.
+It depends neither on the type of student nor on where the texts come from.
 """
 
 import math
@@ -15,20 +15,22 @@ import torch
 from torch.optim import AdamW
 
 from engine.errors import BadCheckpoint, DiskProblem, Diverged
+from engine.files import replacing
 from engine.training.corpus import Batch, Corpus
 from engine.training.student import Student
 
 WARM_UP = 50  # steps
-FADE = 0.8  # what each further token ahead counts for, as in EAGLE-3
-LAST_RATE = 0.05  # of the learning rate that is left at the end
+FADE = 0.8  # the loss of each further token ahead weighs this much of the one before it, as in EAGLE-3
+LAST_RATE = 0.05  # share of the learning rate that is left at the end
 BETAS = (0.9, 0.95)
 LARGEST_GRADIENT = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
-    """How long and how fast. It ends after `steps`, or `minutes` of learning, whichever is first; None: no
-    such limit. A step learns from `accumulate` batches of `batch_tokens` tokens each."""
+class TrainingSchedule:
+    """The duration of a training and its learning rate. Training ends after `steps`, or `minutes` of
+    learning, whichever comes first; None: no such limit. A step learns from `accumulate` batches of about
+    `batch_tokens` tokens each."""
 
     steps: int | None
     minutes: float | None
@@ -39,21 +41,21 @@ class Schedule:
     save_every_s: float = 300.0
 
     def progress(self, step: int, elapsed_s: float) -> float:
-        """0 at the beginning, 1 at the end."""
+        """Return how much of the training is done, from 0 to 1."""
         by_steps = step / self.steps if self.steps else 0.0
         by_time = elapsed_s / (60 * self.minutes) if self.minutes else 0.0
         return min(1.0, max(by_steps, by_time))
 
     def rate(self, step: int, progress: float) -> float:
-        """A cosine from `learning_rate` down, after a linear warm-up."""
+        """Return the learning rate: after a linear warm-up, it falls from `learning_rate` along a cosine."""
         falling = LAST_RATE + (1 - LAST_RATE) * (1 + math.cos(math.pi * progress)) / 2
         return self.learning_rate * falling * min(1.0, (step + 1) / WARM_UP)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """Of the steps since the last report. losses: by tokens ahead; tokens_per_s: learned from;
-    remaining_s: until the end."""
+class TrainingReport:
+    """A report on one step. losses: one for each token ahead; tokens_per_s: tokens learned from per second;
+    remaining_s: estimated seconds until the end of the training."""
 
     step: int
     losses: list[float]
@@ -62,13 +64,14 @@ class Report:
 
 
 class Trainer:
-    """Attributes: `step` (steps done), `tokens` (read so far, repeats included), `elapsed_s` (time spent on
-    them)."""
+    """Trains a student on a corpus. `step`: number of steps done; `tokens`: number of tokens learned from so
+    far, including repeats; `elapsed_s`: seconds of learning so far."""
 
     def __init__(
-        self, student: Student, corpus: Corpus, schedule: Schedule, file: Path, autocast: torch.dtype
+        self, student: Student, corpus: Corpus, schedule: TrainingSchedule, file: Path, autocast: torch.dtype
     ) -> None:
-        """file: of its checkpoints. autocast: products are computed in it; float32: as they are."""
+        """file: where checkpoints are written. autocast: dtype of matrix products; float32: autocast is
+        off."""
         self.step = self.tokens = 0
         self.elapsed_s = 0.0
         self._student, self._corpus, self._schedule, self._file = student, corpus, schedule, file
@@ -77,23 +80,23 @@ class Trainer:
         self._optimizer = AdamW(student.module.parameters(), betas=BETAS, weight_decay=0.01, fused=True)
 
     def load(self) -> None:
-        """Go on from the last checkpoint, where there is one. Raises BadCheckpoint."""
+        """Continue from the last checkpoint, if there is one. Raises BadCheckpoint if it cannot be read."""
         if not self._file.exists():
             return
         try:
-            found: dict[str, Any] = torch.load(self._file, map_location=self._device, weights_only=True)
-            self._student.module.load_state_dict(found["module"])
-            self._optimizer.load_state_dict(found["optimizer"])
-            self.step, self.tokens, self.elapsed_s = found["step"], found["tokens"], found["elapsed_s"]
+            state: dict[str, Any] = torch.load(self._file, map_location=self._device, weights_only=True)
+            self._student.module.load_state_dict(state["module"])
+            self._optimizer.load_state_dict(state["optimizer"])
+            self.step, self.tokens, self.elapsed_s = state["step"], state["tokens"], state["elapsed_s"]
         except Exception as error:  # a damaged pickle fails in many ways
             raise BadCheckpoint(
-                f"{self._file.name} is no checkpoint of this training: {str(error)[:200]}",
-                "Name another folder, and start anew.",
+                f"{self._file.name} is not a checkpoint of this training: {str(error)[:200]}",
+                "Choose another folder and start over.",
             ) from error
 
     def save(self) -> None:
-        """Raises DiskProblem; the checkpoint before it stays."""
-        part = self._file.with_suffix(".part")
+        """Write a checkpoint. If that fails, raises DiskProblem and leaves the previous checkpoint in
+        place."""
         state = {
             "module": self._student.module.state_dict(),
             "optimizer": self._optimizer.state_dict(),
@@ -102,20 +105,20 @@ class Trainer:
             "elapsed_s": self.elapsed_s,
         }
         try:
-            torch.save(state, part)
-            part.replace(self._file)
-        except (OSError, RuntimeError) as error:  # torch's writer has no class of its own
-            part.unlink(missing_ok=True)
+            with replacing(self._file, single_writer=True) as temporary:
+                torch.save(state, temporary)
+        except (OSError, RuntimeError) as error:  # torch's writer has no error class of its own
             raise DiskProblem(
                 f"{self._file} cannot be written: {str(error)[:200]}",
-                "Free some space, then start again with --resume.",
+                "Free some space, then continue with --resume.",
             ) from error
 
-    def run(self, report: Callable[[Report], None], saved: Callable[[], None]) -> None:
-        """Learn to the end of the schedule. `report` is told of each step, and may end it by raising; the
-        last checkpoint stays. saved: called behind each checkpoint, its time does not count.
+    def run(self, report: Callable[[TrainingReport], None], saved: Callable[[], None]) -> None:
+        """Train to the end of the schedule; write a checkpoint every `save_every_s` seconds and at the end.
 
-        Raises Diverged where the loss is no number, with the last good checkpoint on disk.
+        report: called after every step; it may raise to end the training, and the last checkpoint stays on
+        disk. saved: called after every checkpoint but the last; the time it takes does not count as training.
+        Raises Diverged if the loss is not a number; the last good checkpoint stays on disk.
         """
         schedule = self._schedule
         first = self.step * schedule.accumulate
@@ -132,7 +135,7 @@ class Trainer:
             self.elapsed_s += seconds
             progress = schedule.progress(self.step, self.elapsed_s)
             remaining = self.elapsed_s * (1 - progress) / progress
-            report(Report(self.step, losses, (self.tokens - before) / seconds, remaining))
+            report(TrainingReport(self.step, losses, (self.tokens - before) / seconds, remaining))
             if self.elapsed_s - last_save >= schedule.save_every_s and progress < 1:
                 last_save = self.elapsed_s
                 self.save()
@@ -140,7 +143,7 @@ class Trainer:
         self.save()
 
     def _learn(self, batches: list[Batch]) -> list[float]:
-        """One step; the losses by tokens ahead."""
+        """Learn from `batches` in one step; return the mean losses, one for each token ahead."""
         self._optimizer.zero_grad()
         total = []
         for number, batch in enumerate(batches):
@@ -159,11 +162,11 @@ class Trainer:
                 "Start again from the last checkpoint with a smaller --learning-rate and --resume.",
             )
         self._optimizer.step()
-        found: list[float] = mean.tolist()
-        return found
+        losses_by_token: list[float] = mean.tolist()
+        return losses_by_token
 
     def losses(self, batch: Batch, chance: torch.Generator) -> torch.Tensor:
-        """The student's, with the products of this training."""
+        """Return the student's losses for `batch`, with products in this training's dtype."""
         enabled = self._autocast != torch.float32
         with torch.autocast(self._device.type, self._autocast if enabled else torch.bfloat16, enabled):
             return self._student.losses(batch.to(self._device), chance)

@@ -1,1 +1,1 @@
-"""What packaging/build.py is made of. Standard library only; other programs are named where they are used."""
+"""The modules of packaging/build.py. They import only the standard library and run other programs."""

@@ -1,6 +1,6 @@
-"""A runtime as a file, for machines without a network: wheels in a zip, in parts below 2 GiB, with sums.
+"""Build runtime files for machines without a network: zipped wheels in parts below 2 GiB, with checksums.
 
-`engine.runtime.archive` reads it; the app checks each wheel against its own lists.
+`engine.runtime.archive` reads them; the app checks each wheel against its own lists.
 """
 
 import hashlib
@@ -27,7 +27,8 @@ from installers.common import (
     tools,
 )
 
-# pip takes markers for those of the system that it runs on. Prints the packages whose markers hold elsewhere.
+# A program that prints the packages whose markers hold on the target system; pip evaluates markers only for
+# its own system.
 SELECT = """
 import json, re, sys
 from pip._vendor.packaging.markers import Marker
@@ -52,11 +53,11 @@ ENVIRONMENTS = {
         "os_name": "nt",
     },
 }
-PLATFORMS = {  # pip's names of those that the packages run on
+PLATFORMS = {  # pip's names for the supported platforms
     "linux": [*(f"manylinux_2_{n}_x86_64" for n in range(5, 36)), "manylinux2014_x86_64", "linux_x86_64"],
     "windows": ["win_amd64"],
 }
-PART_NBYTES = 1900 << 20  # below what FAT32, many servers and release pages take
+PART_NBYTES = 1900 << 20  # below the file size limits of FAT32, many servers and release pages
 
 
 def build(order: Order, backend: str, system: str) -> None:
@@ -76,7 +77,7 @@ def build(order: Order, backend: str, system: str) -> None:
 
 
 def key(requirements: list[Path]) -> str:
-    """As engine.runtime.backends.Backend.key."""
+    """Return the key of the requirement lists, computed as in engine.runtime.backends.Backend.key."""
     digest = hashlib.sha256()
     for path in requirements:
         digest.update(path.read_bytes())
@@ -84,7 +85,7 @@ def key(requirements: list[Path]) -> str:
 
 
 def sources(index: str, wheels: Path | None) -> list[str | Path]:
-    """pip's options. index: PyTorch's, "": the default one; a folder of wheels stands in for it."""
+    """Return pip's options for the source: the folder `wheels`, or else the URL `index` ("": the default)."""
     if wheels is not None:
         return ["--find-links", wheels]
     return ["--index-url", index] if index else []
@@ -99,7 +100,10 @@ def _download(requirements: Path, folder: Path, system: str, options: list[str |
 
 
 def _write(target: Path, files: list[Path], manifest: dict[str, str]) -> None:
-    """Wheels are compressed already. One part keeps the plain name."""
+    """Write the zip, in parts if it is large, and its checksums.
+
+    The zip is not compressed, because wheels already are. A single part has no number in its name.
+    """
     moment = time.gmtime(epoch())[:6]
     whole = WORK / target.name
     with zipfile.ZipFile(whole, "w", zipfile.ZIP_STORED) as archive:

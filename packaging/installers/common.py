@@ -1,4 +1,7 @@
-"""Places, the version, running programs. Functions that run a program raise `Failed`."""
+"""What all installers share: paths, the version, running programs.
+
+The functions that run a program raise `Failed` if it fails.
+"""
 
 import hashlib
 import os
@@ -17,17 +20,24 @@ DIST = ROOT / "dist"
 NAME = "specexec-desktop"
 TITLE = "SpecExec Desktop"
 PYTHON = "3.11"
-PLATFORM = {"linux": "x86_64-manylinux_2_34", "windows": "x86_64-pc-windows-msvc"}  # uv's names
+# The names that uv uses for the platforms.
+PLATFORM = {"linux": "x86_64-manylinux_2_34", "windows": "x86_64-pc-windows-msvc"}
 
 
 class Failed(Exception):
-    """A sentence for the person who builds."""
+    """A build error; the message is one sentence for the user of build.py."""
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is asked for. Attributes: `wheels`: a folder, for packages that have no hash yet; `fast`: compress
-    little; `into`: the folder that gets the packages."""
+    """The options of a build.
+
+    Attributes:
+        version: the version to build.
+        wheels: a folder with wheels of packages whose hashes are not in the lists yet, or None.
+        fast: whether to use low compression.
+        into: the output folder.
+    """
 
     version: str
     wheels: Path | None
@@ -41,7 +51,7 @@ def version() -> str:
 
 
 def epoch() -> int:
-    """SOURCE_DATE_EPOCH, else the time of the last commit: the time that every file in a package gets."""
+    """Return the timestamp of all files in a package: SOURCE_DATE_EPOCH, else the time of the last commit."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     return int(run(["git", "log", "-1", "--format=%ct"], cwd=ROOT).strip())
@@ -52,7 +62,7 @@ def say(text: str) -> None:
 
 
 def run(argv: Sequence[str | Path], cwd: Path | None = None, **environment: str) -> str:
-    """Its standard output."""
+    """Run a program and return its standard output."""
     try:
         done = subprocess.run(
             list(map(str, argv)),
@@ -82,7 +92,10 @@ def sha256(path: Path) -> str:
 
 
 def tools() -> Path:
-    """An environment with uv and the window's packages for the machine that builds; made once."""
+    """Return the folder of an environment with uv and the window's packages, for the build machine.
+
+    It is created once, and again after the lists of these packages have changed.
+    """
     folder = WORK / "tools"
     wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(PACKAGING / "requirements" / "window.txt")
     stamp = folder / "stamp"
@@ -103,13 +116,13 @@ HASHED = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 
 
 def tool(name: str) -> Path:
-    """A program of `tools`."""
+    """Return the path of a program in the environment that `tools` creates."""
     on_windows = os.name == "nt"
     return WORK / "tools" / ("Scripts" if on_windows else "bin") / (f"{name}.exe" if on_windows else name)
 
 
 def install(requirements: Path, folder: Path, system: str) -> None:
-    """The packages of a list for `system`, whatever system builds, into `folder`."""
+    """Install the packages in a list into `folder`, for `system`, whatever system the build machine has."""
     tools()
     target = ["--target", folder, "--python-platform", PLATFORM[system], "--python-version", PYTHON]
     run([tool("uv"), *UV, "pip", "install", *HASHED, *target, "--requirements", requirements])

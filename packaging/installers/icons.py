@@ -1,4 +1,4 @@
-"""The icon as PNGs and as a Windows .ico, drawn by Qt from the one SVG."""
+"""Draw the icon as PNG and Windows .ico files; Qt renders them from the SVG."""
 
 import struct
 from pathlib import Path
@@ -28,7 +28,7 @@ def png(target: Path, size: int) -> Path:
 
 
 def ico(target: Path, folder: Path) -> None:
-    """PNGs of several sizes in one file (Windows Vista and newer read them)."""
+    """Write an .ico file that contains PNGs of several sizes, a form supported since Windows Vista."""
     sizes = (16, 24, 32, 48, 64, 256)
     images = [png(folder / f"{size}.png", size).read_bytes() for size in sizes]
     at = 6 + 16 * len(sizes)

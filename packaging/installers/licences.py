@@ -1,4 +1,4 @@
-"""Licences and an SBOM (CycloneDX 1.5) of everything that a tree bundles, read from what lies in it."""
+"""Write the licences of everything in a tree and an SBOM (CycloneDX 1.5), from what its files declare."""
 
 import datetime
 import email
@@ -13,12 +13,15 @@ import dev
 
 from installers.common import NAME, PACKAGING, ROOT, epoch, run, sha256
 
-TEXTS = PACKAGING / "licences"  # of what does not bring its own
+TEXTS = PACKAGING / "licences"  # licence texts for packages that contain none
 MODEL = "SmolLM2-135M-Instruct"
 
 
 def write(folder: Path, system: str, version: str, uv: Path) -> None:
-    """folder/licences: one folder a package; folder/sbom.json. uv: where its metadata lies."""
+    """Write folder/licences, with a folder per package, and folder/sbom.json.
+
+    uv: the folder with uv's metadata.
+    """
     target = folder / "licences"
     target.mkdir()
     shutil.copy(ROOT / "LICENSE", target / f"{NAME}.txt")
@@ -31,9 +34,9 @@ def write(folder: Path, system: str, version: str, uv: Path) -> None:
 
 
 def _package(info: Path, target: Path) -> dict[str, object]:
-    said = email.message_from_string((info / "METADATA").read_text("utf-8"))
-    name, version = said["Name"], said["Version"]
-    licence = said["License-Expression"] or said["License"] or ""
+    metadata = email.message_from_string((info / "METADATA").read_text("utf-8"))
+    name, version = metadata["Name"], metadata["Version"]
+    licence = metadata["License-Expression"] or metadata["License"] or ""
     texts = [path for path in sorted(info.rglob("*")) if path.is_file() and _is_licence(path)]
     for path in texts:
         place = target / name / path.relative_to(info).as_posix().removeprefix("licenses/")
@@ -53,8 +56,11 @@ def _is_licence(path: Path) -> bool:
 
 
 def _libraries(folder: Path, target: Path) -> list[dict[str, object]]:
-    """Those of the Debian or Ubuntu that builds, which the interpreter loads."""
-    found = {}
+    """Return SBOM entries for the libraries beside the interpreter, and copy their licences to `target`.
+
+    The libraries come from the build machine's Debian or Ubuntu, which knows their packages.
+    """
+    components = {}
     for path in sorted(folder.glob("*.so*")):
         if path.name.startswith("libpython"):
             continue
@@ -63,12 +69,15 @@ def _libraries(folder: Path, target: Path) -> list[dict[str, object]]:
         (target / package).mkdir(exist_ok=True)
         shutil.copy(f"/usr/share/doc/{package}/copyright", target / package)
         purl = f"pkg:deb/{platform.freedesktop_os_release()['ID']}/{package}@{version}"
-        found[package] = _component("library", package, version, "", purl)
-    return list(found.values())
+        components[package] = _component("library", package, version, "", purl)
+    return list(components.values())
 
 
 def _python(folder: Path, target: Path, system: str) -> dict[str, object]:
-    """Windows' embeddable build has the text, with those of its libraries."""
+    """Return the SBOM entry for the interpreter, and copy its licence to `target`.
+
+    The embeddable build for Windows contains its own licence and those of its libraries.
+    """
     own = folder / "LICENSE.txt"
     shutil.copy(own if own.is_file() else TEXTS / "PSF-2.0.txt", target / "Python.txt")
     version = ".".join(map(str, sys.version_info[:3])) if system == "linux" else "3.11.9"
@@ -78,17 +87,17 @@ def _python(folder: Path, target: Path, system: str) -> dict[str, object]:
 def _model(target: Path) -> dict[str, object]:
     text = (ROOT / "LICENSE").read_text("utf-8")
     (target / f"{MODEL}.txt").write_text(f"{MODEL} by HuggingFaceTB\n\n{text}", "utf-8")
-    found = _component("machine-learning-model", MODEL, "Q4_1", "Apache-2.0", "")
-    return found | {"hashes": [{"alg": "SHA-256", "content": dev.MODEL_SHA256}]}
+    component = _component("machine-learning-model", MODEL, "Q4_1", "Apache-2.0", "")
+    return component | {"hashes": [{"alg": "SHA-256", "content": dev.MODEL_SHA256}]}
 
 
 def _component(kind: str, name: str, version: str, licence: str, purl: str) -> dict[str, object]:
-    found: dict[str, object] = {"type": kind, "name": name, "version": version}
+    component: dict[str, object] = {"type": kind, "name": name, "version": version}
     if purl:
-        found |= {"bom-ref": purl, "purl": purl}
+        component |= {"bom-ref": purl, "purl": purl}
     if licence and len(licence) < 100:
-        found["licenses"] = [{"license": {"name": licence}}]
-    return found
+        component["licenses"] = [{"license": {"name": licence}}]
+    return component
 
 
 def _bill(version: str, components: list[dict[str, object]]) -> dict[str, object]:
@@ -106,6 +115,6 @@ def _bill(version: str, components: list[dict[str, object]]) -> dict[str, object
 
 
 def checksums(folder: Path) -> None:
-    """folder/SHA256SUMS of all that lies in it."""
+    """Write folder/SHA256SUMS for all files in the folder."""
     files = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name != "SHA256SUMS"]
     (folder / "SHA256SUMS").write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files))

@@ -1,4 +1,4 @@
-"""The Linux packages: one tree, as .deb, AppImage and .run."""
+"""Build the Linux packages .deb, AppImage and .run, which contain the same tree."""
 
 import os
 import shutil
@@ -9,7 +9,8 @@ from installers import icons, licences, python_linux, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tools
 
 FILES = PACKAGING / "linux"
-# What a root without anything else lacks; found by running the installed app in one (tests/packaging).
+# Debian packages with the libraries that a minimal system lacks; found by running the installed app in one
+# (tests/packaging).
 DEPENDS = (
     "libglib2.0-0 | libglib2.0-0t64, libegl1, libgl1, libxkbcommon0, libxkbcommon-x11-0, libxcb-cursor0, "
     "libxcb-icccm4, libxcb-image0, libxcb-keysyms1, libxcb-randr0, libxcb-render-util0, libxcb-shape0, "
@@ -36,7 +37,7 @@ def build(order: Order, kinds: list[str]) -> None:
 
 
 def desktop_files(share: Path, command: str) -> None:
-    """Menu entry, icons, AppStream data and the type of exported chats, below .../share."""
+    """Write the menu entry, icons, AppStream data and the MIME type of exported chats to `share`."""
     entry = (FILES / f"{NAME}.desktop").read_text().replace("@COMMAND@", command)
     _write(share / "applications" / f"{NAME}.desktop", entry)
     _write(share / "metainfo" / f"{NAME}.metainfo.xml", (FILES / f"{NAME}.metainfo.xml").read_text())
@@ -82,7 +83,7 @@ def deb(app: Path, order: Order) -> Path:
         (root / "DEBIAN" / script).chmod(0o755)
     tree.set_times(root)
     target = order.into / f"{NAME}_{order.version}_amd64.deb"
-    # xz installs everywhere; zstd needs Debian 12 or Ubuntu 21.10, and is quick.
+    # xz works everywhere; zstd is faster, but needs Debian 12 or Ubuntu 21.10.
     how = ["-Zzstd", "-z3"] if order.fast else ["-Zxz", "-z9"]
     making = ["dpkg-deb", "--root-owner-group", *how, "--build", root, target]
     run(making, SOURCE_DATE_EPOCH=str(epoch()))
@@ -110,7 +111,7 @@ def appimage(app: Path, order: Order) -> Path:
     run(["mksquashfs", folder, image, *options], SOURCE_DATE_EPOCH=str(epoch()))
     target = order.into / f"{NAME}-{order.version}-x86_64.AppImage"
     program = bytearray(starter.read_bytes())
-    program[8:11] = b"AI\x02"  # the mark of AppImage's second type
+    program[8:11] = b"AI\x02"  # the magic bytes of AppImage type 2
     with target.open("wb") as out, image.open("rb") as rest:
         out.write(program)
         shutil.copyfileobj(rest, out)
@@ -129,6 +130,7 @@ def run_file(app: Path, order: Order) -> Path:
     tar = f"--mtime=@{epoch()} --owner=0 --group=0 --numeric-owner"
     level = ["--gzip", "--complevel", "1" if order.fast else "9"]
     options = ["--quiet", *level, "--packaging-date", day, "--tar-extra", tar]
-    # It notes its own command line in the file, where no path of this machine belongs, nor a time (GZIP).
+    # makeself writes its command line to the file, so the line must contain no path of this machine. GZIP=-n
+    # keeps the time out of the file.
     run(["makeself", *options, folder.name, target.name, TITLE, "./install.sh"], cwd=WORK, GZIP="-n")
     return Path(shutil.move(WORK / target.name, target))

@@ -1,4 +1,7 @@
-"""Requirement lists with hashes: made from pyproject.toml (`lock`); what a bundle gets of them (`write`)."""
+"""Requirement lists with hashes, which `lock` generates from pyproject.toml.
+
+`write` makes the lists of one bundle: an installer or a runtime file.
+"""
 
 import json
 import re
@@ -8,16 +11,16 @@ from pathlib import Path
 from installers.common import NAME, PACKAGING, PYTHON, ROOT, UV, Failed, run, say, sha256, tool, tools
 
 LISTS = PACKAGING / "requirements"
-# The window does without these; the engine does without the others.
-ENGINE_ONLY = ("torch", "transformers", "accelerate", "safetensors", "gguf", "tokenizers", "numba", "jinja2")
+# Packages that the window does not need, and packages that the engine does not need.
+ENGINE_ONLY = ("torch", "transformers", "accelerate", "safetensors", "tokenizers", "numba", "jinja2")
 WINDOW_ONLY = ("pyside6-essentials", "pyqtgraph", "ziamath")
 UV_VERSION = "0.13.9"
-TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages that come with a build of torch
+TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages specific to a build of torch
 HEADER = "# Made by `python3 packaging/build.py lock`; do not edit by hand.\n"
 
 
 def lock() -> None:
-    """Write packaging/requirements anew: window.txt, engine.txt, torch.txt, uv.txt, for both systems."""
+    """Regenerate packaging/requirements for both systems: window.txt, engine.txt, torch.txt, uv.txt."""
     tools()
     window = _compile(ENGINE_ONLY)
     both = _compile(WINDOW_ONLY)
@@ -47,13 +50,13 @@ def _compile(without: tuple[str, ...]) -> list[str]:
 
 
 def _uv_compile(source: Path, *options: str | Path) -> str:
-    """For all systems. No address of an index gets into it."""
+    """Return the requirements of `source` for all systems, with hashes but without the URL of an index."""
     shape = ["--universal", "--python-version", PYTHON, "--no-header", "--no-annotate", "--generate-hashes"]
     return run([tool("uv"), *UV, "pip", "compile", "--no-emit-index-url", *shape, *options, source])
 
 
 def _blocks(text: str) -> list[str]:
-    """A package with its hashes each."""
+    """Split a list into its entries, each a package with its hashes."""
     return [block for block in re.split(r"\n(?=\S)", text.strip()) if not block.startswith("#")]
 
 
@@ -71,7 +74,10 @@ def read(name: str) -> list[str]:
 
 
 def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
-    """The lists of a bundle; gives the backends that it can set up. wheels: may have what has no hash yet."""
+    """Write the lists for a bundle to `folder` and return the backends that the bundle offers.
+
+    wheels: a folder of wheels, hashed here if backends.toml has no hash for them yet.
+    """
     folder.mkdir(parents=True)
     (folder / "engine.txt").write_bytes((LISTS / "engine.txt").read_bytes())
     declared = tomllib.loads((PACKAGING / "backends.toml").read_text("utf-8"))
@@ -88,8 +94,8 @@ def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
         offered.append(name)
     if "cpu" not in offered:
         raise Failed(
-            "torch for the CPU has no hash: run `build.py hashes` where PyTorch's index can be reached, or "
-            "name a folder that has its wheel with --wheels"
+            "torch for the CPU has no hash: run `build.py hashes` with access to PyTorch's index, or give a "
+            "folder with its wheel (--wheels)"
         )
     (folder / "backends.toml").write_text("\n".join(lines), "utf-8")
     say(f"  backends of {NAME} for {system}: {', '.join(offered)}")
@@ -102,13 +108,13 @@ def _default_torch(name: str) -> list[str]:
 
 
 def _pins(packages: dict[str, list[str]], wheels: Path | None) -> list[str] | None:
-    """None where a hash is missing."""
+    """Return the pins with their hashes, or None if a hash is missing."""
     blocks = []
     for pin, hashes in packages.items():
-        found = hashes or [sha256(path) for path in _wheels(pin, wheels)]
-        if not found:
+        digests = hashes or [sha256(path) for path in _wheels(pin, wheels)]
+        if not digests:
             return None
-        blocks.append(" ".join([pin, *(f"--hash=sha256:{digest}" for digest in found)]))
+        blocks.append(" ".join([pin, *(f"--hash=sha256:{digest}" for digest in digests)]))
     return blocks
 
 
@@ -122,7 +128,7 @@ def _wheels(pin: str, wheels: Path | None) -> list[Path]:
 
 
 def hashes() -> None:
-    """Fill the empty lists of backends.toml from PyTorch's index."""
+    """Fill each empty list of hashes in backends.toml with the package's hashes from PyTorch's index."""
     tools()
     path = PACKAGING / "backends.toml"
     text = path.read_text("utf-8")
@@ -135,8 +141,8 @@ def hashes() -> None:
                     listed = _uv_compile(source, "--no-deps", "--default-index", fields["index"])
                 finally:
                     source.unlink()
-                found = sorted(set(re.findall(r"sha256:(\w{64})", listed)))
-                if not found:
-                    raise Failed(f"{fields['index']} gives no hash for {pin}")
-                text = text.replace(f'"{pin}" = []', f'"{pin}" = {json.dumps(found)}')
+                digests = sorted(set(re.findall(r"sha256:(\w{64})", listed)))
+                if not digests:
+                    raise Failed(f"{fields['index']} has no hash for {pin}")
+                text = text.replace(f'"{pin}" = []', f'"{pin}" = {json.dumps(digests)}')
     path.write_text(text, "utf-8")

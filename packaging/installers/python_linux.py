@@ -1,4 +1,4 @@
-"""A CPython that runs from any folder: the one that builds, with the libraries its modules need."""
+"""Make a relocatable copy of the build machine's CPython, with the libraries that its modules need."""
 
 import re
 import shutil
@@ -8,18 +8,20 @@ from pathlib import Path
 
 from installers.common import PYTHON, Failed, run, say
 
+# Files of the standard library that are not copied. The modules in the last line are left out so that the
+# libraries that only they need are not copied either.
 LEFT_OUT = (
     "site-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "lib2to3",
     "__pycache__", "config-3*", "_tkinter*", "_test*", "_ctypes_test*", "xxlimited*", "_xx*",
-    "readline*", "curses", "_curses*", "nis*", "ossaudiodev*",  # and the libraries that only these need
+    "readline*", "curses", "_curses*", "nis*", "ossaudiodev*",
 )  # fmt: skip
-# glibc's own: these come from the system, always.
+# The libraries of glibc, which are not copied: the program uses those of the system it runs on.
 GLIBC = re.compile(r"(libc|libm|libpthread|libdl|librt|libutil|ld-linux[^.]*|libcrypt|libnsl|libresolv)\.so")
 
 
 def build(folder: Path) -> None:
     if "{}.{}".format(*sys.version_info) != PYTHON:
-        raise Failed(f"the Linux packages ship the Python that builds them: run this with Python {PYTHON}")
+        raise Failed(f"the Linux packages include the Python that builds them: run this with Python {PYTHON}")
     say("  the interpreter")
     base, name = Path(sys.base_prefix), f"python{PYTHON}"
     (folder / "bin").mkdir(parents=True)
@@ -42,24 +44,24 @@ def build(folder: Path) -> None:
     run(["patchelf", "--set-rpath", "$ORIGIN/../lib", program])
     for path in (program, *own):
         run(["strip", "-s", path])
-    # The window's packages and the rooms, relative to this file.
+    # The folders of the window's packages and of the program's own, relative to the .pth file's folder.
     site = standard / "site-packages"
     site.mkdir()
     (site / "specexec.pth").write_text("../../../../lib\n../../../..\n")
 
 
 def _needed(files: list[Path], base: Path) -> set[Path]:
-    """Shared libraries that they load, but for glibc's and the interpreter's own."""
-    found = set()
+    """Return the shared libraries that the files load, except those of glibc and the interpreter's own."""
+    libraries = set()
     for file in files:
         for path in re.findall(r"=> (/\S+)", run(["ldd", file])):
             if not GLIBC.match(Path(path).name) and not Path(path).is_relative_to(base):
-                found.add(Path(path))
-    return found
+                libraries.add(Path(path))
+    return libraries
 
 
 def glibc_needed(folder: Path) -> str:
-    """The newest version of glibc that any program or library in `folder` asks for."""
+    """Return the newest glibc version required by a program or library in `folder`."""
     newest = 0
     for path in folder.rglob("*"):
         if (

@@ -1,4 +1,4 @@
-"""PySide6 without what the window does not use: QML, designers, translations, headers."""
+"""Remove unused parts of PySide6: QML, designers, translations, headers."""
 
 import re
 import shutil
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from installers.common import ROOT
 
-LIBRARIES = {  # of modules that plugins need, whatever Python imports
+LIBRARIES = {  # Qt modules that plugins need, in addition to the imported ones
     "Core", "Gui", "Widgets", "Network", "Svg", "DBus", "OpenGL", "XcbQpa", "WaylandClient",
     "WlShellIntegration", "WaylandEglClientHwIntegration",
 }  # fmt: skip
@@ -19,13 +19,13 @@ FOLDERS = {"plugins", "lib", "Qt"}
 
 
 def imported() -> set[str]:
-    """The modules that the window imports, and those that pyqtgraph does."""
+    """Return the Qt modules imported by the window and by pyqtgraph."""
     texts = (path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
     return {"Core", "Gui", "Widgets", "Svg"}.union(*(re.findall(r"PySide6\.Qt(\w+)", text) for text in texts))
 
 
 def prune(lib: Path) -> None:
-    """lib: where PySide6 was installed."""
+    """Remove the unused parts. lib: the folder that contains PySide6."""
     modules = imported()
     here = lib / "PySide6"
     for folder in (here, here / "Qt"):
@@ -57,4 +57,4 @@ def _is_unused(file: Path, modules: set[str]) -> bool:
         return file.name[2:].split(".")[0] not in modules
     if "qml" in file.name.lower():
         return True
-    return not file.suffix and file.stat().st_size > 20_000  # Linux' tools
+    return not file.suffix and file.stat().st_size > 20_000  # on Linux, such files are tools

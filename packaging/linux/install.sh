@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs for this user alone; run by the .run file, from the folder it unpacked.
+# Installs for the current user only; the .run file runs this in the folder it unpacked.
 set -eu
 prefix="${PREFIX:-$HOME/.local}"
 app="$prefix/lib/specexec-desktop"
@@ -15,7 +15,7 @@ sed -i "s#@COMMAND@#\"$escaped\"#" share/applications/specexec-desktop.desktop
 cp -a share/. "$prefix/share/"
 cat > "$app/uninstall" <<'U'
 #!/bin/sh
-# Removes the program; what the user made stays.
+# Removes the program, but keeps the user's data.
 app=$(dirname "$(readlink -f "$0")")
 prefix=$(dirname "$(dirname "$app")")
 sed "s#^\./##" "$app/installed-files" | while read -r file; do rm -f "$prefix/share/$file"; done
@@ -23,10 +23,10 @@ rm -f "$prefix/bin/specexec-desktop" "$prefix/bin/specexec"
 rm -rf "$app"
 if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$prefix/share/applications" || true; fi
 if command -v update-mime-database >/dev/null; then update-mime-database "$prefix/share/mime" || true; fi
-echo "Chats and runtime stay in ~/.local/share/specexec-desktop, settings in ~/.config/specexec-desktop,"
+echo "Kept: chats and runtime in ~/.local/share/specexec-desktop, settings in ~/.config/specexec-desktop,"
 echo "models in ~/.cache/specexec-desktop, logs in ~/.local/state/specexec-desktop."
 U
 chmod +x "$app/uninstall"
 if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$prefix/share/applications" || true; fi
 if command -v update-mime-database >/dev/null; then update-mime-database "$prefix/share/mime" || true; fi
-echo "Installed into $app; to remove it: $app/uninstall"
+echo "Installed in $app. To uninstall, run: $app/uninstall"

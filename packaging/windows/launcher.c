@@ -1,8 +1,8 @@
-/* The programs in the folder of the installation. Built twice: without a console it opens the window; with CONSOLE it
-   is the command line. Both run the interpreter beside them in a job, so that what it starts ends with it.
+/* The programs in the installation folder. Built twice: the version without a console opens the window; the version
+   with CONSOLE is the command line. Both run the interpreter in a job, so that its child processes end with it.
 
-   --running  exit status 1 where a program of this folder runs, besides the installer's
-   --stop     closes their windows, and ends what is left after ten seconds */
+   --running  exit status 1 if a program of this folder is running, other than the uninstaller
+   --stop     closes the windows of these programs, and ends the remaining ones after ten seconds */
 #include <windows.h>
 #include <tlhelp32.h>
 #include <wchar.h>
@@ -12,7 +12,7 @@
 
 static wchar_t folder[LENGTH];
 
-/* Our own folder, with a final backslash. */
+/* Finds this program's folder, with a final backslash. */
 static void find_folder(void)
 {
     GetModuleFileNameW(NULL, folder, LENGTH);
@@ -41,7 +41,7 @@ static BOOL CALLBACK close_window(HWND window, LPARAM unused)
     return TRUE;
 }
 
-/* How many run; ends them where that is asked for. */
+/* Counts the running programs of this folder, and ends them if requested. */
 static int count_ours(int end)
 {
     PROCESSENTRY32W entry = {sizeof entry};
@@ -91,7 +91,7 @@ static int run(const wchar_t *program, const wchar_t *module, const wchar_t *arg
     return (int)status;
 }
 
-/* What stands behind our own name on the command line, with the space before it. */
+/* Returns the command line after the program's name, including the space before the arguments. */
 static const wchar_t *arguments_of(const wchar_t *line)
 {
     int quoted = 0;
@@ -119,7 +119,7 @@ static int start(void)
         return run(L"python.exe", L"app", L"");
     if (!wcsncmp(first, L"setup", 5) && (!first[5] || first[5] == L' '))
         return run(L"python.exe", L"engine.runtime", first + 5);
-    return run(L"python.exe", L"engine.entering current engine.cli", arguments);
+    return run(L"python.exe", L"engine.launch.entry current engine.cli", arguments);
 #else
     return run(L"pythonw.exe", L"app", arguments);
 #endif

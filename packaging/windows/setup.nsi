@@ -1,4 +1,4 @@
-; Defined by the build: VERSION, QUAD (four numbers), TREE (the folder to install), OUTPUT, ICON, TARGET; perhaps FAST, SIGN.
+; Defined by the build: VERSION, QUAD (four numbers), TREE (the folder to install), OUTPUT, ICON, TARGET; optionally FAST, SIGN.
 Unicode true
 Target ${TARGET}
 !define NAME "SpecExec Desktop"
@@ -38,7 +38,7 @@ VIAddVersionKey "LegalCopyright" "Apache-2.0"
 !define MUI_FINISHPAGE_RUN "$INSTDIR\${NAME}.exe"
 !define MUI_FINISHPAGE_SHOWREADME ""
 !define MUI_FINISHPAGE_SHOWREADME_NOTCHECKED
-!define MUI_FINISHPAGE_SHOWREADME_TEXT "Put an icon on the desktop"
+!define MUI_FINISHPAGE_SHOWREADME_TEXT "Create a desktop shortcut"
 !define MUI_FINISHPAGE_SHOWREADME_FUNCTION PutOnDesktop
 !insertmacro MUI_PAGE_FINISH
 !insertmacro MUI_UNPAGE_CONFIRM
@@ -129,7 +129,7 @@ Section Uninstall
   ${EndIf}
   ${If} $3 <> 0
   ${OrIf} $4 <> 0
-    MessageBox MB_YESNO|MB_DEFBUTTON2 "Delete the engine's packages ($3 MB) and the downloaded models ($4 MB) too?$\r$\n$\r$\nYour chats and settings stay in ${DATA}." /SD IDNO IDNO keep
+    MessageBox MB_YESNO|MB_DEFBUTTON2 "Also delete the engine's packages ($3 MB) and the downloaded models ($4 MB)?$\r$\n$\r$\nYour chats and settings are kept in ${DATA}." /SD IDNO IDNO keep
     RMDir /r "${DATA}\runtime"
     RMDir /r "${DATA}\Cache"
     keep:

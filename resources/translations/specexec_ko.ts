@@ -4,16 +4,16 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for and, where you turned it on, the question whether there is a newer version.</source>
-            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 입력한 내용은 밖으로 나가지 않고 아무것도 집계하거나 보고하지 않습니다. 연결은 사용자가 요청한 다운로드와, 켜 둔 경우 새 버전이 있는지 묻는 것뿐입니다.</translation>
+            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage data is collected. The program connects to the Internet only for searches and downloads you start and, if you turn it on, to check for new versions.</source>
+            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 대화에 쓴 내용은 밖으로 나가지 않고 사용 데이터도 수집하지 않습니다. 프로그램은 사용자가 시작한 검색과 다운로드, 그리고 켜 둔 경우 새 버전을 확인할 때만 인터넷에 연결합니다.</translation>
+        </message>
+        <message>
+            <source>Libraries</source>
+            <translation>라이브러리</translation>
         </message>
         <message>
             <source>Logs</source>
             <translation>로그</translation>
-        </message>
-        <message>
-            <source>Made with</source>
-            <translation>사용한 라이브러리</translation>
         </message>
         <message>
             <source>Models</source>
@@ -51,7 +51,7 @@
             <translation>액세스 토큰</translation>
         </message>
         <message>
-            <source>Check and go on</source>
+            <source>Check and continue</source>
             <translation>확인하고 계속</translation>
         </message>
         <message>
@@ -59,20 +59,16 @@
             <translation>확인하는 중…</translation>
         </message>
         <message>
-            <source>It proves to the Hub that it is you. A token of the kind “Read” will do. It is kept in this system's keyring, and sent to the Hub only.</source>
-            <translation>Hub에 본인임을 증명합니다. “Read” 종류의 토큰이면 됩니다. 이 시스템의 키링에 저장되고 Hub에만 전송됩니다.</translation>
-        </message>
-        <message>
-            <source>Log in on the model's page, make a free account if you have none, and accept there.</source>
-            <translation>모델 페이지에서 로그인하고, 계정이 없으면 무료 계정을 만든 뒤 동의하세요.</translation>
-        </message>
-        <message>
-            <source>Make an access token</source>
+            <source>Create an access token</source>
             <translation>액세스 토큰 만들기</translation>
         </message>
         <message>
             <source>Open the model's page</source>
             <translation>모델 페이지 열기</translation>
+        </message>
+        <message>
+            <source>Open the model's page, log in or create a free account, and accept the licence there.</source>
+            <translation>모델 페이지를 열어 로그인하거나 무료 계정을 만들고, 그곳에서 라이선스에 동의하세요.</translation>
         </message>
         <message>
             <source>Show</source>
@@ -83,7 +79,11 @@
             <translation>액세스 토큰 표시</translation>
         </message>
         <message>
-            <source>This model asks for your consent</source>
+            <source>The token identifies you to Hugging Face. A token of type “Read” is enough. It is stored in this system's keyring and sent only to Hugging Face.</source>
+            <translation>Hugging Face는 이 토큰으로 사용자를 확인합니다. “Read” 유형의 토큰이면 충분합니다. 이 시스템의 키링에 저장되고 Hugging Face에만 전송됩니다.</translation>
+        </message>
+        <message>
+            <source>This model requires your consent</source>
             <translation>이 모델은 동의가 필요합니다</translation>
         </message>
     </context>
@@ -101,70 +101,70 @@
     <context>
         <name>BackendsView</name>
         <message>
-            <source>What computes the answers</source>
-            <translation>답변을 계산하는 것</translation>
+            <source>Compute device</source>
+            <translation>연산 장치</translation>
         </message>
     </context>
     <context>
         <name>Catalogue</name>
         <message>
-            <source>Already here</source>
-            <translation>이미 있음</translation>
+            <source>All models</source>
+            <translation>모든 모델</translation>
         </message>
         <message>
-            <source>Also the slower ways to run the same model</source>
-            <translation>같은 모델을 더 느리게 실행하는 방법까지</translation>
+            <source>All variants</source>
+            <translation>모든 변형</translation>
+        </message>
+        <message>
+            <source>Also show other formats and drafts of each model, which run slower</source>
+            <translation>각 모델의 더 느린 다른 형식과 드래프트도 표시</translation>
         </message>
         <message>
             <source>By name</source>
             <translation>이름순</translation>
         </message>
         <message>
-            <source>Every form and draft</source>
-            <translation>모든 형식과 드래프트</translation>
-        </message>
-        <message>
             <source>Fastest first</source>
             <translation>빠른 순</translation>
-        </message>
-        <message>
-            <source>Find in the list</source>
-            <translation>목록에서 찾기</translation>
         </message>
         <message>
             <source>Largest download first</source>
             <translation>다운로드 큰 순</translation>
         </message>
         <message>
-            <source>No model of the list is like that.</source>
-            <translation>목록에 그런 모델이 없습니다.</translation>
+            <source>No model matches these filters.</source>
+            <translation>이 조건에 맞는 모델이 없습니다.</translation>
         </message>
         <message>
-            <source>Order</source>
-            <translation>정렬</translation>
+            <source>On this machine</source>
+            <translation>이 컴퓨터의 모델</translation>
         </message>
         <message>
             <source>Recommended first</source>
             <translation>추천 순</translation>
         </message>
         <message>
-            <source>Runs anywhere</source>
-            <translation>어디서 실행되든</translation>
+            <source>Runs in</source>
+            <translation>실행 위치</translation>
+        </message>
+        <message>
+            <source>Search models</source>
+            <translation>모델 검색</translation>
         </message>
         <message>
             <source>Smallest download first</source>
             <translation>다운로드 작은 순</translation>
         </message>
         <message>
-            <source>Where it runs</source>
-            <translation>실행 위치</translation>
+            <source>Sort by</source>
+            <translation>정렬 기준</translation>
         </message>
     </context>
     <context>
         <name>Changes</name>
         <message>
-            <source>Deleted the folder “{}”; its chats were kept</source>
-            <translation>폴더 “{}” 삭제됨, 대화는 남아 있음</translation>
+            <source>Deleted the folder “{}”; its chats are kept</source>
+            <translation>폴더 “{}” 삭제됨, 대화는 유지됨</translation>
         </message>
         <message>
             <source>Deleted “{}”</source>
@@ -193,12 +193,16 @@
     <context>
         <name>ChatMenu</name>
         <message>
+            <source>Chat actions</source>
+            <translation>대화 작업</translation>
+        </message>
+        <message>
             <source>Delete</source>
             <translation>삭제</translation>
         </message>
         <message>
-            <source>Delete the folder, keep its chats</source>
-            <translation>폴더만 삭제하고 대화는 남기기</translation>
+            <source>Delete folder, keep chats</source>
+            <translation>폴더를 삭제하고 대화는 유지</translation>
         </message>
         <message>
             <source>Duplicate</source>
@@ -240,10 +244,6 @@
             <source>Unpin</source>
             <translation>고정 해제</translation>
         </message>
-        <message>
-            <source>What to do with the chat</source>
-            <translation>대화로 할 일</translation>
-        </message>
     </context>
     <context>
         <name>ChatRow</name>
@@ -252,12 +252,12 @@
             <translation>자동 제목</translation>
         </message>
         <message>
-            <source>Name of the folder</source>
-            <translation>폴더 이름</translation>
+            <source>Chat title</source>
+            <translation>대화 제목</translation>
         </message>
         <message>
-            <source>Title of the chat</source>
-            <translation>대화 제목</translation>
+            <source>Folder name</source>
+            <translation>폴더 이름</translation>
         </message>
     </context>
     <context>
@@ -270,8 +270,8 @@
     <context>
         <name>ChoiceEditor</name>
         <message>
-            <source>{} (not here)</source>
-            <translation>{} (여기 없음)</translation>
+            <source>{} (not available)</source>
+            <translation>{} (사용할 수 없음)</translation>
         </message>
     </context>
     <context>
@@ -279,6 +279,10 @@
         <message>
             <source>Any model from Hugging Face</source>
             <translation>Hugging Face의 아무 모델</translation>
+        </message>
+        <message>
+            <source>Catalogue</source>
+            <translation>카탈로그</translation>
         </message>
         <message>
             <source>Choose</source>
@@ -289,32 +293,28 @@
             <translation>모델 선택</translation>
         </message>
         <message>
-            <source>Get it ({})</source>
-            <translation>받기 ({})</translation>
+            <source>Estimating which models run here</source>
+            <translation>여기서 실행되는 모델을 추정하는 중</translation>
         </message>
         <message>
-            <source>Larger models know more and answer more slowly. If you are not sure, take the one that is recommended; you can get others at any time.</source>
+            <source>Estimating which models run on this machine, and how fast…</source>
+            <translation>이 컴퓨터에서 어떤 모델이 얼마나 빠르게 실행되는지 추정하는 중…</translation>
+        </message>
+        <message>
+            <source>Larger models know more and answer more slowly. If you are not sure, take the recommended one. You can get others at any time.</source>
             <translation>큰 모델은 더 많이 알지만 더 느리게 답합니다. 잘 모르겠으면 추천 모델을 고르세요. 다른 모델은 언제든 받을 수 있습니다.</translation>
         </message>
         <message>
-            <source>Load it now</source>
+            <source>Load now</source>
             <translation>지금 불러오기</translation>
-        </message>
-        <message>
-            <source>Models that fit together</source>
-            <translation>함께 쓸 수 있는 모델</translation>
         </message>
         <message>
             <source>Next</source>
             <translation>다음</translation>
         </message>
         <message>
-            <source>Working out what runs here</source>
-            <translation>여기서 실행되는 것을 알아보는 중</translation>
-        </message>
-        <message>
-            <source>Working out what runs on this machine, and how fast…</source>
-            <translation>이 컴퓨터에서 무엇이 얼마나 빠르게 실행되는지 알아보는 중…</translation>
+            <source>Next ({} to download)</source>
+            <translation>다음 (다운로드 {})</translation>
         </message>
     </context>
     <context>
@@ -332,11 +332,11 @@
             <translation>메시지</translation>
         </message>
         <message>
-            <source>Message — Ctrl+Enter sends, Enter breaks the line</source>
-            <translation>메시지 — Ctrl+Enter로 보내고, Enter로 줄을 바꿉니다</translation>
+            <source>Message — Ctrl+Enter to send, Enter for a new line</source>
+            <translation>메시지 — Ctrl+Enter로 전송, Enter로 줄바꿈</translation>
         </message>
         <message>
-            <source>Message — Enter sends, Shift+Enter breaks the line</source>
+            <source>Message — Enter to send, Shift+Enter for a new line</source>
             <translation>메시지 — Enter로 전송, Shift+Enter로 줄바꿈</translation>
         </message>
         <message>
@@ -428,8 +428,8 @@
             <translation>다운로드 중인 것이 없습니다. 뒤로 가서 모델을 고르세요.</translation>
         </message>
         <message>
-            <source>You may close this window and chat: downloads go on, and the button at the head of the chat brings you back. If the program ends, they go on where they were when it starts again.</source>
-            <translation>이 창을 닫고 대화해도 됩니다. 다운로드는 계속되고, 대화 위쪽의 버튼으로 여기에 돌아올 수 있습니다. 프로그램이 끝나면 다음에 시작할 때 멈춘 곳부터 이어집니다.</translation>
+            <source>You can close this window and chat while downloads continue; the button at the top of the chat brings you back. If you quit the program, you can resume them when it starts again.</source>
+            <translation>이 창을 닫고 대화해도 다운로드는 계속되고, 대화 위쪽의 버튼으로 여기에 돌아올 수 있습니다. 프로그램을 끝내면 다음에 시작할 때 다운로드를 재개할 수 있습니다.</translation>
         </message>
     </context>
     <context>
@@ -439,8 +439,8 @@
             <translation>모델에게 무엇이든 물어보세요</translation>
         </message>
         <message>
-            <source>Everything runs on this machine, and nothing you type leaves it. A drafter guesses many ways the answer may go on; the target checks them all in one pass and keeps what it would have said itself. The panel on the right shows the guesses as a token tree.</source>
-            <translation>모든 것이 이 컴퓨터에서 실행되며, 입력한 내용은 밖으로 나가지 않습니다. 드래프터가 답변이 이어질 여러 갈래를 추측하면, 타깃이 한 번의 패스로 모두 검사하고 스스로 말했을 것만 남깁니다. 오른쪽 패널에서 그 추측을 토큰 트리로 볼 수 있습니다.</translation>
+            <source>Everything runs on this computer, and nothing you write leaves it. A drafter proposes many ways to continue the answer; the target model checks them all in one pass and keeps the words it would have chosen itself. The panel on the right shows the proposals as a token tree.</source>
+            <translation>모든 것이 이 컴퓨터에서 실행되며, 작성한 내용은 밖으로 나가지 않습니다. 드래프터가 답변을 이어 갈 여러 갈래를 제안하면, 타깃 모델이 한 번의 패스로 모두 검증하고 스스로 골랐을 단어만 남깁니다. 오른쪽 패널에서 그 제안을 토큰 트리로 볼 수 있습니다.</translation>
         </message>
         <message>
             <source>Explain speculative decoding in three sentences</source>
@@ -462,10 +462,6 @@
     <context>
         <name>EnginePage</name>
         <message>
-            <source>Change the backend</source>
-            <translation>백엔드 바꾸기</translation>
-        </message>
-        <message>
             <source>In use</source>
             <translation>사용 중</translation>
         </message>
@@ -482,16 +478,20 @@
             <translation>크기</translation>
         </message>
         <message>
-            <source>The model in use is unloaded meanwhile. The engine that you have stays in use until the new one has answered.</source>
-            <translation>그동안 사용 중인 모델은 내려집니다. 새 엔진이 답할 때까지 지금의 엔진을 계속 사용합니다.</translation>
+            <source>Switch to this engine</source>
+            <translation>이 엔진으로 전환</translation>
         </message>
         <message>
-            <source>missing: repair it</source>
-            <translation>없습니다. 복구하세요</translation>
+            <source>The model is unloaded during the set-up. The current engine stays in use until the new one has passed its test.</source>
+            <translation>설치하는 동안 모델은 내려집니다. 새 엔진이 시험을 통과할 때까지 지금의 엔진을 계속 사용합니다.</translation>
         </message>
         <message>
-            <source>of an earlier version: repair it</source>
+            <source>from an earlier version; repair it</source>
             <translation>이전 버전의 것입니다. 복구하세요</translation>
+        </message>
+        <message>
+            <source>missing; repair it</source>
+            <translation>없습니다. 복구하세요</translation>
         </message>
     </context>
     <context>
@@ -504,43 +504,16 @@
     <context>
         <name>Form</name>
         <message>
-            <source>Find an option</source>
-            <translation>옵션 찾기</translation>
+            <source>No setting matches.</source>
+            <translation>일치하는 설정이 없습니다.</translation>
         </message>
         <message>
-            <source>No option is called so.</source>
-            <translation>그런 이름의 옵션이 없습니다.</translation>
-        </message>
-    </context>
-    <context>
-        <name>Found</name>
-        <message>
-            <source>Chats</source>
-            <translation>대화 목록</translation>
-        </message>
-        <message>
-            <source>Last used</source>
-            <translation>마지막 사용</translation>
-        </message>
-        <message>
-            <source>Messages</source>
-            <translation>메시지</translation>
-        </message>
-        <message>
-            <source>Model</source>
-            <translation>모델</translation>
-        </message>
-        <message>
-            <source>You</source>
-            <translation>나</translation>
+            <source>Search settings</source>
+            <translation>설정 검색</translation>
         </message>
     </context>
     <context>
         <name>Header</name>
-        <message>
-            <source>Begin a new chat (Ctrl+N)</source>
-            <translation>새 대화 시작 (Ctrl+N)</translation>
-        </message>
         <message>
             <source>Chats</source>
             <translation>대화 목록</translation>
@@ -554,28 +527,8 @@
             <translation>모델 선택</translation>
         </message>
         <message>
-            <source>Export all chats…</source>
-            <translation>모든 대화 내보내기…</translation>
-        </message>
-        <message>
-            <source>Folders, import, export, keys, logs</source>
-            <translation>폴더, 가져오기, 내보내기, 단축키, 로그</translation>
-        </message>
-        <message>
-            <source>Import chats…</source>
-            <translation>대화 가져오기…</translation>
-        </message>
-        <message>
-            <source>Keyboard…</source>
-            <translation>단축키…</translation>
-        </message>
-        <message>
             <source>Model: {}</source>
             <translation>모델: {}</translation>
-        </message>
-        <message>
-            <source>More</source>
-            <translation>더 보기</translation>
         </message>
         <message>
             <source>New chat</source>
@@ -584,22 +537,6 @@
         <message>
             <source>New chat (Ctrl+N)</source>
             <translation>새 대화 (Ctrl+N)</translation>
-        </message>
-        <message>
-            <source>New folder</source>
-            <translation>새 폴더</translation>
-        </message>
-        <message>
-            <source>Open the logs</source>
-            <translation>로그 열기</translation>
-        </message>
-        <message>
-            <source>Search</source>
-            <translation>검색</translation>
-        </message>
-        <message>
-            <source>Search all chats (Ctrl+K)</source>
-            <translation>모든 대화 검색 (Ctrl+K)</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -625,54 +562,54 @@
     <context>
         <name>Histogram</name>
         <message>
-            <source>Accepted lengths</source>
-            <translation>채택된 길이</translation>
+            <source>Accepted nodes per iteration</source>
+            <translation>반복당 채택된 노드 수</translation>
         </message>
         <message>
-            <source>{} accepted: {} times</source>
-            <translation>{}개 채택: {}번</translation>
+            <source>{} accepted: {}×</source>
+            <translation>{}개 채택: {}회</translation>
         </message>
     </context>
     <context>
         <name>HubSearch</name>
         <message>
-            <source>Asking the Hub</source>
-            <translation>Hub에 묻는 중</translation>
+            <source>Contacting Hugging Face</source>
+            <translation>Hugging Face에 연결하는 중</translation>
         </message>
         <message>
-            <source>Choose one and press Enter.</source>
-            <translation>하나를 고르고 Enter를 누르세요.</translation>
+            <source>Name or address of a model, or search words</source>
+            <translation>모델의 이름이나 주소 또는 검색어</translation>
         </message>
         <message>
-            <source>Find</source>
-            <translation>찾기</translation>
+            <source>No models found. Check the spelling, or use fewer words.</source>
+            <translation>모델을 찾지 못했습니다. 철자를 확인하거나 단어를 줄여 보세요.</translation>
         </message>
         <message>
-            <source>Models that were found</source>
-            <translation>찾은 모델</translation>
+            <source>Search</source>
+            <translation>검색</translation>
         </message>
         <message>
-            <source>Name or address of a model, or words to search for</source>
-            <translation>모델의 이름이나 주소, 또는 검색어</translation>
+            <source>Search for a model on huggingface.co, or paste its name or address. You then choose one of its formats, and a draft that suits it is proposed.</source>
+            <translation>huggingface.co의 모델을 검색하거나 이름 또는 주소를 붙여넣으세요. 그다음 모델의 형식을 고르면 알맞은 드래프트를 제안합니다.</translation>
         </message>
         <message>
-            <source>Paste the name or the address of a model from huggingface.co, or search. Its forms are shown, and a draft that goes with it is looked for.</source>
-            <translation>huggingface.co의 모델 이름이나 주소를 붙여넣거나 검색하세요. 모델의 형식이 표시되고, 함께 쓸 드래프트를 찾습니다.</translation>
+            <source>Search results</source>
+            <translation>검색 결과</translation>
         </message>
         <message>
-            <source>The Hub has nothing of that name. Check the spelling, or use fewer words.</source>
-            <translation>Hub에 그런 이름이 없습니다. 철자를 확인하거나 단어를 줄여 보세요.</translation>
+            <source>Select a model and press Enter.</source>
+            <translation>모델을 선택하고 Enter를 누르세요.</translation>
         </message>
         <message>
             <source>Try again</source>
             <translation>다시 시도</translation>
         </message>
         <message>
-            <source>account needed</source>
+            <source>account required</source>
             <translation>계정 필요</translation>
         </message>
         <message>
-            <source>owner/name, an address on huggingface.co, or words to search for</source>
+            <source>owner/name, an address on huggingface.co, or search words</source>
             <translation>소유자/이름, huggingface.co 주소 또는 검색어</translation>
         </message>
         <message>
@@ -729,8 +666,8 @@
             <translation>각 반복에 걸린 시간(초)</translation>
         </message>
         <message>
-            <source>highest {} s</source>
-            <translation>최고 {}초</translation>
+            <source>longest: {} s</source>
+            <translation>최장 {}초</translation>
         </message>
     </context>
     <context>
@@ -740,15 +677,15 @@
             <translation>닫기</translation>
         </message>
         <message>
-            <source>Keyboard</source>
+            <source>Keyboard shortcuts</source>
             <translation>단축키</translation>
         </message>
     </context>
     <context>
         <name>LayerStrip</name>
         <message>
-            <source>Layers of the pass under way</source>
-            <translation>진행 중인 패스의 레이어</translation>
+            <source>Layers of the current pass</source>
+            <translation>현재 패스의 레이어</translation>
         </message>
         <message>
             <source>layer {} of {}</source>
@@ -770,8 +707,8 @@
             <translation>그래픽 카드</translation>
         </message>
         <message>
-            <source>Large models are shared between graphics card, memory and disk. How fast an answer comes depends on how much of each there is and how quickly the disk can be read.</source>
-            <translation>큰 모델은 그래픽 카드, 메모리, 디스크에 나누어 둡니다. 답변이 얼마나 빠른지는 각각이 얼마나 있고 디스크를 얼마나 빨리 읽을 수 있는지에 달려 있습니다.</translation>
+            <source>Large models are spread over graphics card, memory and disk. The speed of an answer depends on how much of each this machine has, and on how fast its disk is.</source>
+            <translation>큰 모델은 그래픽 카드, 메모리, 디스크에 나누어 둡니다. 답변의 속도는 이 컴퓨터에 각각이 얼마나 있는지와 디스크가 얼마나 빠른지에 달려 있습니다.</translation>
         </message>
         <message>
             <source>Measure again</source>
@@ -782,7 +719,7 @@
             <translation>측정 중</translation>
         </message>
         <message>
-            <source>Measuring how fast the disk is; a few seconds. You can go on meanwhile.</source>
+            <source>Measuring the speed of the disk. This takes a few seconds; you can continue meanwhile.</source>
             <translation>디스크 속도를 측정하는 중입니다. 몇 초 걸립니다. 그동안 계속해도 됩니다.</translation>
         </message>
         <message>
@@ -790,15 +727,15 @@
             <translation>메모리</translation>
         </message>
         <message>
-            <source>None that can compute</source>
-            <translation>계산할 수 있는 것이 없음</translation>
+            <source>None suitable</source>
+            <translation>적합한 것 없음</translation>
         </message>
         <message>
             <source>Processor</source>
             <translation>프로세서</translation>
         </message>
         <message>
-            <source>The processor does all the work, more slowly.</source>
+            <source>The processor does all the work, which is slower.</source>
             <translation>프로세서가 모든 일을 하며, 더 느립니다.</translation>
         </message>
         <message>
@@ -810,20 +747,20 @@
             <translation>이 컴퓨터가 할 수 있는 것</translation>
         </message>
         <message>
-            <source>its speed is not measured yet</source>
-            <translation>속도는 아직 측정되지 않음</translation>
-        </message>
-        <message>
             <source>reads {} GB/s, measured</source>
             <translation>{} GB/s로 읽음, 측정값</translation>
         </message>
         <message>
-            <source>takes in {} GB/s at most</source>
-            <translation>최대 {} GB/s로 받음</translation>
+            <source>receives up to {} GB/s from memory</source>
+            <translation>메모리에서 최대 {} GB/s로 받음</translation>
         </message>
         <message>
-            <source>takes in {} GB/s, measured</source>
-            <translation>{} GB/s로 받음, 측정값</translation>
+            <source>receives {} GB/s from memory, measured</source>
+            <translation>메모리에서 {} GB/s로 받음, 측정값</translation>
+        </message>
+        <message>
+            <source>speed not measured yet</source>
+            <translation>속도는 아직 측정되지 않음</translation>
         </message>
         <message>
             <source>{} cores</source>
@@ -834,12 +771,12 @@
             <translation>{} 남음</translation>
         </message>
         <message>
-            <source>{} of it free now</source>
-            <translation>그중 {} 사용 가능</translation>
+            <source>{} free now</source>
+            <translation>지금 {} 남음</translation>
         </message>
         <message>
-            <source>{} of its own memory, {} free now</source>
-            <translation>자체 메모리 {}, 지금 {} 남음</translation>
+            <source>{} of graphics memory, {} free now</source>
+            <translation>그래픽 메모리 {}, 지금 {} 남음</translation>
         </message>
     </context>
     <context>
@@ -853,63 +790,71 @@
             <translation>불러온 모델이 없습니다.</translation>
         </message>
         <message>
+            <source>Peak RAM of the engine, program included: {}.</source>
+            <translation>엔진의 최대 RAM 사용량(프로그램 포함): {}.</translation>
+        </message>
+        <message>
             <source>RAM</source>
             <translation>RAM</translation>
         </message>
         <message>
-            <source>SSD, read in each pass</source>
+            <source>SSD, read in every pass</source>
             <translation>SSD, 패스마다 읽음</translation>
-        </message>
-        <message>
-            <source>The engine never held more than {} of RAM, its program included.</source>
-            <translation>엔진이 차지한 RAM은 프로그램을 포함해 {}을(를) 넘은 적이 없습니다.</translation>
         </message>
         <message>
             <source>VRAM</source>
             <translation>VRAM</translation>
         </message>
         <message>
-            <source>draft's KV cache</source>
-            <translation>드래프트의 KV 캐시</translation>
+            <source>draft KV cache</source>
+            <translation>드래프트 KV 캐시</translation>
         </message>
         <message>
-            <source>draft's weights</source>
-            <translation>드래프트의 가중치</translation>
+            <source>draft weights</source>
+            <translation>드래프트 가중치</translation>
         </message>
         <message>
             <source>heads</source>
             <translation>헤드</translation>
         </message>
         <message>
-            <source>slots for streamed weights</source>
-            <translation>스트리밍 가중치용 슬롯</translation>
+            <source>slots for streamed layers</source>
+            <translation>스트리밍 레이어용 슬롯</translation>
         </message>
         <message>
-            <source>target's KV cache</source>
-            <translation>타깃의 KV 캐시</translation>
+            <source>target KV cache</source>
+            <translation>타깃 KV 캐시</translation>
         </message>
         <message>
-            <source>target's weights</source>
-            <translation>타깃의 가중치</translation>
+            <source>target weights</source>
+            <translation>타깃 가중치</translation>
+        </message>
+        <message>
+            <source>target: the model that answers
+draft: the small model that proposes tokens
+heads: small networks that propose tokens from the target's own results
+KV cache: what a model remembers of the text so far
+slots: buffers into which streamed layers are loaded in turn</source>
+            <translation>타깃: 답변하는 모델
+드래프트: 토큰을 제안하는 작은 모델
+헤드: 타깃 자신의 결과로 토큰을 제안하는 작은 신경망
+KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
+슬롯: 스트리밍 레이어를 차례로 불러오는 버퍼</translation>
         </message>
     </context>
     <context>
         <name>MessageActions</name>
         <message>
-            <source>Again with the same seed</source>
-            <translation>같은 시드로 다시</translation>
+            <source>Answer again with the same seed</source>
+            <translation>같은 시드로 다시 답하기</translation>
         </message>
         <message>
-            <source>Again with the same seed and settings, and with the recorded budgets. With the same models the text is the same: in float32 always, in other number formats because the budgets are replayed.</source>
-            <translation>같은 시드와 설정, 기록된 예산으로 다시 답합니다. 모델이 같으면 글도 같습니다. float32에서는 언제나 그렇고, 다른 수 형식에서는 예산을 그대로 되풀이하기 때문입니다.</translation>
+            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same.</source>
+            <translation>이 답변의 시드, 설정, 예산으로 다시 답합니다. 모델과 연산 방식이 같으면 텍스트도 같습니다.</translation>
         </message>
         <message>
             <source>Answer again, with another seed</source>
             <translation>다른 시드로 다시 답하기</translation>
-        </message>
-        <message>
-            <source>Begin a new chat from here</source>
-            <translation>여기서부터 새 대화 시작</translation>
         </message>
         <message>
             <source>Branch</source>
@@ -918,6 +863,10 @@
         <message>
             <source>Continue</source>
             <translation>계속</translation>
+        </message>
+        <message>
+            <source>Continue this answer</source>
+            <translation>이 답변 계속하기</translation>
         </message>
         <message>
             <source>Copy message</source>
@@ -932,16 +881,16 @@
             <translation>편집해서 다시 전송</translation>
         </message>
         <message>
-            <source>Go on with this answer</source>
-            <translation>이 답변을 이어서 쓰기</translation>
-        </message>
-        <message>
             <source>Regenerate</source>
             <translation>다시 생성</translation>
         </message>
         <message>
             <source>Same seed</source>
             <translation>같은 시드</translation>
+        </message>
+        <message>
+            <source>Start a new chat from here</source>
+            <translation>여기서부터 새 대화 시작</translation>
         </message>
     </context>
     <context>
@@ -958,12 +907,12 @@
             <translation>취소</translation>
         </message>
         <message>
-            <source>Change the message</source>
-            <translation>메시지 고치기</translation>
+            <source>Ctrl+Enter. The previous version is kept.</source>
+            <translation>Ctrl+Enter. 이전 버전은 유지됩니다.</translation>
         </message>
         <message>
-            <source>Ctrl+Enter. The version before stays.</source>
-            <translation>Ctrl+Enter. 이전 버전은 남습니다.</translation>
+            <source>Edit message</source>
+            <translation>메시지 편집</translation>
         </message>
         <message>
             <source>Esc</source>
@@ -997,23 +946,19 @@
             <translation>삭제…</translation>
         </message>
         <message>
-            <source>Folder for models</source>
-            <translation>모델을 둘 폴더</translation>
-        </message>
-        <message>
-            <source>Folder of your models</source>
-            <translation>모델 폴더</translation>
-        </message>
-        <message>
             <source>Keep</source>
             <translation>유지</translation>
+        </message>
+        <message>
+            <source>Models folder</source>
+            <translation>모델 폴더</translation>
         </message>
         <message>
             <source>Models on this machine</source>
             <translation>이 컴퓨터의 모델</translation>
         </message>
         <message>
-            <source>Move your models to another folder</source>
+            <source>Move the models to another folder</source>
             <translation>모델을 다른 폴더로 옮기기</translation>
         </message>
         <message>
@@ -1025,16 +970,20 @@
             <translation>모델을 옮기는 중</translation>
         </message>
         <message>
-            <source>None yet: a click on the model's name (Ctrl+M) leads to the downloads.</source>
-            <translation>아직 없습니다. 모델 이름을 누르면(Ctrl+M) 내려받기로 갈 수 있습니다.</translation>
+            <source>No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.</source>
+            <translation>모델이 아직 없습니다. 대화 위쪽의 모델 이름을 클릭하면(Ctrl+M) 모델을 받을 수 있습니다.</translation>
         </message>
         <message>
             <source>Open</source>
             <translation>열기</translation>
         </message>
         <message>
-            <source>Open the folder of your models</source>
+            <source>Open the models folder</source>
             <translation>모델 폴더 열기</translation>
+        </message>
+        <message>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
         </message>
         <message>
             <source>This frees {}.</source>
@@ -1043,10 +992,6 @@
         <message>
             <source>{} models, {}</source>
             <translation>모델 {}개, {}</translation>
-        </message>
-        <message>
-            <source>{} says where models lie.</source>
-            <translation>{}이(가) 모델의 위치를 정합니다.</translation>
         </message>
     </context>
     <context>
@@ -1064,6 +1009,25 @@
         </message>
     </context>
     <context>
+        <name>OptionRow</name>
+        <message>
+            <source>Invalid value, not used. {}</source>
+            <translation>잘못된 값이라 사용하지 않습니다. {}</translation>
+        </message>
+        <message>
+            <source>Reset</source>
+            <translation>되돌리기</translation>
+        </message>
+        <message>
+            <source>Reset: {}</source>
+            <translation>되돌리기: {}</translation>
+        </message>
+        <message>
+            <source>{} Takes effect when the model is reloaded.</source>
+            <translation>{} 모델을 다시 불러오면 적용됩니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>Page</name>
         <message>
             <source>Next</source>
@@ -1073,7 +1037,7 @@
     <context>
         <name>PairModel</name>
         <message>
-            <source>A small model that guesses ahead, so that the large one answers sooner.</source>
+            <source>A small model that guesses ahead, so that the large one answers faster.</source>
             <translation>앞서 추측해 큰 모델이 더 빨리 답하게 하는 작은 모델.</translation>
         </message>
         <message>
@@ -1085,24 +1049,24 @@
             <translation>드래프트</translation>
         </message>
         <message>
-            <source>Estimated for this machine. People read about 5 tokens a second.</source>
+            <source>Estimated for this machine. People read about 5 tokens per second.</source>
             <translation>이 컴퓨터에서의 추정치. 사람은 초당 약 5토큰을 읽습니다.</translation>
         </message>
         <message>
-            <source>Estimated, after a question of 1,000 tokens.</source>
-            <translation>1,000토큰 질문 뒤의 추정치.</translation>
+            <source>Estimated time to the first token after a question of 1,000 tokens.</source>
+            <translation>1,000토큰 질문 뒤 첫 토큰까지의 추정 시간.</translation>
         </message>
         <message>
             <source>First token</source>
             <translation>첫 토큰</translation>
         </message>
         <message>
-            <source>Form</source>
+            <source>Format</source>
             <translation>형식</translation>
         </message>
         <message>
-            <source>How its numbers are stored: fewer bits, smaller download.</source>
-            <translation>숫자를 저장하는 방식: 비트가 적을수록 다운로드가 작습니다.</translation>
+            <source>How the weights are stored: fewer bits make a smaller download.</source>
+            <translation>가중치를 저장하는 방식: 비트가 적을수록 다운로드가 작습니다.</translation>
         </message>
         <message>
             <source>Licence</source>
@@ -1132,16 +1096,12 @@
     <context>
         <name>Panel</name>
         <message>
-            <source>As text</source>
-            <translation>텍스트로</translation>
-        </message>
-        <message>
-            <source>By who proposed each token; point at one for what else might have come</source>
-            <translation>각 토큰을 누가 제안했는지에 따라 색을 칠합니다. 토큰을 가리키면 다른 후보가 보입니다</translation>
-        </message>
-        <message>
             <source>Colour the answer</source>
             <translation>답변에 색 입히기</translation>
+        </message>
+        <message>
+            <source>Colours each token by the drafter that proposed it. Point at a token to see its alternatives.</source>
+            <translation>각 토큰을 제안한 드래프터에 따라 색을 입힙니다. 토큰을 가리키면 다른 후보가 보입니다.</translation>
         </message>
         <message>
             <source>Export</source>
@@ -1152,20 +1112,24 @@
             <translation>메모리</translation>
         </message>
         <message>
+            <source>Speed</source>
+            <translation>속도</translation>
+        </message>
+        <message>
+            <source>Table</source>
+            <translation>표</translation>
+        </message>
+        <message>
             <source>Time</source>
             <translation>시간</translation>
         </message>
         <message>
-            <source>Token tree and figures</source>
-            <translation>토큰 트리와 수치</translation>
+            <source>Token tree and statistics</source>
+            <translation>토큰 트리와 통계</translation>
         </message>
         <message>
             <source>Tree</source>
             <translation>트리</translation>
-        </message>
-        <message>
-            <source>Why this fast</source>
-            <translation>속도의 이유</translation>
         </message>
     </context>
     <context>
@@ -1186,10 +1150,6 @@
     <context>
         <name>Picker</name>
         <message>
-            <source>As it is set now</source>
-            <translation>현재 설정대로</translation>
-        </message>
-        <message>
             <source>Download models…</source>
             <translation>모델 다운로드…</translation>
         </message>
@@ -1198,12 +1158,8 @@
             <translation>이 컴퓨터에서 모델 찾기</translation>
         </message>
         <message>
-            <source>Give its memory back</source>
-            <translation>차지한 메모리를 돌려줍니다</translation>
-        </message>
-        <message>
-            <source>Load again</source>
-            <translation>다시 불러오기</translation>
+            <source>Load the model again with the current settings</source>
+            <translation>현재 설정으로 모델 다시 불러오기</translation>
         </message>
         <message>
             <source>Models</source>
@@ -1214,8 +1170,8 @@
             <translation>모델 (*.gguf config.json)</translation>
         </message>
         <message>
-            <source>None yet: download one, or open a file.</source>
-            <translation>아직 없습니다. 하나를 다운로드하거나 파일을 여세요.</translation>
+            <source>No models yet. Download one or open a file.</source>
+            <translation>모델이 아직 없습니다. 하나를 다운로드하거나 파일을 여세요.</translation>
         </message>
         <message>
             <source>On this machine</source>
@@ -1234,7 +1190,15 @@
             <translation>최근</translation>
         </message>
         <message>
-            <source>The model that comes with the program</source>
+            <source>Reload</source>
+            <translation>다시 불러오기</translation>
+        </message>
+        <message>
+            <source>Remove the model from memory</source>
+            <translation>메모리에서 모델 제거</translation>
+        </message>
+        <message>
+            <source>The model included with the program</source>
             <translation>프로그램에 포함된 모델</translation>
         </message>
         <message>
@@ -1242,35 +1206,28 @@
             <translation>내리기</translation>
         </message>
         <message>
-            <source>draft {}</source>
-            <translation>드래프트 {}</translation>
-        </message>
-        <message>
-            <source>no draft model</source>
-            <translation>드래프트 모델 없음</translation>
-        </message>
-        <message>
-            <source>with the best draft here</source>
-            <translation>여기 있는 가장 좋은 드래프트와 함께</translation>
-        </message>
-    </context>
-    <context>
-        <name>Plans</name>
-        <message>
             <source>about {} tokens/s</source>
             <translation>약 {} 토큰/초</translation>
         </message>
         <message>
-            <source>fits RAM</source>
+            <source>draft {}</source>
+            <translation>드래프트 {}</translation>
+        </message>
+        <message>
+            <source>fits in RAM</source>
             <translation>RAM에 들어감</translation>
         </message>
         <message>
-            <source>fits VRAM</source>
+            <source>fits in VRAM</source>
             <translation>VRAM에 들어감</translation>
         </message>
         <message>
-            <source>in VRAM and RAM</source>
-            <translation>VRAM과 RAM에 나눔</translation>
+            <source>fits in VRAM and RAM</source>
+            <translation>VRAM과 RAM에 들어감</translation>
+        </message>
+        <message>
+            <source>no draft model</source>
+            <translation>드래프트 모델 없음</translation>
         </message>
         <message>
             <source>streamed from the disk</source>
@@ -1280,12 +1237,20 @@
             <source>too large for this machine</source>
             <translation>이 컴퓨터에는 너무 큼</translation>
         </message>
+        <message>
+            <source>with the best draft model on this machine</source>
+            <translation>이 컴퓨터에 있는 가장 좋은 드래프트 모델과 함께</translation>
+        </message>
     </context>
     <context>
         <name>PresetsPage</name>
         <message>
-            <source>A preset keeps a chat's settings under a name, to use them again elsewhere.</source>
-            <translation>프리셋은 대화의 설정에 이름을 붙여 저장해, 다른 곳에서 다시 쓰게 해 줍니다.</translation>
+            <source>A preset named {} already exists. Replace it?</source>
+            <translation>{}(이)라는 프리셋이 이미 있습니다. 바꿀까요?</translation>
+        </message>
+        <message>
+            <source>A preset stores a chat's settings under a name, so that you can use them in other chats.</source>
+            <translation>프리셋은 대화의 설정에 이름을 붙여 저장해, 다른 대화에서 쓸 수 있게 합니다.</translation>
         </message>
         <message>
             <source>Delete</source>
@@ -1316,8 +1281,8 @@
             <translation>가져오기…</translation>
         </message>
         <message>
-            <source>Name of the preset</source>
-            <translation>프리셋 이름</translation>
+            <source>Name</source>
+            <translation>이름</translation>
         </message>
         <message>
             <source>Presets</source>
@@ -1328,12 +1293,8 @@
             <translation>프리셋 저장</translation>
         </message>
         <message>
-            <source>Save this chat's…</source>
+            <source>Save this chat's settings…</source>
             <translation>이 대화의 설정 저장…</translation>
-        </message>
-        <message>
-            <source>There is a preset called {}. Replace it?</source>
-            <translation>{}(이)라는 프리셋이 이미 있습니다. 바꿀까요?</translation>
         </message>
         <message>
             <source>Use for new chats</source>
@@ -1344,8 +1305,8 @@
             <translation>이 대화에 사용</translation>
         </message>
         <message>
-            <source>{} cannot be written: {}</source>
-            <translation>{}에 쓸 수 없음: {}</translation>
+            <source>{} could not be written: {}</source>
+            <translation>{}에 쓸 수 없었음: {}</translation>
         </message>
     </context>
     <context>
@@ -1375,16 +1336,12 @@
             <translation>세부 정보 ({})</translation>
         </message>
         <message>
-            <source>Go on</source>
-            <translation>계속</translation>
-        </message>
-        <message>
             <source>Keep</source>
             <translation>유지</translation>
         </message>
         <message>
-            <source>Not begun</source>
-            <translation>시작 안 함</translation>
+            <source>Not running</source>
+            <translation>진행 중 아님</translation>
         </message>
         <message>
             <source>Pause</source>
@@ -1399,12 +1356,16 @@
             <translation>{} 진행률</translation>
         </message>
         <message>
+            <source>Resume</source>
+            <translation>재개</translation>
+        </message>
+        <message>
             <source>Stopped</source>
             <translation>중단됨</translation>
         </message>
         <message>
-            <source>The {} that are already here are deleted.</source>
-            <translation>이미 받은 {}이(가) 삭제됩니다.</translation>
+            <source>The {} received so far will be deleted.</source>
+            <translation>지금까지 받은 데이터({})가 삭제됩니다.</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -1445,35 +1406,35 @@
     <context>
         <name>ReadyPage</name>
         <message>
-            <source>Every byte arrived as its authors published it: its checksums were compared. Loading takes a few seconds to a few minutes; then you can chat, also without the Internet.</source>
-            <translation>모든 바이트가 제작자가 공개한 그대로 도착했습니다. 체크섬을 비교했습니다. 불러오는 데 몇 초에서 몇 분이 걸립니다. 그다음에는 인터넷 없이도 대화할 수 있습니다.</translation>
+            <source>Every file was verified with its published checksum. Loading takes a few seconds to a few minutes; then you can chat, even without an Internet connection.</source>
+            <translation>모든 파일을 공개된 체크섬으로 검증했습니다. 불러오는 데 몇 초에서 몇 분이 걸립니다. 그다음에는 인터넷 연결 없이도 대화할 수 있습니다.</translation>
         </message>
         <message>
-            <source>It is ready</source>
-            <translation>준비되었습니다</translation>
-        </message>
-        <message>
-            <source>Load it now</source>
+            <source>Load now</source>
             <translation>지금 불러오기</translation>
         </message>
         <message>
             <source>Ready</source>
             <translation>준비</translation>
         </message>
+        <message>
+            <source>Your model is ready</source>
+            <translation>모델이 준비되었습니다</translation>
+        </message>
     </context>
     <context>
         <name>Recommended</name>
         <message>
-            <source>Recommended for this machine</source>
-            <translation>이 컴퓨터에 추천</translation>
-        </message>
-        <message>
-            <source>Take the recommended model, {}</source>
+            <source>Choose the recommended model, {}</source>
             <translation>추천 모델 선택, {}</translation>
         </message>
         <message>
-            <source>Take this one</source>
-            <translation>이것으로 선택</translation>
+            <source>Choose this model</source>
+            <translation>이 모델 선택</translation>
+        </message>
+        <message>
+            <source>Recommended for this machine</source>
+            <translation>이 컴퓨터에 추천</translation>
         </message>
         <message>
             <source>already on this machine</source>
@@ -1491,12 +1452,12 @@
             <translation>닫기</translation>
         </message>
         <message>
-            <source>Load again</source>
-            <translation>다시 불러오기</translation>
+            <source>Open log</source>
+            <translation>로그 열기</translation>
         </message>
         <message>
-            <source>Open its log</source>
-            <translation>로그 열기</translation>
+            <source>Reload</source>
+            <translation>다시 불러오기</translation>
         </message>
         <message>
             <source>Restart engine</source>
@@ -1510,6 +1471,10 @@
     <context>
         <name>RepositoryView</name>
         <message>
+            <source>A draft is optional. Without one, the model answers more slowly.</source>
+            <translation>드래프트는 없어도 됩니다. 없으면 모델이 더 느리게 답합니다.</translation>
+        </message>
+        <message>
             <source>Checking whether {} fits…</source>
             <translation>{}이(가) 맞는지 확인하는 중…</translation>
         </message>
@@ -1518,66 +1483,51 @@
             <translation>드래프트</translation>
         </message>
         <message>
-            <source>Forms of this model</source>
+            <source>Formats of this model</source>
             <translation>이 모델의 형식</translation>
-        </message>
-        <message>
-            <source>How fast it is, shows when it is loaded: the list does not have this pair.</source>
-            <translation>속도는 불러온 뒤에 알 수 있습니다. 이 조합은 목록에 없습니다.</translation>
         </message>
         <message>
             <source>No draft</source>
             <translation>드래프트 없음</translation>
         </message>
         <message>
-            <source>No draft for it is known. Without one it answers all the same, only slower.</source>
-            <translation>알려진 드래프트가 없습니다. 없어도 답합니다. 다만 더 느립니다.</translation>
+            <source>No draft is known for this model. It works without one, only more slowly.</source>
+            <translation>이 모델에 맞는 알려진 드래프트가 없습니다. 없어도 실행되며, 다만 더 느립니다.</translation>
         </message>
         <message>
-            <source>Whether the draft fits could not be checked: {}</source>
-            <translation>드래프트가 맞는지 확인할 수 없었습니다: {}</translation>
+            <source>The draft could not be checked: {}</source>
+            <translation>드래프트를 확인할 수 없었습니다: {}</translation>
         </message>
         <message>
-            <source>Without a draft it answers all the same, only slower.</source>
-            <translation>드래프트가 없어도 답합니다. 다만 더 느립니다.</translation>
+            <source>There is no estimate for this pair. Its speed is measured once it is loaded.</source>
+            <translation>이 조합의 추정치는 없습니다. 속도는 불러온 뒤에 측정됩니다.</translation>
         </message>
         <message>
-            <source>account needed</source>
+            <source>account required</source>
             <translation>계정 필요</translation>
-        </message>
-        <message>
-            <source>as its authors published it</source>
-            <translation>제작자가 공개한 그대로</translation>
         </message>
         <message>
             <source>on this machine</source>
             <translation>이 컴퓨터에 있음</translation>
         </message>
-    </context>
-    <context>
-        <name>Row</name>
         <message>
-            <source>Not in use: {}</source>
-            <translation>적용되지 않음: {}</translation>
-        </message>
-        <message>
-            <source>Set back</source>
-            <translation>되돌리기</translation>
-        </message>
-        <message>
-            <source>Set back: {}</source>
-            <translation>되돌리기: {}</translation>
-        </message>
-        <message>
-            <source>{} Counts when the model is loaded again.</source>
-            <translation>{} 모델을 다시 불러올 때 적용됩니다.</translation>
+            <source>original format</source>
+            <translation>원본 형식</translation>
         </message>
     </context>
     <context>
         <name>RunPage</name>
         <message>
-            <source>Copy the table</source>
+            <source>Copy table</source>
             <translation>표 복사</translation>
+        </message>
+        <message>
+            <source>Drafted tokens in the tree</source>
+            <translation>트리에 있는 제안된 토큰 수</translation>
+        </message>
+        <message>
+            <source>Drafted tokens that the target accepted</source>
+            <translation>제안된 토큰 중 타깃이 채택한 수</translation>
         </message>
         <message>
             <source>Iterations of the answer</source>
@@ -1586,6 +1536,10 @@
         <message>
             <source>Run as JSON…</source>
             <translation>실행 기록을 JSON으로…</translation>
+        </message>
+        <message>
+            <source>Seconds that the target waited for streamed weights</source>
+            <translation>타깃이 스트리밍 가중치를 기다린 시간(초)</translation>
         </message>
         <message>
             <source>Tree as PNG…</source>
@@ -1616,27 +1570,58 @@
             <translation>텍스트</translation>
         </message>
         <message>
-            <source>waited, s</source>
+            <source>waiting, s</source>
             <translation>대기, 초</translation>
         </message>
     </context>
     <context>
         <name>SearchPalette</name>
         <message>
+            <source>No results for “{}”.
+
+A message must contain all words. The beginning of a word is enough.</source>
+            <translation>“{}”에 대한 결과가 없습니다.
+
+메시지에 모든 단어가 들어 있어야 합니다. 단어의 앞부분만 입력해도 됩니다.</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>검색 결과</translation>
+        </message>
+        <message>
             <source>Search all chats</source>
             <translation>모든 대화 검색</translation>
         </message>
         <message>
-            <source>The arrow keys move through what is found; Enter opens it.</source>
-            <translation>화살표 키로 찾은 항목 사이를 움직이고, Enter로 엽니다.</translation>
+            <source>The arrow keys move through the results; Enter opens the selected one.</source>
+            <translation>화살표 키로 결과 사이를 움직이고, Enter로 선택한 결과를 엽니다.</translation>
         </message>
         <message>
-            <source>What was found</source>
-            <translation>찾은 항목</translation>
-        </message>
-        <message>
-            <source>↑ ↓ choose     Enter opens     Esc closes</source>
+            <source>↑ ↓ Select     Enter Open     Esc Close</source>
             <translation>↑ ↓ 선택     Enter 열기     Esc 닫기</translation>
+        </message>
+    </context>
+    <context>
+        <name>SearchResults</name>
+        <message>
+            <source>Chats</source>
+            <translation>대화 목록</translation>
+        </message>
+        <message>
+            <source>Messages</source>
+            <translation>메시지</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>모델</translation>
+        </message>
+        <message>
+            <source>Recent</source>
+            <translation>최근</translation>
+        </message>
+        <message>
+            <source>You</source>
+            <translation>나</translation>
         </message>
     </context>
     <context>
@@ -1658,10 +1643,6 @@
             <translation>엔진</translation>
         </message>
         <message>
-            <source>Load the model again now</source>
-            <translation>지금 모델 다시 불러오기</translation>
-        </message>
-        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>
@@ -1678,12 +1659,16 @@
             <translation>프리셋</translation>
         </message>
         <message>
-            <source>Set all back</source>
+            <source>Reload the model</source>
+            <translation>모델 다시 불러오기</translation>
+        </message>
+        <message>
+            <source>Reset all</source>
             <translation>모두 되돌리기</translation>
         </message>
         <message>
-            <source>Set all back to those of new chats</source>
-            <translation>모두 새 대화의 값으로 되돌리기</translation>
+            <source>Reset all to the settings for new chats</source>
+            <translation>모두 새 대화의 설정으로 되돌리기</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -1705,11 +1690,11 @@
             <translation>엔진</translation>
         </message>
         <message>
-            <source>Set it up</source>
+            <source>Set up</source>
             <translation>설치</translation>
         </message>
         <message>
-            <source>Set it up ({})</source>
+            <source>Set up ({})</source>
             <translation>설치 ({})</translation>
         </message>
         <message>
@@ -1721,12 +1706,12 @@
             <translation>설치 중…</translation>
         </message>
         <message>
-            <source>The engine is ready. A small model came with this program: close this window and chat, or choose a larger one.</source>
-            <translation>엔진이 준비되었습니다. 이 프로그램에는 작은 모델이 들어 있습니다. 이 창을 닫고 대화하거나 더 큰 모델을 고르세요.</translation>
+            <source>The engine computes the answers with PyTorch. The version that suits this machine is downloaded once, now. You can close this window in the meantime.</source>
+            <translation>엔진은 PyTorch로 답변을 계산합니다. 이 컴퓨터에 맞는 버전을 지금 한 번 다운로드합니다. 그동안 이 창을 닫아도 됩니다.</translation>
         </message>
         <message>
-            <source>What computes the answers depends on this machine, so it is fetched now, once: PyTorch and what belongs to it. You may close this window meanwhile.</source>
-            <translation>답변을 계산하는 부분은 이 컴퓨터에 따라 다르므로 지금 한 번 받습니다. PyTorch와 그에 딸린 패키지입니다. 그동안 이 창을 닫아도 됩니다.</translation>
+            <source>The engine is ready. This program includes a small model: close this window to chat with it, or choose a larger one.</source>
+            <translation>엔진이 준비되었습니다. 이 프로그램에는 작은 모델이 들어 있습니다. 이 창을 닫고 그 모델과 대화하거나 더 큰 모델을 고르세요.</translation>
         </message>
     </context>
     <context>
@@ -1744,6 +1729,10 @@
             <translation>미러와 프록시</translation>
         </message>
         <message>
+            <source>Not enough disk space: {} needed, {} free. Free up some space first.</source>
+            <translation>디스크 공간이 부족합니다. {} 필요, {} 남음. 먼저 공간을 확보하세요.</translation>
+        </message>
+        <message>
             <source>Runtime file, or the first of its parts</source>
             <translation>런타임 파일 또는 그 첫 번째 조각</translation>
         </message>
@@ -1752,12 +1741,8 @@
             <translation>런타임 파일 (*.zip *.zip.001)</translation>
         </message>
         <message>
-            <source>Set up from a runtime file, without a network</source>
-            <translation>네트워크 없이 런타임 파일로 설치</translation>
-        </message>
-        <message>
-            <source>{} are needed, and only {} are free: make room first.</source>
-            <translation>{}이(가) 필요한데 {}만 비어 있습니다. 먼저 공간을 만드세요.</translation>
+            <source>Set up from a runtime file, without a network connection</source>
+            <translation>네트워크 연결 없이 런타임 파일로 설치</translation>
         </message>
     </context>
     <context>
@@ -1767,7 +1752,7 @@
             <translation>대화 목록</translation>
         </message>
         <message>
-            <source>Open the folder</source>
+            <source>Open folder</source>
             <translation>폴더 열기</translation>
         </message>
         <message>
@@ -1777,60 +1762,107 @@
         <message>
             <source>Your chats will be listed here.
 
-Chats from ChatGPT can be imported: see “⋯” above.</source>
+You can import chats from ChatGPT in the menu “⋯” above.</source>
             <translation>여기에 대화가 나열됩니다.
 
-ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.</translation>
+위의 메뉴 “⋯”에서 ChatGPT의 대화를 가져올 수 있습니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>SidebarHeader</name>
+        <message>
+            <source>Export all chats…</source>
+            <translation>모든 대화 내보내기…</translation>
+        </message>
+        <message>
+            <source>Folders, import, export, keyboard shortcuts, logs</source>
+            <translation>폴더, 가져오기, 내보내기, 단축키, 로그</translation>
+        </message>
+        <message>
+            <source>Import chats…</source>
+            <translation>대화 가져오기…</translation>
+        </message>
+        <message>
+            <source>Keyboard shortcuts…</source>
+            <translation>단축키…</translation>
+        </message>
+        <message>
+            <source>More</source>
+            <translation>더 보기</translation>
+        </message>
+        <message>
+            <source>New chat</source>
+            <translation>새 대화</translation>
+        </message>
+        <message>
+            <source>New chat (Ctrl+N)</source>
+            <translation>새 대화 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>New folder</source>
+            <translation>새 폴더</translation>
+        </message>
+        <message>
+            <source>Open log folder</source>
+            <translation>로그 폴더 열기</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>검색</translation>
+        </message>
+        <message>
+            <source>Search all chats (Ctrl+K)</source>
+            <translation>모든 대화 검색 (Ctrl+K)</translation>
         </message>
     </context>
     <context>
         <name>SourcesView</name>
         <message>
-            <source>Every package is compared with the checksum that this program came with, wherever it comes from.</source>
-            <translation>패키지를 어디에서 받든 이 프로그램에 들어 있는 체크섬과 비교합니다.</translation>
+            <source>An address must start with {}.</source>
+            <translation>주소는 {}(으)로 시작해야 합니다.</translation>
         </message>
         <message>
-            <source>It begins with {}.</source>
-            <translation>주소는 {}(으)로 시작합니다.</translation>
+            <source>Every package is verified with a checksum from this program, whatever its source.</source>
+            <translation>패키지를 어디에서 받든 이 프로그램에 들어 있는 체크섬으로 검증합니다.</translation>
         </message>
         <message>
-            <source>Mirror of PyTorch's index</source>
-            <translation>PyTorch 색인의 미러</translation>
-        </message>
-        <message>
-            <source>Mirror of the package index</source>
-            <translation>패키지 색인의 미러</translation>
+            <source>Package index mirror</source>
+            <translation>패키지 색인 미러</translation>
         </message>
         <message>
             <source>Proxy</source>
             <translation>프록시</translation>
         </message>
         <message>
-            <source>{}: “{}” is no address.</source>
-            <translation>{}: “{}”은(는) 주소가 아닙니다.</translation>
+            <source>PyTorch index mirror</source>
+            <translation>PyTorch 색인 미러</translation>
+        </message>
+        <message>
+            <source>{}: “{}” is not a valid address.</source>
+            <translation>{}: “{}”은(는) 올바른 주소가 아닙니다.</translation>
         </message>
     </context>
     <context>
         <name>SpeedPage</name>
         <message>
-            <source>A short answer without a draft: {} tokens. It is kept.</source>
-            <translation>드래프트 없는 짧은 답변: {} 토큰. 결과는 저장됩니다.</translation>
+            <source>Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept.</source>
+            <translation>비교 기준이 되도록 드래프터 없이 짧은 답변({} 토큰)을 생성합니다. 결과는 저장됩니다.</translation>
         </message>
         <message>
-            <source>Measure plain decoding here</source>
-            <translation>여기서 일반 디코딩 측정</translation>
+            <source>Measure plain decoding</source>
+            <translation>일반 디코딩 측정</translation>
         </message>
         <message>
             <source>Measuring plain decoding…</source>
             <translation>일반 디코딩을 측정하는 중…</translation>
         </message>
         <message>
-            <source>When an answer is whole, this page says why it was as fast as it was.</source>
-            <translation>답변이 끝나면, 왜 그 속도였는지 여기서 설명합니다.</translation>
+            <source>Speed</source>
+            <translation>속도</translation>
         </message>
         <message>
-            <source>Why this fast</source>
-            <translation>속도의 이유</translation>
+            <source>When an answer is complete, this page explains its speed.</source>
+            <translation>답변이 끝나면 이 페이지에서 그 속도를 설명합니다.</translation>
         </message>
     </context>
     <context>
@@ -1844,8 +1876,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>최근 30초</translation>
         </message>
         <message>
-            <source>now {} tokens/s, on the whole {} tokens/s</source>
-            <translation>지금 {} 토큰/초, 전체 {} 토큰/초</translation>
+            <source>now {} tokens/s, average {} tokens/s</source>
+            <translation>지금 {} 토큰/초, 평균 {} 토큰/초</translation>
         </message>
         <message>
             <source>seconds</source>
@@ -1859,12 +1891,22 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>SplitBar</name>
         <message>
-            <source>Where the time went</source>
-            <translation>시간이 쓰인 곳</translation>
+            <source>Time by phase</source>
+            <translation>단계별 시간</translation>
         </message>
         <message>
             <source>draft</source>
             <translation>드래프트</translation>
+        </message>
+        <message>
+            <source>draft: proposing the token tree
+target: computing the target's pass, which verifies the tree
+waiting: the target waits for streamed weights
+other: everything else</source>
+            <translation>드래프트: 토큰 트리를 제안합니다
+타깃: 트리를 검증하는 타깃의 패스를 계산합니다
+대기: 타깃이 스트리밍 가중치를 기다립니다
+기타: 그 밖의 모든 것</translation>
         </message>
         <message>
             <source>other</source>
@@ -1882,12 +1924,28 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>StatsPanel</name>
         <message>
-            <source>drafter {}</source>
-            <translation>드래프터 {}</translation>
+            <source>Seconds from the request to the first token. In this time, the model reads the prompt.</source>
+            <translation>요청부터 첫 토큰까지 걸린 시간(초). 그동안 모델이 프롬프트를 읽습니다.</translation>
         </message>
         <message>
-            <source>drafter {}, budget {}</source>
-            <translation>드래프터 {}, 예산 {}</translation>
+            <source>The drafter is the method that proposes tokens; the budget is the maximum number of tokens in one tree of proposals.</source>
+            <translation>드래프터는 토큰을 제안하는 방법이고, 예산은 제안 트리 하나의 최대 토큰 수입니다.</translation>
+        </message>
+        <message>
+            <source>Tokens generated per second. A token is a word or a part of a word.</source>
+            <translation>초당 생성된 토큰 수. 토큰은 단어 또는 단어의 일부입니다.</translation>
+        </message>
+        <message>
+            <source>Tokens that one pass of the target model adds to the answer, on average. Without speculative decoding, it is 1.</source>
+            <translation>타깃 모델의 패스 하나가 답변에 더하는 평균 토큰 수. 추측 디코딩이 없으면 1입니다.</translation>
+        </message>
+        <message>
+            <source>drafter: {}</source>
+            <translation>드래프터: {}</translation>
+        </message>
+        <message>
+            <source>drafter: {}, budget: {}</source>
+            <translation>드래프터: {}, 예산: {}</translation>
         </message>
         <message>
             <source>s to first token</source>
@@ -1941,20 +1999,20 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>중지하는 중…</translation>
         </message>
         <message>
-            <source>at most {} more</source>
-            <translation>길어야 {} 더</translation>
+            <source>at most {} left</source>
+            <translation>최대 {} 남음</translation>
         </message>
         <message>
-            <source>drafting, {} nodes</source>
-            <translation>초안 작성, 노드 {}개</translation>
+            <source>drafting: {} tokens so far</source>
+            <translation>초안 작성: 지금까지 토큰 {}개</translation>
         </message>
         <message>
-            <source>usually about {} more</source>
-            <translation>보통 약 {} 더</translation>
+            <source>probably about {} left</source>
+            <translation>아마 약 {} 남음</translation>
         </message>
         <message>
-            <source>verifying, layer {} of {}</source>
-            <translation>검증, 레이어 {} / {}</translation>
+            <source>verifying: layer {} of {}</source>
+            <translation>검증: 레이어 {} / {}</translation>
         </message>
         <message>
             <source>{} h {} min</source>
@@ -1977,7 +2035,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>● 준비됨</translation>
         </message>
         <message>
-            <source>✕ No model is loaded</source>
+            <source>✕ No model loaded</source>
             <translation>✕ 불러온 모델이 없음</translation>
         </message>
         <message>
@@ -2012,8 +2070,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>축소 (−)</translation>
         </message>
         <message>
-            <source>held: {} of {}</source>
-            <translation>멈춤: {} / {}</translation>
+            <source>paused: {} of {}</source>
+            <translation>일시 정지됨: {} / {}</translation>
         </message>
         <message>
             <source>{} of {}</source>
@@ -2057,35 +2115,47 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>생각</translation>
         </message>
         <message>
-            <source>folded</source>
+            <source>collapsed</source>
             <translation>접힘</translation>
         </message>
         <message>
-            <source>unfolded</source>
+            <source>expanded</source>
             <translation>펼쳐짐</translation>
         </message>
     </context>
     <context>
         <name>TimePage</name>
         <message>
-            <source>All weights are in memory: nothing is streamed.</source>
+            <source>Accepted nodes per iteration</source>
+            <translation>반복당 채택된 노드 수</translation>
+        </message>
+        <message>
+            <source>All weights are in memory; nothing is streamed.</source>
             <translation>모든 가중치가 메모리에 있어 스트리밍하지 않습니다.</translation>
         </message>
         <message>
-            <source>Layers of the pass under way</source>
-            <translation>진행 중인 패스의 레이어</translation>
+            <source>How often the target accepted 0, 1, 2 or more drafted tokens in one iteration.</source>
+            <translation>반복 하나에서 타깃이 제안된 토큰을 0개, 1개, 2개 또는 그 이상 채택한 횟수.</translation>
+        </message>
+        <message>
+            <source>Layers of the current pass</source>
+            <translation>현재 패스의 레이어</translation>
         </message>
         <message>
             <source>Seconds of each iteration</source>
             <translation>각 반복에 걸린 시간(초)</translation>
         </message>
         <message>
-            <source>Tokens accepted, how often</source>
-            <translation>채택된 토큰 수와 횟수</translation>
+            <source>The target verifies the tree layer by layer.</source>
+            <translation>타깃은 트리를 레이어별로 검증합니다.</translation>
         </message>
         <message>
             <source>Tokens/s</source>
             <translation>토큰/초</translation>
+        </message>
+        <message>
+            <source>Weights that do not fit in the memory of the compute device are streamed in every pass.</source>
+            <translation>연산 장치의 메모리에 들어가지 않는 가중치는 패스마다 스트리밍합니다.</translation>
         </message>
     </context>
     <context>
@@ -2110,20 +2180,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>Tray</name>
         <message>
+            <source>Answer complete</source>
+            <translation>답변 완료</translation>
+        </message>
+        <message>
             <source>Quit</source>
             <translation>끝내기</translation>
         </message>
         <message>
-            <source>Show the window</source>
-            <translation>창 보이기</translation>
-        </message>
-        <message>
-            <source>The answer is complete</source>
-            <translation>답변이 끝났습니다</translation>
+            <source>Show window</source>
+            <translation>창 표시</translation>
         </message>
     </context>
     <context>
         <name>TreeLegend</name>
+        <message>
+            <source>Each node of the tree is a token that a drafter has proposed. One pass of the target verifies all nodes: it accepts one path, rejects the others and adds a bonus token of its own.</source>
+            <translation>트리의 각 노드는 드래프터가 제안한 토큰입니다. 타깃은 한 번의 패스로 모든 노드를 검증합니다. 경로 하나를 채택하고 나머지를 거부하며, 자신의 보너스 토큰을 더합니다.</translation>
+        </message>
         <message>
             <source>Legend of the token tree</source>
             <translation>토큰 트리 범례</translation>
@@ -2148,8 +2222,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>TreePage</name>
         <message>
-            <source>It gave the answer: “{}”</source>
-            <translation>답변에 더해진 것: “{}”</translation>
+            <source>Added to the answer: “{}”</source>
+            <translation>답변에 더해짐: “{}”</translation>
         </message>
         <message>
             <source>Iteration {}: {} drafted</source>
@@ -2160,8 +2234,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>반복 {0}: {2}개 중 {1}개 채택</translation>
         </message>
         <message>
-            <source>Point at a token, or walk to it by arrow keys.</source>
-            <translation>토큰을 가리키거나 화살표 키로 이동하세요.</translation>
+            <source>Point at a token or select one with the arrow keys.</source>
+            <translation>토큰을 가리키거나 화살표 키로 선택하세요.</translation>
         </message>
         <message>
             <source>Token tree</source>
@@ -2186,12 +2260,12 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>UpdateNotice</name>
         <message>
-            <source>Newer version: {}</source>
-            <translation>새 버전: {}</translation>
+            <source>A newer version of this program is available. Click to read about it.</source>
+            <translation>이 프로그램의 새 버전이 있습니다. 누르면 자세한 내용을 볼 수 있습니다.</translation>
         </message>
         <message>
-            <source>There is a newer version of this program. Read about it</source>
-            <translation>이 프로그램의 새 버전이 있습니다. 자세히 보기</translation>
+            <source>Newer version: {}</source>
+            <translation>새 버전: {}</translation>
         </message>
         <message>
             <source>Version {}</source>
@@ -2199,81 +2273,92 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         </message>
     </context>
     <context>
-        <name>WaitingList</name>
+        <name>VersionSwitch</name>
         <message>
-            <source>Do not ask this</source>
-            <translation>묻지 않기</translation>
+            <source>Next version</source>
+            <translation>다음 버전</translation>
         </message>
+        <message>
+            <source>Previous version</source>
+            <translation>이전 버전</translation>
+        </message>
+        <message>
+            <source>Version {} of {}</source>
+            <translation>버전 {} / {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>WaitingList</name>
         <message>
             <source>Next: {}</source>
             <translation>다음: {}</translation>
         </message>
         <message>
-            <source>Questions that wait</source>
-            <translation>차례를 기다리는 질문</translation>
+            <source>Queued questions</source>
+            <translation>대기열의 질문</translation>
+        </message>
+        <message>
+            <source>Remove from the queue</source>
+            <translation>대기열에서 제거</translation>
         </message>
     </context>
     <context>
         <name>WherePage</name>
         <message>
-            <source>Asking the Hub…</source>
-            <translation>Hub에 묻는 중…</translation>
-        </message>
-        <message>
             <source>Change folder…</source>
             <translation>폴더 변경…</translation>
+        </message>
+        <message>
+            <source>Contacting Hugging Face…</source>
+            <translation>Hugging Face에 연결하는 중…</translation>
         </message>
         <message>
             <source>Download</source>
             <translation>다운로드</translation>
         </message>
         <message>
-            <source>Folder for models</source>
-            <translation>모델을 둘 폴더</translation>
+            <source>Folder</source>
+            <translation>폴더</translation>
         </message>
         <message>
-            <source>Folder of your models</source>
+            <source>Models folder</source>
             <translation>모델 폴더</translation>
         </message>
         <message>
-            <source>Move them</source>
-            <translation>옮기기</translation>
+            <source>Move models</source>
+            <translation>모델 옮기기</translation>
         </message>
         <message>
             <source>Moving your models</source>
             <translation>모델을 옮기는 중</translation>
         </message>
         <message>
-            <source>The disk may be slow: models run best from an SSD inside this machine.</source>
-            <translation>디스크가 느릴 수 있습니다. 모델은 이 컴퓨터 안의 SSD에서 가장 잘 실행됩니다.</translation>
+            <source>Not enough disk space: {} needed, {} free. Free up some space and return to this page, choose a folder on another disk, or choose a smaller model.</source>
+            <translation>디스크 공간이 부족합니다. {} 필요, {} 남음. 공간을 확보하고 이 페이지로 돌아오거나, 다른 디스크의 폴더나 더 작은 모델을 고르세요.</translation>
         </message>
         <message>
-            <source>The models you have ({}) move to {}.</source>
-            <translation>지금 있는 모델({})을 {}(으)로 옮깁니다.</translation>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
         </message>
         <message>
-            <source>Too little room: {} are needed, and {} are free. Make room and come back to this page, choose a folder on another disk, or a smaller model.</source>
-            <translation>공간이 부족합니다. {} 필요, {} 남음. 공간을 비우고 이 페이지로 돌아오거나, 다른 디스크의 폴더나 더 작은 모델을 고르세요.</translation>
+            <source>This disk may be slow. Models run best from an SSD inside this machine.</source>
+            <translation>이 디스크는 느릴 수 있습니다. 모델은 이 컴퓨터 안의 SSD에서 가장 잘 실행됩니다.</translation>
         </message>
         <message>
-            <source>What will be downloaded</source>
-            <translation>다운로드할 것</translation>
+            <source>To be downloaded</source>
+            <translation>다운로드할 항목</translation>
         </message>
         <message>
-            <source>Where</source>
-            <translation>위치</translation>
+            <source>Where to store the model</source>
+            <translation>모델을 저장할 위치</translation>
         </message>
         <message>
-            <source>Where it will be kept</source>
-            <translation>저장할 위치</translation>
+            <source>Your existing models ({}) will be moved to {}.</source>
+            <translation>기존 모델({})을 {}(으)로 옮깁니다.</translation>
         </message>
         <message>
-            <source>{} are free, {} are needed.</source>
-            <translation>{} 남음, {} 필요.</translation>
-        </message>
-        <message>
-            <source>{} says where models lie.</source>
-            <translation>{}이(가) 모델의 위치를 정합니다.</translation>
+            <source>{} needed, {} free.</source>
+            <translation>{} 필요, {} 남음.</translation>
         </message>
     </context>
     <context>
@@ -2302,42 +2387,42 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>_Table</name>
         <message>
-            <source>Models of the catalogue</source>
-            <translation>카탈로그의 모델</translation>
+            <source>Model catalogue</source>
+            <translation>모델 카탈로그</translation>
         </message>
     </context>
     <context>
-        <name>_Versions</name>
+        <name>chat_import</name>
         <message>
-            <source>Next version</source>
-            <translation>다음 버전</translation>
+            <source>Import</source>
+            <translation>가져오기</translation>
         </message>
         <message>
-            <source>Previous version</source>
-            <translation>이전 버전</translation>
+            <source>Imported 1 chat</source>
+            <translation>대화 1개를 가져옴</translation>
         </message>
         <message>
-            <source>Version {} of {}</source>
-            <translation>버전 {} / {}</translation>
+            <source>Imported {} chats</source>
+            <translation>대화 {}개를 가져옴</translation>
+        </message>
+        <message>
+            <source>Stopped. {}</source>
+            <translation>중지됨. {}</translation>
+        </message>
+        <message>
+            <source>These chats could not be read:</source>
+            <translation>다음 대화는 읽을 수 없었습니다:</translation>
+        </message>
+        <message>
+            <source>{} could not be read</source>
+            <translation>{}개를 읽을 수 없었음</translation>
         </message>
     </context>
     <context>
         <name>chat_options</name>
         <message>
-            <source>Above 1: tokens that were there before become less likely.</source>
-            <translation>1보다 크면 앞에 나온 토큰이 덜 나옵니다.</translation>
-        </message>
-        <message>
-            <source>Added to the logits of tokens. On each line: the token's id, a colon, -1000 to 1000.</source>
-            <translation>토큰의 로짓에 더합니다. 한 줄에 하나: 토큰 ID, 쌍점, -1000에서 1000까지.</translation>
-        </message>
-        <message>
-            <source>An answer ends after this many tokens at the latest.</source>
-            <translation>답변은 늦어도 이 토큰 수에서 끝납니다.</translation>
-        </message>
-        <message>
-            <source>An answer ends before the first of these. One on each line; \n: a line break.</source>
-            <translation>답변은 이 중 처음 나오는 것 앞에서 끝납니다. 한 줄에 하나, \n: 줄바꿈.</translation>
+            <source>Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000.</source>
+            <translation>개별 토큰의 로짓에 더합니다. 한 줄에 하나: 토큰 ID, 콜론, -1000에서 1000까지의 값.</translation>
         </message>
         <message>
             <source>Answer</source>
@@ -2368,20 +2453,20 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>드래프터</translation>
         </message>
         <message>
+            <source>Exclude tokens whose probability is below this fraction of the most likely token's.</source>
+            <translation>확률이 가장 높은 토큰의 확률에 이 비율을 곱한 값보다 확률이 낮은 토큰을 제외합니다.</translation>
+        </message>
+        <message>
             <source>Frequency penalty</source>
             <translation>빈도 페널티</translation>
         </message>
         <message>
-            <source>How deep a token tree may grow.</source>
-            <translation>토큰 트리가 자랄 수 있는 깊이.</translation>
+            <source>Higher values make answers more varied. 0 always picks the most likely token.</source>
+            <translation>값이 클수록 답변이 다양해집니다. 0이면 항상 확률이 가장 높은 토큰을 고릅니다.</translation>
         </message>
         <message>
-            <source>How freely tokens are chosen. 0: always the likeliest one.</source>
-            <translation>토큰을 얼마나 자유롭게 고를지. 0: 언제나 가장 유력한 토큰.</translation>
-        </message>
-        <message>
-            <source>Keep how likely each token was, and this many other tokens beside it.</source>
-            <translation>각 토큰의 확률과, 그 밖의 토큰을 이 개수만큼 함께 남깁니다.</translation>
+            <source>Instructions that the model receives before the chat: its role and how it should answer.</source>
+            <translation>모델이 대화에 앞서 받는 지시: 모델의 역할과 답하는 방식.</translation>
         </message>
         <message>
             <source>Log-probabilities</source>
@@ -2392,8 +2477,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>로짓 편향</translation>
         </message>
         <message>
-            <source>Longest answer</source>
-            <translation>가장 긴 답변</translation>
+            <source>Maximum answer length</source>
+            <translation>답변의 최대 길이</translation>
+        </message>
+        <message>
+            <source>Maximum depth of a token tree.</source>
+            <translation>토큰 트리의 최대 깊이.</translation>
+        </message>
+        <message>
+            <source>Maximum number of nodes in a token tree. auto: the fastest size, found while answering.</source>
+            <translation>토큰 트리의 최대 노드 수. 자동: 답변하면서 찾은 가장 빠른 크기.</translation>
+        </message>
+        <message>
+            <source>Maximum number of tokens in an answer.</source>
+            <translation>답변의 최대 토큰 수.</translation>
+        </message>
+        <message>
+            <source>Maximum number of tokens in prompt and answer together. A larger context needs more memory.</source>
+            <translation>프롬프트와 답변을 합한 최대 토큰 수. 컨텍스트가 클수록 메모리가 더 필요합니다.</translation>
         </message>
         <message>
             <source>Min-p</source>
@@ -2404,28 +2505,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>모델</translation>
         </message>
         <message>
-            <source>Most nodes in a token tree. auto: what is fastest here, found while it answers.</source>
-            <translation>토큰 트리의 최대 노드 수. 자동: 답변하면서 여기서 가장 빠른 값을 찾습니다.</translation>
-        </message>
-        <message>
-            <source>Most tokens of the prompt and the answer together. More takes more memory.</source>
-            <translation>프롬프트와 답변을 합한 최대 토큰 수. 클수록 메모리를 더 씁니다.</translation>
-        </message>
-        <message>
-            <source>No token less likely than this part of the likeliest one.</source>
-            <translation>가장 유력한 토큰의 확률에 이 비율을 곱한 것보다 낮은 토큰은 제외.</translation>
-        </message>
-        <message>
-            <source>Nodes the draft expands in each round.</source>
+            <source>Number of nodes that the draft expands in each round.</source>
             <translation>라운드마다 드래프트가 확장하는 노드 수.</translation>
-        </message>
-        <message>
-            <source>Only the likeliest tokens that together have this probability. 1: all.</source>
-            <translation>합해서 이 확률이 되는 가장 유력한 토큰들만. 1: 모두.</translation>
-        </message>
-        <message>
-            <source>Only this many of the likeliest tokens.</source>
-            <translation>가장 유력한 토큰을 이 개수만큼만.</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -2440,8 +2521,12 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>반복 페널티</translation>
         </message>
         <message>
-            <source>Said to the model before everything else: who it is and how it answers.</source>
-            <translation>다른 모든 것보다 먼저 모델에게 전합니다. 모델이 누구이고 어떻게 답할지 정합니다.</translation>
+            <source>Sample only from the most likely tokens whose probabilities add up to this value. 1: all tokens.</source>
+            <translation>확률이 높은 순서로, 확률의 합이 이 값이 되는 토큰들에서만 샘플링합니다. 1: 모든 토큰.</translation>
+        </message>
+        <message>
+            <source>Sample only from this many of the most likely tokens.</source>
+            <translation>확률이 높은 순서로 이 개수의 토큰에서만 샘플링합니다.</translation>
         </message>
         <message>
             <source>Sampling</source>
@@ -2456,16 +2541,20 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>중지 문자열</translation>
         </message>
         <message>
+            <source>Store the probability of each token, and of this many alternatives.</source>
+            <translation>각 토큰의 확률과, 이 개수만큼의 다른 후보의 확률을 저장합니다.</translation>
+        </message>
+        <message>
+            <source>Subtracted from the logit of a token for each time it already occurs in the answer.</source>
+            <translation>답변에 이미 나온 횟수만큼 그 토큰의 로짓에서 뺍니다.</translation>
+        </message>
+        <message>
+            <source>Subtracted once from the logit of every token that already occurs in the answer.</source>
+            <translation>답변에 이미 나온 모든 토큰의 로짓에서 한 번 뺍니다.</translation>
+        </message>
+        <message>
             <source>System prompt</source>
             <translation>시스템 프롬프트</translation>
-        </message>
-        <message>
-            <source>Taken off the logit of a token for each time it is in the answer already.</source>
-            <translation>답변에 이미 나온 횟수만큼 토큰의 로짓에서 뺍니다.</translation>
-        </message>
-        <message>
-            <source>Taken off the logit of each token that is in the answer already, once.</source>
-            <translation>답변에 이미 나온 토큰의 로짓에서 한 번 뺍니다.</translation>
         </message>
         <message>
             <source>Target</source>
@@ -2476,20 +2565,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>온도</translation>
         </message>
         <message>
-            <source>The method that proposes tokens. It changes the speed, not what the target would say.</source>
-            <translation>토큰을 제안하는 방법. 속도만 바꾸고, 타깃이 할 말은 바꾸지 않습니다.</translation>
+            <source>The answer ends before the first of these texts. One per line; \n stands for a line break.</source>
+            <translation>답변은 이 텍스트 중 처음 나오는 것 앞에서 끝납니다. 한 줄에 하나, \n은 줄바꿈을 뜻합니다.</translation>
+        </message>
+        <message>
+            <source>The method that proposes tokens. It affects the speed, not the quality of the answers.</source>
+            <translation>토큰을 제안하는 방법. 속도에 영향을 주며 답변의 품질에는 영향을 주지 않습니다.</translation>
         </message>
         <message>
             <source>The model that answers.</source>
             <translation>답변하는 모델.</translation>
         </message>
         <message>
-            <source>The model that guesses ahead. It must number tokens as the target does.</source>
-            <translation>앞서 추측하는 모델. 타깃과 같은 방식으로 토큰 번호를 매겨야 합니다.</translation>
+            <source>The same seed and settings give the same text on the processor; on a graphics card, in float32. Empty: a new seed for each answer.</source>
+            <translation>프로세서에서는 시드와 설정이 같으면 텍스트도 같습니다. 그래픽 카드에서는 float32일 때 그렇습니다. 비워 두면 답변마다 새 시드를 씁니다.</translation>
         </message>
         <message>
-            <source>The same seed with the same settings gives the same text in float32. Empty: a new one.</source>
-            <translation>같은 시드와 같은 설정은 float32에서 같은 텍스트를 냅니다. 비워 두면 매번 새 시드.</translation>
+            <source>The small model that guesses ahead. It must have the same vocabulary as the target.</source>
+            <translation>앞서 추측하는 작은 모델. 타깃과 어휘가 같아야 합니다.</translation>
         </message>
         <message>
             <source>Top-k</source>
@@ -2500,8 +2593,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>Top-p</translation>
         </message>
         <message>
+            <source>Values above 1 make tokens that already occur in the text less likely.</source>
+            <translation>1보다 크면 텍스트에 이미 나온 토큰의 확률이 낮아집니다.</translation>
+        </message>
+        <message>
             <source>auto</source>
             <translation>자동</translation>
+        </message>
+        <message>
+            <source>best available</source>
+            <translation>사용할 수 있는 가장 좋은 것</translation>
+        </message>
+        <message>
+            <source>included with the program</source>
+            <translation>프로그램에 포함된 것</translation>
+        </message>
+        <message>
+            <source>no limit</source>
+            <translation>한도 없음</translation>
         </message>
         <message>
             <source>none</source>
@@ -2512,20 +2621,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>끔</translation>
         </message>
         <message>
-            <source>the best one here</source>
-            <translation>여기 있는 가장 좋은 것</translation>
-        </message>
-        <message>
-            <source>the one that comes with the program</source>
-            <translation>프로그램에 포함된 것</translation>
-        </message>
-        <message>
             <source>tokens</source>
             <translation>토큰</translation>
-        </message>
-        <message>
-            <source>until the model ends</source>
-            <translation>모델이 끝낼 때까지</translation>
         </message>
     </context>
     <context>
@@ -2547,35 +2644,35 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>엔진: {}</translation>
         </message>
         <message>
-            <source>Get PyTorch</source>
-            <translation>PyTorch 받기</translation>
-        </message>
-        <message>
-            <source>Get the packages</source>
-            <translation>패키지 받기</translation>
-        </message>
-        <message>
             <source>Graphics card</source>
             <translation>그래픽 카드</translation>
+        </message>
+        <message>
+            <source>Install PyTorch</source>
+            <translation>PyTorch 설치</translation>
+        </message>
+        <message>
+            <source>Install the packages</source>
+            <translation>패키지 설치</translation>
         </message>
         <message>
             <source>NVIDIA graphics card (CUDA)</source>
             <translation>NVIDIA 그래픽 카드(CUDA)</translation>
         </message>
         <message>
-            <source>None that can compute</source>
-            <translation>계산할 수 있는 것이 없음</translation>
+            <source>None suitable</source>
+            <translation>적합한 것 없음</translation>
         </message>
         <message>
             <source>Processor (CPU)</source>
             <translation>프로세서(CPU)</translation>
         </message>
         <message>
-            <source>Switch to it</source>
+            <source>Switch to the new engine</source>
             <translation>새 엔진으로 전환</translation>
         </message>
         <message>
-            <source>Try it out: one product, one token</source>
+            <source>Test: one matrix product, one token</source>
             <translation>시험: 행렬 곱 한 번, 토큰 하나</translation>
         </message>
         <message>
@@ -2595,113 +2692,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>{} 남음</translation>
         </message>
         <message>
-            <source>{} to download, {} on the disk</source>
+            <source>{} to download, {} on disk</source>
             <translation>다운로드 {}, 디스크 {}</translation>
-        </message>
-    </context>
-    <context>
-        <name>files</name>
-        <message>
-            <source>All files (*)</source>
-            <translation>모든 파일 (*)</translation>
-        </message>
-        <message>
-            <source>Chats (*.specexec-chat *.json *.zip)</source>
-            <translation>대화 (*.specexec-chat *.json *.zip)</translation>
-        </message>
-        <message>
-            <source>Export</source>
-            <translation>내보내기</translation>
-        </message>
-        <message>
-            <source>Import chats exported here or from ChatGPT</source>
-            <translation>여기서 또는 ChatGPT에서 내보낸 대화 가져오기</translation>
-        </message>
-        <message>
-            <source>JSON, with every version (*.json)</source>
-            <translation>JSON, 모든 버전 포함 (*.json)</translation>
-        </message>
-        <message>
-            <source>Markdown (*.md)</source>
-            <translation>Markdown (*.md)</translation>
-        </message>
-        <message>
-            <source>PDF (*.pdf)</source>
-            <translation>PDF (*.pdf)</translation>
-        </message>
-        <message>
-            <source>Plain text (*.txt)</source>
-            <translation>일반 텍스트 (*.txt)</translation>
-        </message>
-        <message>
-            <source>Save as PDF</source>
-            <translation>PDF로 저장</translation>
-        </message>
-        <message>
-            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
-            <translation>SpecExec Desktop 대화, 모든 버전 포함 (*.specexec-chat)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headings</name>
-        <message>
-            <source>Folder {}</source>
-            <translation>폴더 {}</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>새 대화</translation>
-        </message>
-        <message>
-            <source>Pinned</source>
-            <translation>고정됨</translation>
-        </message>
-        <message>
-            <source>Previous 30 days</source>
-            <translation>지난 30일</translation>
-        </message>
-        <message>
-            <source>Previous 7 days</source>
-            <translation>지난 7일</translation>
-        </message>
-        <message>
-            <source>Today</source>
-            <translation>오늘</translation>
-        </message>
-        <message>
-            <source>Yesterday</source>
-            <translation>어제</translation>
-        </message>
-        <message>
-            <source>{month} {year}</source>
-            <translation>{year}년 {month}</translation>
-        </message>
-    </context>
-    <context>
-        <name>import_bar</name>
-        <message>
-            <source>Import</source>
-            <translation>가져오기</translation>
-        </message>
-        <message>
-            <source>Imported 1 chat</source>
-            <translation>대화 1개를 가져옴</translation>
-        </message>
-        <message>
-            <source>Imported {} chats</source>
-            <translation>대화 {}개를 가져옴</translation>
-        </message>
-        <message>
-            <source>Stopped. {}</source>
-            <translation>중지됨. {}</translation>
-        </message>
-        <message>
-            <source>The rest of the file was imported. What could not be read:</source>
-            <translation>파일의 나머지는 가져왔습니다. 읽을 수 없었던 것:</translation>
-        </message>
-        <message>
-            <source>{} could not be read</source>
-            <translation>{}개를 읽을 수 없었음</translation>
         </message>
     </context>
     <context>
@@ -2742,11 +2734,15 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>드래프트</translation>
         </message>
         <message>
+            <source>draft KV cache</source>
+            <translation>드래프트 KV 캐시</translation>
+        </message>
+        <message>
             <source>heads</source>
             <translation>헤드</translation>
         </message>
         <message>
-            <source>slots of streamed layers</source>
+            <source>slots for streamed layers</source>
             <translation>스트리밍 레이어용 슬롯</translation>
         </message>
         <message>
@@ -2754,15 +2750,11 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>타깃</translation>
         </message>
         <message>
-            <source>the draft's KV cache</source>
-            <translation>드래프트의 KV 캐시</translation>
+            <source>target KV cache</source>
+            <translation>타깃 KV 캐시</translation>
         </message>
         <message>
-            <source>the target's KV cache</source>
-            <translation>타깃의 KV 캐시</translation>
-        </message>
-        <message>
-            <source>{} read from the disk in each pass</source>
+            <source>{} read from the disk in every pass</source>
             <translation>패스마다 디스크에서 {} 읽음</translation>
         </message>
     </context>
@@ -2773,19 +2765,19 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>채택됨.</translation>
         </message>
         <message>
-            <source>Draft {}, target {}, its rank {}.</source>
-            <translation>드래프트 {}, 타깃 {}, 타깃의 순위 {}.</translation>
+            <source>Draft {}, target {} (rank {}).</source>
+            <translation>드래프트 {}, 타깃 {} (순위 {}).</translation>
         </message>
         <message>
             <source>Draft {}.</source>
             <translation>드래프트 {}.</translation>
         </message>
         <message>
-            <source>Not judged yet.</source>
-            <translation>아직 판정되지 않음.</translation>
+            <source>Not verified yet.</source>
+            <translation>아직 검증되지 않음.</translation>
         </message>
         <message>
-            <source>Rejected: its parent was.</source>
+            <source>Rejected: its parent was rejected.</source>
             <translation>거부됨: 부모가 거부되었음.</translation>
         </message>
         <message>
@@ -2793,24 +2785,44 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>거부됨: 그 전에 답변이 끝났음.</translation>
         </message>
         <message>
-            <source>Rejected: the target went on with “{}”.</source>
-            <translation>거부됨: 타깃은 “{}”(으)로 이어 갔음.</translation>
+            <source>Rejected: the target chose “{}”.</source>
+            <translation>거부됨: 타깃은 “{}”을(를) 골랐음.</translation>
         </message>
         <message>
-            <source>The target's own, for the work of checking was done.</source>
-            <translation>타깃 자신의 토큰. 검사하는 김에 얻었습니다.</translation>
+            <source>The target's own choice, from the same pass that verified the tree.</source>
+            <translation>타깃이 직접 고른 토큰. 트리를 검증한 패스에서 함께 나왔습니다.</translation>
         </message>
         <message>
-            <source>The target's own, {} probable to it.</source>
-            <translation>타깃 자신의 토큰. 타깃이 본 확률 {}.</translation>
+            <source>The target's own choice, with a probability of {}.</source>
+            <translation>타깃이 직접 고른 토큰. 확률 {}.</translation>
+        </message>
+        <message>
+            <source>draft model</source>
+            <translation>드래프트 모델</translation>
+        </message>
+        <message>
+            <source>heads</source>
+            <translation>헤드</translation>
         </message>
         <message>
             <source>less than 0.1 %</source>
             <translation>0.1% 미만</translation>
         </message>
         <message>
-            <source>nobody</source>
-            <translation>없음</translation>
+            <source>lookahead</source>
+            <translation>룩어헤드</translation>
+        </message>
+        <message>
+            <source>n-gram</source>
+            <translation>n-그램</translation>
+        </message>
+        <message>
+            <source>recycling</source>
+            <translation>재활용</translation>
+        </message>
+        <message>
+            <source>unknown</source>
+            <translation>알 수 없음</translation>
         </message>
         <message>
             <source>{} %</source>
@@ -2825,8 +2837,43 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>“{}”, 토큰 {}: 보너스 토큰. {}</translation>
         </message>
         <message>
-            <source>“{}”: the last token of the text so far; the tree grows from it.</source>
+            <source>“{}”: the last token of the text so far. The tree grows from it.</source>
             <translation>“{}”: 지금까지 텍스트의 마지막 토큰. 여기서 트리가 자랍니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>outline</name>
+        <message>
+            <source>Folder {}</source>
+            <translation>폴더 {}</translation>
+        </message>
+        <message>
+            <source>New chat</source>
+            <translation>새 대화</translation>
+        </message>
+        <message>
+            <source>Pinned</source>
+            <translation>고정됨</translation>
+        </message>
+        <message>
+            <source>Previous 30 days</source>
+            <translation>지난 30일</translation>
+        </message>
+        <message>
+            <source>Previous 7 days</source>
+            <translation>지난 7일</translation>
+        </message>
+        <message>
+            <source>Today</source>
+            <translation>오늘</translation>
+        </message>
+        <message>
+            <source>Yesterday</source>
+            <translation>어제</translation>
+        </message>
+        <message>
+            <source>{month} {year}</source>
+            <translation>{year}년 {month}</translation>
         </message>
     </context>
     <context>
@@ -2836,16 +2883,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>모양과 언어</translation>
         </message>
         <message>
-            <source>Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded.</source>
-            <translation>하루에 한 번 새 버전이 있는지 GitHub에 물어보고 알립니다. 아무것도 내려받지 않습니다.</translation>
+            <source>Behaviour</source>
+            <translation>동작</translation>
+        </message>
+        <message>
+            <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
+            <translation>하루에 한 번 GitHub를 확인해 새 버전이 있으면 알립니다. 아무것도 다운로드하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Check for updates</source>
+            <translation>업데이트 확인</translation>
+        </message>
+        <message>
+            <source>Computation</source>
+            <translation>연산</translation>
         </message>
         <message>
             <source>Compute device</source>
             <translation>연산 장치</translation>
-        </message>
-        <message>
-            <source>Computing</source>
-            <translation>연산</translation>
         </message>
         <message>
             <source>Ctrl+Enter</source>
@@ -2860,32 +2915,20 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>GiB</translation>
         </message>
         <message>
-            <source>Habits</source>
-            <translation>사용 습관</translation>
-        </message>
-        <message>
             <source>Language</source>
             <translation>언어</translation>
         </message>
         <message>
-            <source>Less motion</source>
-            <translation>움직임 줄이기</translation>
+            <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
+            <translation>타깃의 가중치에 쓸 최대 RAM. 나머지는 디스크에서 스트리밍합니다.</translation>
         </message>
         <message>
-            <source>Light or dark.</source>
-            <translation>밝게 또는 어둡게.</translation>
+            <source>Maximum VRAM for the target's weights, streaming buffers included. The rest is streamed from RAM.</source>
+            <translation>타깃의 가중치에 쓸 최대 VRAM(스트리밍 버퍼 포함). 나머지는 RAM에서 스트리밍합니다.</translation>
         </message>
         <message>
             <source>Memory limits</source>
             <translation>메모리 한도</translation>
-        </message>
-        <message>
-            <source>New versions</source>
-            <translation>새 버전</translation>
-        </message>
-        <message>
-            <source>Nothing glides or fades; the token tree shows each iteration's end only.</source>
-            <translation>미끄러지거나 흐려지는 효과가 없고, 토큰 트리는 각 반복의 끝만 보여 줍니다.</translation>
         </message>
         <message>
             <source>Notifications</source>
@@ -2896,40 +2939,48 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>숫자 형식</translation>
         </message>
         <message>
-            <source>Of the window. Models answer in the language you write in.</source>
-            <translation>창의 언어. 모델은 사용자가 쓰는 언어로 답합니다.</translation>
-        </message>
-        <message>
             <source>RAM for the target</source>
             <translation>타깃에 쓸 RAM</translation>
         </message>
         <message>
-            <source>Say when a long answer is complete and the window is not in front.</source>
-            <translation>긴 답변이 끝났고 창이 앞에 있지 않을 때 알립니다.</translation>
+            <source>Reduce motion</source>
+            <translation>움직임 줄이기</translation>
         </message>
         <message>
             <source>Send with</source>
             <translation>전송 키</translation>
         </message>
         <message>
-            <source>The other one begins a new line.</source>
-            <translation>다른 하나는 줄을 바꿉니다.</translation>
+            <source>Show a notification when a long answer is complete and the window is not in front.</source>
+            <translation>긴 답변이 끝났고 창이 앞에 있지 않으면 알림을 표시합니다.</translation>
         </message>
         <message>
-            <source>The target's weights take no more RAM; the rest is streamed from the disk.</source>
-            <translation>타깃의 가중치는 RAM을 이만큼만 쓰고, 나머지는 디스크에서 스트리밍합니다.</translation>
+            <source>The colours of the window.</source>
+            <translation>창의 색.</translation>
         </message>
         <message>
-            <source>The target's weights take no more of it; the rest is streamed from RAM.</source>
-            <translation>타깃의 가중치는 VRAM을 이만큼만 쓰고, 나머지는 RAM에서 스트리밍합니다.</translation>
+            <source>The device that computes the answers.</source>
+            <translation>답변을 계산하는 장치.</translation>
+        </message>
+        <message>
+            <source>The language of the window. Models answer in the language you write in.</source>
+            <translation>창의 언어. 모델은 사용자가 쓰는 언어로 답합니다.</translation>
+        </message>
+        <message>
+            <source>The other key starts a new line.</source>
+            <translation>다른 키는 줄을 바꿉니다.</translation>
         </message>
         <message>
             <source>Theme</source>
             <translation>테마</translation>
         </message>
         <message>
-            <source>Unpacked weights are faster and take more memory.</source>
-            <translation>풀어 놓은 가중치는 더 빠르지만 메모리를 더 씁니다.</translation>
+            <source>Turn animations off. The token tree shows only the end of each iteration.</source>
+            <translation>애니메이션을 끕니다. 토큰 트리는 각 반복의 끝만 보여 줍니다.</translation>
+        </message>
+        <message>
+            <source>Unpacked weights are faster but need more memory.</source>
+            <translation>풀어 놓은 가중치는 더 빠르지만 메모리가 더 필요합니다.</translation>
         </message>
         <message>
             <source>VRAM for the target</source>
@@ -2940,28 +2991,20 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>메모리의 가중치</translation>
         </message>
         <message>
-            <source>Where matrix products run.</source>
-            <translation>행렬 곱을 실행하는 곳.</translation>
-        </message>
-        <message>
             <source>as stored</source>
             <translation>저장된 그대로</translation>
-        </message>
-        <message>
-            <source>as the desktop is</source>
-            <translation>데스크톱을 따름</translation>
         </message>
         <message>
             <source>auto</source>
             <translation>자동</translation>
         </message>
         <message>
-            <source>dark</source>
-            <translation>어둡게</translation>
+            <source>auto: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
+            <translation>auto: 프로세서에서는 저장된 그대로의 가중치에 8비트 활성값을 곱하며 가장 빠릅니다. float32는 가장 정확하고 가장 느립니다.</translation>
         </message>
         <message>
-            <source>float32 is the most exact and the slowest.</source>
-            <translation>float32가 가장 정확하고 가장 느립니다.</translation>
+            <source>dark</source>
+            <translation>어둡게</translation>
         </message>
         <message>
             <source>graphics card</source>
@@ -2980,43 +3023,47 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>프로세서</translation>
         </message>
         <message>
+            <source>same as desktop</source>
+            <translation>데스크톱과 같게</translation>
+        </message>
+        <message>
             <source>unpacked</source>
             <translation>풀어 놓음</translation>
         </message>
     </context>
     <context>
-        <name>run_words</name>
+        <name>run_figures</name>
         <message>
-            <source>Computing the target took the most time: this device is the limit.</source>
-            <translation>타깃 계산에 가장 오래 걸렸습니다. 이 장치가 한계입니다.</translation>
+            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
+            <translation>타깃 계산에 가장 오래 걸렸습니다. 연산 장치가 병목입니다.</translation>
         </message>
         <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>
             <translation>초안 작성에 가장 오래 걸렸습니다. 예산을 줄이거나 더 작은 드래프트를 쓰면 빨라질 수 있습니다.</translation>
         </message>
         <message>
-            <source>How much faster than plain decoding is not said before that was measured here.</source>
-            <translation>일반 디코딩보다 얼마나 빠른지는 여기서 측정한 뒤에 말할 수 있습니다.</translation>
+            <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
+            <translation>반복 하나에 {}초: 초안 작성 {}초, 타깃 계산 {}초, 가중치 대기 {}초, 나머지 {}초.</translation>
         </message>
         <message>
-            <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting, {} s for the rest.</source>
-            <translation>반복 하나에 {}초: 초안 작성 {}초, 타깃 계산 {}초, 대기 {}초, 나머지 {}초.</translation>
-        </message>
-        <message>
-            <source>One pass of the target gave {} tokens on average, because it checks a whole tree of guesses at once; plain decoding gets 1 from each.</source>
-            <translation>추측의 트리 전체를 한꺼번에 검사하므로 타깃의 패스 하나가 평균 {}토큰을 냈습니다. 일반 디코딩은 패스마다 1토큰을 얻습니다.</translation>
+            <source>One pass of the target produced {} tokens on average, because it verifies a whole tree of guesses at once. Plain decoding produces 1 token per pass.</source>
+            <translation>추측의 트리 전체를 한꺼번에 검증하므로 타깃의 패스 하나가 평균 {}토큰을 냈습니다. 일반 디코딩은 패스당 1토큰을 냅니다.</translation>
         </message>
         <message>
             <source>PCIe</source>
             <translation>PCIe</translation>
         </message>
         <message>
-            <source>Plain decoding was measured here with this model: {} tokens/s. This answer was {} times as fast.</source>
-            <translation>이 모델의 일반 디코딩을 여기서 측정했습니다: {} 토큰/초. 이 답변은 그 {}배로 빨랐습니다.</translation>
+            <source>Plain decoding with this model was measured here: {} tokens/s. This answer was {} times as fast.</source>
+            <translation>이 모델의 일반 디코딩을 여기서 측정했습니다: {} 토큰/초. 이 답변의 속도는 그 {}배였습니다.</translation>
         </message>
         <message>
-            <source>The answer was too short to say how fast it was.</source>
-            <translation>답변이 너무 짧아 속도를 말할 수 없습니다.</translation>
+            <source>The answer was too short to measure its speed.</source>
+            <translation>답변이 너무 짧아 속도를 측정할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The speed-up over plain decoding is shown once plain decoding has been measured on this machine.</source>
+            <translation>일반 디코딩보다 얼마나 빠른지는 이 컴퓨터에서 일반 디코딩을 측정한 뒤에 표시됩니다.</translation>
         </message>
         <message>
             <source>Waiting for weights from the disk took the most time: more memory would help most.</source>
@@ -3051,7 +3098,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>패스당 {}토큰 ÷ {}초 = {} 토큰/초.</translation>
         </message>
         <message>
-            <source>{}: {} GB/s (its limit was not measured: run specexec doctor)</source>
+            <source>{}: {} GB/s (limit not measured: run specexec doctor)</source>
             <translation>{}: {} GB/s (한계는 측정되지 않음: specexec doctor를 실행하세요)</translation>
         </message>
         <message>
@@ -3062,16 +3109,12 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
     <context>
         <name>shortcuts</name>
         <message>
-            <source>Answer the last question anew</source>
+            <source>Answer the last question again</source>
             <translation>마지막 질문에 다시 답변</translation>
         </message>
         <message>
-            <source>Begin a new chat</source>
-            <translation>새 대화 시작</translation>
-        </message>
-        <message>
-            <source>Begin a new line</source>
-            <translation>줄바꿈</translation>
+            <source>Chat</source>
+            <translation>대화</translation>
         </message>
         <message>
             <source>Choose a model</source>
@@ -3082,7 +3125,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>마지막 답변 복사</translation>
         </message>
         <message>
-            <source>Delete the chat or the folder</source>
+            <source>Delete the chat or folder</source>
             <translation>대화나 폴더 삭제</translation>
         </message>
         <message>
@@ -3094,20 +3137,44 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>마지막 질문 편집</translation>
         </message>
         <message>
-            <source>Export the chat or the folder</source>
+            <source>Export the chat or folder</source>
             <translation>대화나 폴더 내보내기</translation>
         </message>
         <message>
+            <source>Go to the input field</source>
+            <translation>입력란으로 이동</translation>
+        </message>
+        <message>
             <source>Go to the list of chats</source>
-            <translation>대화 목록으로 가기</translation>
+            <translation>대화 목록으로 이동</translation>
         </message>
         <message>
-            <source>Go to where the question is written</source>
-            <translation>질문 입력란으로 이동</translation>
+            <source>Input field</source>
+            <translation>입력란</translation>
         </message>
         <message>
-            <source>Pin the chat, or unpin it</source>
+            <source>List of chats</source>
+            <translation>대화 목록</translation>
+        </message>
+        <message>
+            <source>Next chat in the list</source>
+            <translation>목록의 다음 대화</translation>
+        </message>
+        <message>
+            <source>Next version</source>
+            <translation>다음 버전</translation>
+        </message>
+        <message>
+            <source>Pin or unpin the chat</source>
             <translation>대화를 고정하거나 고정 해제</translation>
+        </message>
+        <message>
+            <source>Previous chat in the list</source>
+            <translation>목록의 이전 대화</translation>
+        </message>
+        <message>
+            <source>Previous version</source>
+            <translation>이전 버전</translation>
         </message>
         <message>
             <source>Print the chat</source>
@@ -3118,7 +3185,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>끝내기</translation>
         </message>
         <message>
-            <source>Rename the chat or the folder</source>
+            <source>Rename the chat or folder</source>
             <translation>대화나 폴더의 이름 바꾸기</translation>
         </message>
         <message>
@@ -3134,6 +3201,10 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>설정</translation>
         </message>
         <message>
+            <source>Show all keyboard shortcuts</source>
+            <translation>모든 단축키 표시</translation>
+        </message>
+        <message>
             <source>Show or hide the list of chats</source>
             <translation>대화 목록 표시/숨기기</translation>
         </message>
@@ -3142,71 +3213,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>토큰 트리 표시/숨기기</translation>
         </message>
         <message>
-            <source>Stop the answer; what was written stays</source>
-            <translation>답변 중지, 쓴 내용은 남음</translation>
+            <source>Start a new chat</source>
+            <translation>새 대화 시작</translation>
         </message>
         <message>
-            <source>The chat</source>
-            <translation>대화</translation>
+            <source>Start a new line</source>
+            <translation>줄바꿈</translation>
         </message>
         <message>
-            <source>The chat above in the list</source>
-            <translation>목록에서 위 대화</translation>
+            <source>Stop the answer and keep its text</source>
+            <translation>답변을 중지하고 텍스트는 유지</translation>
         </message>
         <message>
-            <source>The chat below in the list</source>
-            <translation>목록에서 아래 대화</translation>
+            <source>Undo the last action</source>
+            <translation>마지막 작업 실행 취소</translation>
         </message>
         <message>
-            <source>The list of chats</source>
-            <translation>대화 목록</translation>
-        </message>
-        <message>
-            <source>The question</source>
-            <translation>질문</translation>
-        </message>
-        <message>
-            <source>The version after</source>
-            <translation>다음 버전</translation>
-        </message>
-        <message>
-            <source>The version before</source>
-            <translation>이전 버전</translation>
-        </message>
-        <message>
-            <source>The window</source>
+            <source>Window</source>
             <translation>창</translation>
-        </message>
-        <message>
-            <source>This list of keys</source>
-            <translation>이 단축키 목록</translation>
-        </message>
-        <message>
-            <source>Undo what was done last</source>
-            <translation>마지막 작업 되돌리기</translation>
-        </message>
-    </context>
-    <context>
-        <name>sources</name>
-        <message>
-            <source>draft model</source>
-            <translation>드래프트 모델</translation>
-        </message>
-        <message>
-            <source>heads</source>
-            <translation>헤드</translation>
-        </message>
-        <message>
-            <source>lookahead</source>
-            <translation>룩어헤드</translation>
-        </message>
-        <message>
-            <source>n-gram</source>
-            <translation>n-그램</translation>
-        </message>
-        <message>
-            <source>recycling</source>
-            <translation>재활용</translation>
         </message>
     </context>
     <context>
@@ -3216,8 +3240,8 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>창에서 문제가 생겼습니다.</translation>
         </message>
         <message>
-            <source>You can go on. If it happens again, its log helps: {}</source>
-            <translation>계속 사용할 수 있습니다. 다시 생기면 로그가 도움이 됩니다: {}</translation>
+            <source>You can continue. If it happens again, see the log: {}</source>
+            <translation>계속 사용할 수 있습니다. 다시 생기면 로그를 확인하세요: {}</translation>
         </message>
     </context>
     <context>
@@ -3232,10 +3256,57 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         </message>
     </context>
     <context>
+        <name>transfer</name>
+        <message>
+            <source>All files (*)</source>
+            <translation>모든 파일 (*)</translation>
+        </message>
+        <message>
+            <source>Chats (*.specexec-chat *.json *.zip)</source>
+            <translation>대화 (*.specexec-chat *.json *.zip)</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>내보내기</translation>
+        </message>
+        <message>
+            <source>Import chats from SpecExec Desktop or ChatGPT</source>
+            <translation>SpecExec Desktop 또는 ChatGPT의 대화 가져오기</translation>
+        </message>
+        <message>
+            <source>JSON, with every version (*.json)</source>
+            <translation>JSON, 모든 버전 포함 (*.json)</translation>
+        </message>
+        <message>
+            <source>Markdown (*.md)</source>
+            <translation>Markdown (*.md)</translation>
+        </message>
+        <message>
+            <source>PDF (*.pdf)</source>
+            <translation>PDF (*.pdf)</translation>
+        </message>
+        <message>
+            <source>Plain text (*.txt)</source>
+            <translation>일반 텍스트 (*.txt)</translation>
+        </message>
+        <message>
+            <source>Save as PDF</source>
+            <translation>PDF로 저장</translation>
+        </message>
+        <message>
+            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
+            <translation>SpecExec Desktop 대화, 모든 버전 포함 (*.specexec-chat)</translation>
+        </message>
+    </context>
+    <context>
         <name>wizard</name>
         <message>
             <source>About {} tokens/s, estimated</source>
             <translation>약 {} 토큰/초, 추정</translation>
+        </message>
+        <message>
+            <source>After a long question, the first word appears after about {}.</source>
+            <translation>긴 질문에는 첫 단어가 약 {} 뒤에 나옵니다.</translation>
         </message>
         <message>
             <source>Card and memory</source>
@@ -3246,7 +3317,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>그래픽 카드</translation>
         </message>
         <message>
-            <source>It fits into memory.</source>
+            <source>It fits in memory.</source>
             <translation>메모리에 들어갑니다.</translation>
         </message>
         <message>
@@ -3254,11 +3325,11 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>그래픽 카드에 들어갑니다.</translation>
         </message>
         <message>
-            <source>It is larger than memory: a part of it is read from the disk again and again.</source>
-            <translation>메모리보다 큽니다. 일부를 디스크에서 거듭 읽습니다.</translation>
+            <source>It is larger than memory, so part of it is read from the disk repeatedly.</source>
+            <translation>메모리보다 커서 일부를 디스크에서 거듭 읽습니다.</translation>
         </message>
         <message>
-            <source>It is shared between graphics card and memory.</source>
+            <source>It is split between the graphics card and memory.</source>
             <translation>그래픽 카드와 메모리에 나누어 둡니다.</translation>
         </message>
         <message>
@@ -3268,10 +3339,6 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
         <message>
             <source>Streams from disk</source>
             <translation>디스크에서 스트리밍</translation>
-        </message>
-        <message>
-            <source>The first word comes after about {} of reading a long question.</source>
-            <translation>긴 질문을 약 {} 읽은 뒤 첫 단어가 나옵니다.</translation>
         </message>
         <message>
             <source>Will not run</source>
@@ -3294,7 +3361,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>읽는 속도보다 훨씬 빠름</translation>
         </message>
         <message>
-            <source>see its page</source>
+            <source>see the model's page</source>
             <translation>모델 페이지 참조</translation>
         </message>
         <message>
@@ -3302,7 +3369,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>느림: 짧은 답변에 약 {}</translation>
         </message>
         <message>
-            <source>slower than you read, but fit for a conversation</source>
+            <source>slower than you read, but usable for a conversation</source>
             <translation>읽는 속도보다 느리지만 대화할 만함</translation>
         </message>
         <message>
@@ -3310,23 +3377,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>{} + 드래프트 {}</translation>
         </message>
         <message>
-            <source>{} days</source>
-            <translation>{}일</translation>
-        </message>
-        <message>
-            <source>{} h</source>
-            <translation>{}시간</translation>
-        </message>
-        <message>
-            <source>{} min</source>
-            <translation>{}분</translation>
-        </message>
-        <message>
-            <source>{} s</source>
-            <translation>{}초</translation>
-        </message>
-        <message>
-            <source>{} · account needed</source>
+            <source>{} · account required</source>
             <translation>{} · 계정 필요</translation>
         </message>
     </context>
@@ -3349,7 +3400,7 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>가중치 형식 준비 중</translation>
         </message>
         <message>
-            <source>Reading the model's files</source>
+            <source>Reading the model files</source>
             <translation>모델 파일 읽는 중</translation>
         </message>
         <message>
@@ -3385,12 +3436,12 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>첫 토큰까지 {}초</translation>
         </message>
         <message>
-            <source>no draft model</source>
-            <translation>드래프트 모델 없음</translation>
+            <source>incomplete</source>
+            <translation>완료되지 않음</translation>
         </message>
         <message>
-            <source>not completed</source>
-            <translation>완료되지 않음</translation>
+            <source>no draft model</source>
+            <translation>드래프트 모델 없음</translation>
         </message>
         <message>
             <source>seed {}</source>
@@ -3401,8 +3452,24 @@ ChatGPT의 대화도 가져올 수 있습니다. 위의 “⋯”를 보세요.<
             <translation>사용자가 중지함</translation>
         </message>
         <message>
-            <source>the context is full: start a new chat (Ctrl+N) to go on</source>
-            <translation>컨텍스트가 가득 참: 계속하려면 새 대화를 시작하세요 (Ctrl+N)</translation>
+            <source>the context is full; start a new chat (Ctrl+N)</source>
+            <translation>컨텍스트가 가득 참, 새 대화를 시작하세요 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>{} days</source>
+            <translation>{}일</translation>
+        </message>
+        <message>
+            <source>{} h</source>
+            <translation>{}시간</translation>
+        </message>
+        <message>
+            <source>{} min</source>
+            <translation>{}분</translation>
+        </message>
+        <message>
+            <source>{} s</source>
+            <translation>{}초</translation>
         </message>
         <message>
             <source>{} tokens</source>

@@ -4,16 +4,16 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chats with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you type leaves it, and nothing is counted or reported. The only connections are the downloads you ask for and, where you turned it on, the question whether there is a newer version.</source>
-            <translation>与大于显卡容量的模型对话。本软件是采用 Apache License 2.0 的自由软件。一切都在本机运行：您输入的内容不会离开本机，也不做任何统计或上报。仅有的网络连接是您要求的下载，以及在您开启后查询是否有新版本。</translation>
+            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage data is collected. The program connects to the Internet only for searches and downloads you start and, if you turn it on, to check for new versions.</source>
+            <translation>与大于显卡容量的模型对话。本软件是采用 Apache License 2.0 的自由软件。一切都在本机运行：您在对话中书写的内容不会离开本机，也不收集任何使用数据。仅在您发起搜索和下载时，以及在您开启后检查新版本时，本程序才会连接互联网。</translation>
+        </message>
+        <message>
+            <source>Libraries</source>
+            <translation>所用的库</translation>
         </message>
         <message>
             <source>Logs</source>
             <translation>日志</translation>
-        </message>
-        <message>
-            <source>Made with</source>
-            <translation>所用组件</translation>
         </message>
         <message>
             <source>Models</source>
@@ -51,7 +51,7 @@
             <translation>访问令牌</translation>
         </message>
         <message>
-            <source>Check and go on</source>
+            <source>Check and continue</source>
             <translation>检查并继续</translation>
         </message>
         <message>
@@ -59,20 +59,16 @@
             <translation>正在检查…</translation>
         </message>
         <message>
-            <source>It proves to the Hub that it is you. A token of the kind “Read” will do. It is kept in this system's keyring, and sent to the Hub only.</source>
-            <translation>它向 Hub 证明是您本人。“Read”类型的令牌即可。它保存在本系统的密钥环中，且只发送给 Hub。</translation>
-        </message>
-        <message>
-            <source>Log in on the model's page, make a free account if you have none, and accept there.</source>
-            <translation>在模型页面登录（没有账号可免费注册），并在那里接受。</translation>
-        </message>
-        <message>
-            <source>Make an access token</source>
+            <source>Create an access token</source>
             <translation>创建访问令牌</translation>
         </message>
         <message>
             <source>Open the model's page</source>
             <translation>打开模型页面</translation>
+        </message>
+        <message>
+            <source>Open the model's page, log in or create a free account, and accept the licence there.</source>
+            <translation>打开模型页面，登录或免费注册账号，并在那里接受许可协议。</translation>
         </message>
         <message>
             <source>Show</source>
@@ -83,7 +79,11 @@
             <translation>显示访问令牌</translation>
         </message>
         <message>
-            <source>This model asks for your consent</source>
+            <source>The token identifies you to Hugging Face. A token of type “Read” is enough. It is stored in this system's keyring and sent only to Hugging Face.</source>
+            <translation>令牌向 Hugging Face 表明您的身份。“Read”类型的令牌即可。它保存在本系统的密钥环中，且只发送给 Hugging Face。</translation>
+        </message>
+        <message>
+            <source>This model requires your consent</source>
             <translation>此模型需要您同意其条款</translation>
         </message>
     </context>
@@ -101,69 +101,69 @@
     <context>
         <name>BackendsView</name>
         <message>
-            <source>What computes the answers</source>
-            <translation>由什么计算回答</translation>
+            <source>Compute device</source>
+            <translation>计算设备</translation>
         </message>
     </context>
     <context>
         <name>Catalogue</name>
         <message>
-            <source>Already here</source>
-            <translation>本机已有</translation>
+            <source>All models</source>
+            <translation>所有模型</translation>
         </message>
         <message>
-            <source>Also the slower ways to run the same model</source>
-            <translation>也包括运行同一模型的较慢方式</translation>
+            <source>All variants</source>
+            <translation>所有变体</translation>
+        </message>
+        <message>
+            <source>Also show other formats and drafts of each model, which run slower</source>
+            <translation>同时显示每个模型的其他格式和草稿模型，它们运行较慢</translation>
         </message>
         <message>
             <source>By name</source>
             <translation>按名称</translation>
         </message>
         <message>
-            <source>Every form and draft</source>
-            <translation>所有格式和草稿模型</translation>
-        </message>
-        <message>
             <source>Fastest first</source>
             <translation>最快优先</translation>
-        </message>
-        <message>
-            <source>Find in the list</source>
-            <translation>在列表中查找</translation>
         </message>
         <message>
             <source>Largest download first</source>
             <translation>下载最大优先</translation>
         </message>
         <message>
-            <source>No model of the list is like that.</source>
-            <translation>列表中没有这样的模型。</translation>
+            <source>No model matches these filters.</source>
+            <translation>没有符合这些筛选条件的模型。</translation>
         </message>
         <message>
-            <source>Order</source>
-            <translation>排序</translation>
+            <source>On this machine</source>
+            <translation>本机模型</translation>
         </message>
         <message>
             <source>Recommended first</source>
             <translation>推荐优先</translation>
         </message>
         <message>
-            <source>Runs anywhere</source>
-            <translation>任意位置</translation>
+            <source>Runs in</source>
+            <translation>运行于</translation>
+        </message>
+        <message>
+            <source>Search models</source>
+            <translation>搜索模型</translation>
         </message>
         <message>
             <source>Smallest download first</source>
             <translation>下载最小优先</translation>
         </message>
         <message>
-            <source>Where it runs</source>
-            <translation>在哪里运行</translation>
+            <source>Sort by</source>
+            <translation>排序方式</translation>
         </message>
     </context>
     <context>
         <name>Changes</name>
         <message>
-            <source>Deleted the folder “{}”; its chats were kept</source>
+            <source>Deleted the folder “{}”; its chats are kept</source>
             <translation>已删除文件夹“{}”，其中的对话已保留</translation>
         </message>
         <message>
@@ -193,12 +193,16 @@
     <context>
         <name>ChatMenu</name>
         <message>
+            <source>Chat actions</source>
+            <translation>对话操作</translation>
+        </message>
+        <message>
             <source>Delete</source>
             <translation>删除</translation>
         </message>
         <message>
-            <source>Delete the folder, keep its chats</source>
-            <translation>删除文件夹，保留其中对话</translation>
+            <source>Delete folder, keep chats</source>
+            <translation>删除文件夹，保留对话</translation>
         </message>
         <message>
             <source>Duplicate</source>
@@ -240,10 +244,6 @@
             <source>Unpin</source>
             <translation>取消置顶</translation>
         </message>
-        <message>
-            <source>What to do with the chat</source>
-            <translation>对此对话的操作</translation>
-        </message>
     </context>
     <context>
         <name>ChatRow</name>
@@ -252,12 +252,12 @@
             <translation>自动标题</translation>
         </message>
         <message>
-            <source>Name of the folder</source>
-            <translation>文件夹名称</translation>
+            <source>Chat title</source>
+            <translation>对话标题</translation>
         </message>
         <message>
-            <source>Title of the chat</source>
-            <translation>对话标题</translation>
+            <source>Folder name</source>
+            <translation>文件夹名称</translation>
         </message>
     </context>
     <context>
@@ -270,8 +270,8 @@
     <context>
         <name>ChoiceEditor</name>
         <message>
-            <source>{} (not here)</source>
-            <translation>{}（此处没有）</translation>
+            <source>{} (not available)</source>
+            <translation>{}（不可用）</translation>
         </message>
     </context>
     <context>
@@ -279,6 +279,10 @@
         <message>
             <source>Any model from Hugging Face</source>
             <translation>Hugging Face 上的任意模型</translation>
+        </message>
+        <message>
+            <source>Catalogue</source>
+            <translation>模型目录</translation>
         </message>
         <message>
             <source>Choose</source>
@@ -289,32 +293,28 @@
             <translation>选择模型</translation>
         </message>
         <message>
-            <source>Get it ({})</source>
-            <translation>下载 ({})</translation>
+            <source>Estimating which models run here</source>
+            <translation>正在估计本机能运行哪些模型</translation>
         </message>
         <message>
-            <source>Larger models know more and answer more slowly. If you are not sure, take the one that is recommended; you can get others at any time.</source>
-            <translation>更大的模型知道得更多，回答得更慢。拿不准就选推荐的；其他模型随时都可以下载。</translation>
+            <source>Estimating which models run on this machine, and how fast…</source>
+            <translation>正在估计本机能运行哪些模型、速度如何…</translation>
         </message>
         <message>
-            <source>Load it now</source>
+            <source>Larger models know more and answer more slowly. If you are not sure, take the recommended one. You can get others at any time.</source>
+            <translation>更大的模型知道得更多，回答得更慢。拿不准就选推荐的。其他模型随时都可以获取。</translation>
+        </message>
+        <message>
+            <source>Load now</source>
             <translation>立即加载</translation>
-        </message>
-        <message>
-            <source>Models that fit together</source>
-            <translation>相互匹配的模型</translation>
         </message>
         <message>
             <source>Next</source>
             <translation>下一步</translation>
         </message>
         <message>
-            <source>Working out what runs here</source>
-            <translation>正在计算本机能运行什么</translation>
-        </message>
-        <message>
-            <source>Working out what runs on this machine, and how fast…</source>
-            <translation>正在计算本机能运行什么、速度如何…</translation>
+            <source>Next ({} to download)</source>
+            <translation>下一步（需下载 {}）</translation>
         </message>
     </context>
     <context>
@@ -332,11 +332,11 @@
             <translation>消息</translation>
         </message>
         <message>
-            <source>Message — Ctrl+Enter sends, Enter breaks the line</source>
+            <source>Message — Ctrl+Enter to send, Enter for a new line</source>
             <translation>消息 — Ctrl+Enter 发送，Enter 换行</translation>
         </message>
         <message>
-            <source>Message — Enter sends, Shift+Enter breaks the line</source>
+            <source>Message — Enter to send, Shift+Enter for a new line</source>
             <translation>消息 — Enter 发送，Shift+Enter 换行</translation>
         </message>
         <message>
@@ -428,8 +428,8 @@
             <translation>没有正在进行的下载。请返回选择模型。</translation>
         </message>
         <message>
-            <source>You may close this window and chat: downloads go on, and the button at the head of the chat brings you back. If the program ends, they go on where they were when it starts again.</source>
-            <translation>您可以关闭此窗口去对话：下载会继续进行，对话顶部的按钮可带您回到这里。如果程序退出，下次启动时会从中断处继续。</translation>
+            <source>You can close this window and chat while downloads continue; the button at the top of the chat brings you back. If you quit the program, you can resume them when it starts again.</source>
+            <translation>您可以关闭此窗口去对话，下载会继续进行；对话顶部的按钮可带您回到这里。如果退出程序，下次启动时可以继续下载。</translation>
         </message>
     </context>
     <context>
@@ -439,8 +439,8 @@
             <translation>向模型提问吧</translation>
         </message>
         <message>
-            <source>Everything runs on this machine, and nothing you type leaves it. A drafter guesses many ways the answer may go on; the target checks them all in one pass and keeps what it would have said itself. The panel on the right shows the guesses as a token tree.</source>
-            <translation>一切都在本机运行，您输入的内容不会离开本机。起草方法会猜测回答的多种后续，目标模型用一遍全部检查，只保留它自己本来会说的内容。右侧面板以词元树的形式显示这些猜测。</translation>
+            <source>Everything runs on this computer, and nothing you write leaves it. A drafter proposes many ways to continue the answer; the target model checks them all in one pass and keeps the words it would have chosen itself. The panel on the right shows the proposals as a token tree.</source>
+            <translation>一切都在本机运行，您书写的内容不会离开本机。起草方法会提出回答的多种后续，目标模型用一遍全部检查，只保留它自己本来会选择的内容。右侧面板以词元树的形式显示这些提议。</translation>
         </message>
         <message>
             <source>Explain speculative decoding in three sentences</source>
@@ -462,10 +462,6 @@
     <context>
         <name>EnginePage</name>
         <message>
-            <source>Change the backend</source>
-            <translation>更换后端</translation>
-        </message>
-        <message>
             <source>In use</source>
             <translation>正在使用</translation>
         </message>
@@ -482,16 +478,20 @@
             <translation>大小</translation>
         </message>
         <message>
-            <source>The model in use is unloaded meanwhile. The engine that you have stays in use until the new one has answered.</source>
-            <translation>其间会卸载正在使用的模型。在新引擎作出回答之前，继续使用现有的引擎。</translation>
+            <source>Switch to this engine</source>
+            <translation>切换到此引擎</translation>
         </message>
         <message>
-            <source>missing: repair it</source>
-            <translation>缺失：请修复</translation>
+            <source>The model is unloaded during the set-up. The current engine stays in use until the new one has passed its test.</source>
+            <translation>安装期间会卸载模型。在新引擎通过测试之前，继续使用当前的引擎。</translation>
         </message>
         <message>
-            <source>of an earlier version: repair it</source>
-            <translation>属于较早的版本：请修复</translation>
+            <source>from an earlier version; repair it</source>
+            <translation>来自较早的版本；请修复</translation>
+        </message>
+        <message>
+            <source>missing; repair it</source>
+            <translation>缺失；请修复</translation>
         </message>
     </context>
     <context>
@@ -504,43 +504,16 @@
     <context>
         <name>Form</name>
         <message>
-            <source>Find an option</source>
-            <translation>查找选项</translation>
+            <source>No setting matches.</source>
+            <translation>没有匹配的设置。</translation>
         </message>
         <message>
-            <source>No option is called so.</source>
-            <translation>没有这样的选项。</translation>
-        </message>
-    </context>
-    <context>
-        <name>Found</name>
-        <message>
-            <source>Chats</source>
-            <translation>对话列表</translation>
-        </message>
-        <message>
-            <source>Last used</source>
-            <translation>上次使用</translation>
-        </message>
-        <message>
-            <source>Messages</source>
-            <translation>消息</translation>
-        </message>
-        <message>
-            <source>Model</source>
-            <translation>模型</translation>
-        </message>
-        <message>
-            <source>You</source>
-            <translation>您</translation>
+            <source>Search settings</source>
+            <translation>搜索设置</translation>
         </message>
     </context>
     <context>
         <name>Header</name>
-        <message>
-            <source>Begin a new chat (Ctrl+N)</source>
-            <translation>开始新对话 (Ctrl+N)</translation>
-        </message>
         <message>
             <source>Chats</source>
             <translation>对话列表</translation>
@@ -554,28 +527,8 @@
             <translation>选择模型</translation>
         </message>
         <message>
-            <source>Export all chats…</source>
-            <translation>导出所有对话…</translation>
-        </message>
-        <message>
-            <source>Folders, import, export, keys, logs</source>
-            <translation>文件夹、导入、导出、按键、日志</translation>
-        </message>
-        <message>
-            <source>Import chats…</source>
-            <translation>导入对话…</translation>
-        </message>
-        <message>
-            <source>Keyboard…</source>
-            <translation>键盘…</translation>
-        </message>
-        <message>
             <source>Model: {}</source>
             <translation>模型：{}</translation>
-        </message>
-        <message>
-            <source>More</source>
-            <translation>更多</translation>
         </message>
         <message>
             <source>New chat</source>
@@ -584,22 +537,6 @@
         <message>
             <source>New chat (Ctrl+N)</source>
             <translation>新对话 (Ctrl+N)</translation>
-        </message>
-        <message>
-            <source>New folder</source>
-            <translation>新建文件夹</translation>
-        </message>
-        <message>
-            <source>Open the logs</source>
-            <translation>打开日志</translation>
-        </message>
-        <message>
-            <source>Search</source>
-            <translation>搜索</translation>
-        </message>
-        <message>
-            <source>Search all chats (Ctrl+K)</source>
-            <translation>搜索所有对话 (Ctrl+K)</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -625,54 +562,54 @@
     <context>
         <name>Histogram</name>
         <message>
-            <source>Accepted lengths</source>
-            <translation>接受长度</translation>
+            <source>Accepted nodes per iteration</source>
+            <translation>每轮迭代接受的节点数</translation>
         </message>
         <message>
-            <source>{} accepted: {} times</source>
+            <source>{} accepted: {}×</source>
             <translation>接受 {} 个：{} 次</translation>
         </message>
     </context>
     <context>
         <name>HubSearch</name>
         <message>
-            <source>Asking the Hub</source>
-            <translation>正在查询 Hub</translation>
+            <source>Contacting Hugging Face</source>
+            <translation>正在连接 Hugging Face</translation>
         </message>
         <message>
-            <source>Choose one and press Enter.</source>
-            <translation>选择一个并按 Enter。</translation>
-        </message>
-        <message>
-            <source>Find</source>
-            <translation>查找</translation>
-        </message>
-        <message>
-            <source>Models that were found</source>
-            <translation>找到的模型</translation>
-        </message>
-        <message>
-            <source>Name or address of a model, or words to search for</source>
+            <source>Name or address of a model, or search words</source>
             <translation>模型的名称或网址，或搜索词</translation>
         </message>
         <message>
-            <source>Paste the name or the address of a model from huggingface.co, or search. Its forms are shown, and a draft that goes with it is looked for.</source>
-            <translation>粘贴 huggingface.co 上模型的名称或网址，或进行搜索。会显示它的各种格式，并查找与之匹配的草稿模型。</translation>
+            <source>No models found. Check the spelling, or use fewer words.</source>
+            <translation>未找到模型。请检查拼写，或减少搜索词。</translation>
         </message>
         <message>
-            <source>The Hub has nothing of that name. Check the spelling, or use fewer words.</source>
-            <translation>Hub 上没有这个名称。请检查拼写，或减少搜索词。</translation>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Search for a model on huggingface.co, or paste its name or address. You then choose one of its formats, and a draft that suits it is proposed.</source>
+            <translation>在 huggingface.co 上搜索模型，或粘贴模型的名称或网址。然后您选择它的一种格式，程序会建议匹配的草稿模型。</translation>
+        </message>
+        <message>
+            <source>Search results</source>
+            <translation>搜索结果</translation>
+        </message>
+        <message>
+            <source>Select a model and press Enter.</source>
+            <translation>选择一个模型并按 Enter。</translation>
         </message>
         <message>
             <source>Try again</source>
             <translation>重试</translation>
         </message>
         <message>
-            <source>account needed</source>
+            <source>account required</source>
             <translation>需要账号</translation>
         </message>
         <message>
-            <source>owner/name, an address on huggingface.co, or words to search for</source>
+            <source>owner/name, an address on huggingface.co, or search words</source>
             <translation>所有者/名称、huggingface.co 网址或搜索词</translation>
         </message>
         <message>
@@ -729,8 +666,8 @@
             <translation>每轮迭代的秒数</translation>
         </message>
         <message>
-            <source>highest {} s</source>
-            <translation>最高 {} 秒</translation>
+            <source>longest: {} s</source>
+            <translation>最长：{} 秒</translation>
         </message>
     </context>
     <context>
@@ -740,14 +677,14 @@
             <translation>关闭</translation>
         </message>
         <message>
-            <source>Keyboard</source>
+            <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
         </message>
     </context>
     <context>
         <name>LayerStrip</name>
         <message>
-            <source>Layers of the pass under way</source>
+            <source>Layers of the current pass</source>
             <translation>当前一遍的各层</translation>
         </message>
         <message>
@@ -770,8 +707,8 @@
             <translation>显卡</translation>
         </message>
         <message>
-            <source>Large models are shared between graphics card, memory and disk. How fast an answer comes depends on how much of each there is and how quickly the disk can be read.</source>
-            <translation>大型模型分布在显卡、内存和磁盘上。回答的快慢取决于它们各有多少，以及磁盘读取有多快。</translation>
+            <source>Large models are spread over graphics card, memory and disk. The speed of an answer depends on how much of each this machine has, and on how fast its disk is.</source>
+            <translation>大型模型分布在显卡、内存和磁盘上。回答的速度取决于本机这三者的容量，以及磁盘的速度。</translation>
         </message>
         <message>
             <source>Measure again</source>
@@ -782,7 +719,7 @@
             <translation>正在测量</translation>
         </message>
         <message>
-            <source>Measuring how fast the disk is; a few seconds. You can go on meanwhile.</source>
+            <source>Measuring the speed of the disk. This takes a few seconds; you can continue meanwhile.</source>
             <translation>正在测量磁盘速度，需要几秒钟。其间您可以继续。</translation>
         </message>
         <message>
@@ -790,15 +727,15 @@
             <translation>内存</translation>
         </message>
         <message>
-            <source>None that can compute</source>
-            <translation>没有可用于计算的</translation>
+            <source>None suitable</source>
+            <translation>没有合适的显卡</translation>
         </message>
         <message>
             <source>Processor</source>
             <translation>处理器</translation>
         </message>
         <message>
-            <source>The processor does all the work, more slowly.</source>
+            <source>The processor does all the work, which is slower.</source>
             <translation>全部工作由处理器完成，速度较慢。</translation>
         </message>
         <message>
@@ -810,20 +747,20 @@
             <translation>本机的能力</translation>
         </message>
         <message>
-            <source>its speed is not measured yet</source>
-            <translation>速度尚未测量</translation>
-        </message>
-        <message>
             <source>reads {} GB/s, measured</source>
             <translation>读取速度 {} GB/s，实测</translation>
         </message>
         <message>
-            <source>takes in {} GB/s at most</source>
-            <translation>接收速度最高 {} GB/s</translation>
+            <source>receives up to {} GB/s from memory</source>
+            <translation>从内存接收的速度最高 {} GB/s</translation>
         </message>
         <message>
-            <source>takes in {} GB/s, measured</source>
-            <translation>接收速度 {} GB/s，实测</translation>
+            <source>receives {} GB/s from memory, measured</source>
+            <translation>从内存接收的速度 {} GB/s，实测</translation>
+        </message>
+        <message>
+            <source>speed not measured yet</source>
+            <translation>速度尚未测量</translation>
         </message>
         <message>
             <source>{} cores</source>
@@ -834,12 +771,12 @@
             <translation>{} 可用</translation>
         </message>
         <message>
-            <source>{} of it free now</source>
-            <translation>其中 {} 目前可用</translation>
+            <source>{} free now</source>
+            <translation>目前 {} 可用</translation>
         </message>
         <message>
-            <source>{} of its own memory, {} free now</source>
-            <translation>自有 {}，目前 {} 可用</translation>
+            <source>{} of graphics memory, {} free now</source>
+            <translation>显存 {}，目前 {} 可用</translation>
         </message>
     </context>
     <context>
@@ -853,27 +790,27 @@
             <translation>未加载模型。</translation>
         </message>
         <message>
+            <source>Peak RAM of the engine, program included: {}.</source>
+            <translation>引擎的内存占用峰值（含程序本身）：{}。</translation>
+        </message>
+        <message>
             <source>RAM</source>
             <translation>内存</translation>
         </message>
         <message>
-            <source>SSD, read in each pass</source>
+            <source>SSD, read in every pass</source>
             <translation>SSD，每遍读取</translation>
-        </message>
-        <message>
-            <source>The engine never held more than {} of RAM, its program included.</source>
-            <translation>引擎占用的内存（含程序本身）从未超过 {}。</translation>
         </message>
         <message>
             <source>VRAM</source>
             <translation>显存</translation>
         </message>
         <message>
-            <source>draft's KV cache</source>
+            <source>draft KV cache</source>
             <translation>草稿模型的 KV 缓存</translation>
         </message>
         <message>
-            <source>draft's weights</source>
+            <source>draft weights</source>
             <translation>草稿模型的权重</translation>
         </message>
         <message>
@@ -881,35 +818,43 @@
             <translation>预测头</translation>
         </message>
         <message>
-            <source>slots for streamed weights</source>
-            <translation>流式权重的槽位</translation>
+            <source>slots for streamed layers</source>
+            <translation>流式层的槽位</translation>
         </message>
         <message>
-            <source>target's KV cache</source>
+            <source>target KV cache</source>
             <translation>目标模型的 KV 缓存</translation>
         </message>
         <message>
-            <source>target's weights</source>
+            <source>target weights</source>
             <translation>目标模型的权重</translation>
+        </message>
+        <message>
+            <source>target: the model that answers
+draft: the small model that proposes tokens
+heads: small networks that propose tokens from the target's own results
+KV cache: what a model remembers of the text so far
+slots: buffers into which streamed layers are loaded in turn</source>
+            <translation>目标模型：给出回答的模型
+草稿模型：提出候选词元的小模型
+头：根据目标模型自身的结果提出候选词元的小型网络
+KV 缓存：模型对已有文本的记忆
+槽位：流式层轮流载入的缓冲区</translation>
         </message>
     </context>
     <context>
         <name>MessageActions</name>
         <message>
-            <source>Again with the same seed</source>
-            <translation>用相同的种子再来一次</translation>
+            <source>Answer again with the same seed</source>
+            <translation>用相同的种子重新回答</translation>
         </message>
         <message>
-            <source>Again with the same seed and settings, and with the recorded budgets. With the same models the text is the same: in float32 always, in other number formats because the budgets are replayed.</source>
-            <translation>用相同的种子、设置和记录下来的预算再回答一次。模型相同则文字相同：在 float32 下总是如此，在其他数值格式下是因为预算被原样重放。</translation>
+            <source>Answer again with the seed, settings and budgets of this answer. With the same models and the same arithmetic, the text is the same.</source>
+            <translation>用此回答的种子、设置和预算重新回答。模型和运算方式相同时，文本也相同。</translation>
         </message>
         <message>
             <source>Answer again, with another seed</source>
             <translation>换一个种子重新回答</translation>
-        </message>
-        <message>
-            <source>Begin a new chat from here</source>
-            <translation>从此处开始新对话</translation>
         </message>
         <message>
             <source>Branch</source>
@@ -918,6 +863,10 @@
         <message>
             <source>Continue</source>
             <translation>继续</translation>
+        </message>
+        <message>
+            <source>Continue this answer</source>
+            <translation>继续写这个回答</translation>
         </message>
         <message>
             <source>Copy message</source>
@@ -932,16 +881,16 @@
             <translation>编辑并重新发送</translation>
         </message>
         <message>
-            <source>Go on with this answer</source>
-            <translation>接着写这个回答</translation>
-        </message>
-        <message>
             <source>Regenerate</source>
             <translation>重新生成</translation>
         </message>
         <message>
             <source>Same seed</source>
             <translation>相同种子</translation>
+        </message>
+        <message>
+            <source>Start a new chat from here</source>
+            <translation>从此处开始新对话</translation>
         </message>
     </context>
     <context>
@@ -958,12 +907,12 @@
             <translation>取消</translation>
         </message>
         <message>
-            <source>Change the message</source>
-            <translation>修改消息</translation>
+            <source>Ctrl+Enter. The previous version is kept.</source>
+            <translation>Ctrl+Enter。原来的版本会保留。</translation>
         </message>
         <message>
-            <source>Ctrl+Enter. The version before stays.</source>
-            <translation>Ctrl+Enter。原来的版本会保留。</translation>
+            <source>Edit message</source>
+            <translation>编辑消息</translation>
         </message>
         <message>
             <source>Esc</source>
@@ -971,7 +920,7 @@
         </message>
         <message>
             <source>Keep</source>
-            <translation>保留</translation>
+            <translation>保存</translation>
         </message>
         <message>
             <source>Send</source>
@@ -997,23 +946,19 @@
             <translation>删除…</translation>
         </message>
         <message>
-            <source>Folder for models</source>
-            <translation>存放模型的文件夹</translation>
-        </message>
-        <message>
-            <source>Folder of your models</source>
-            <translation>模型文件夹</translation>
-        </message>
-        <message>
             <source>Keep</source>
             <translation>保留</translation>
+        </message>
+        <message>
+            <source>Models folder</source>
+            <translation>模型文件夹</translation>
         </message>
         <message>
             <source>Models on this machine</source>
             <translation>本机上的模型</translation>
         </message>
         <message>
-            <source>Move your models to another folder</source>
+            <source>Move the models to another folder</source>
             <translation>把模型移到另一个文件夹</translation>
         </message>
         <message>
@@ -1025,16 +970,20 @@
             <translation>正在移动您的模型</translation>
         </message>
         <message>
-            <source>None yet: a click on the model's name (Ctrl+M) leads to the downloads.</source>
-            <translation>还没有模型：点击模型名称（Ctrl+M）即可前往下载。</translation>
+            <source>No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.</source>
+            <translation>还没有模型。点击对话顶部的模型名称 (Ctrl+M) 即可获取。</translation>
         </message>
         <message>
             <source>Open</source>
             <translation>打开</translation>
         </message>
         <message>
-            <source>Open the folder of your models</source>
+            <source>Open the models folder</source>
             <translation>打开模型文件夹</translation>
+        </message>
+        <message>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>此文件夹由环境变量 {} 指定。</translation>
         </message>
         <message>
             <source>This frees {}.</source>
@@ -1043,10 +992,6 @@
         <message>
             <source>{} models, {}</source>
             <translation>{} 个模型，{}</translation>
-        </message>
-        <message>
-            <source>{} says where models lie.</source>
-            <translation>{} 指定了模型的位置。</translation>
         </message>
     </context>
     <context>
@@ -1064,6 +1009,25 @@
         </message>
     </context>
     <context>
+        <name>OptionRow</name>
+        <message>
+            <source>Invalid value, not used. {}</source>
+            <translation>值无效，未使用。{}</translation>
+        </message>
+        <message>
+            <source>Reset</source>
+            <translation>重置</translation>
+        </message>
+        <message>
+            <source>Reset: {}</source>
+            <translation>重置：{}</translation>
+        </message>
+        <message>
+            <source>{} Takes effect when the model is reloaded.</source>
+            <translation>{}重新加载模型时生效。</translation>
+        </message>
+    </context>
+    <context>
         <name>Page</name>
         <message>
             <source>Next</source>
@@ -1073,7 +1037,7 @@
     <context>
         <name>PairModel</name>
         <message>
-            <source>A small model that guesses ahead, so that the large one answers sooner.</source>
+            <source>A small model that guesses ahead, so that the large one answers faster.</source>
             <translation>提前猜测的小模型，让大模型更快回答。</translation>
         </message>
         <message>
@@ -1085,24 +1049,24 @@
             <translation>草稿模型</translation>
         </message>
         <message>
-            <source>Estimated for this machine. People read about 5 tokens a second.</source>
+            <source>Estimated for this machine. People read about 5 tokens per second.</source>
             <translation>针对本机的估计。人每秒约读 5 个词元。</translation>
         </message>
         <message>
-            <source>Estimated, after a question of 1,000 tokens.</source>
-            <translation>估计值，提问为 1,000 个词元。</translation>
+            <source>Estimated time to the first token after a question of 1,000 tokens.</source>
+            <translation>提问为 1,000 个词元时，首个词元用时的估计值。</translation>
         </message>
         <message>
             <source>First token</source>
             <translation>首个词元</translation>
         </message>
         <message>
-            <source>Form</source>
+            <source>Format</source>
             <translation>格式</translation>
         </message>
         <message>
-            <source>How its numbers are stored: fewer bits, smaller download.</source>
-            <translation>数值的存储方式：位数越少，下载越小。</translation>
+            <source>How the weights are stored: fewer bits make a smaller download.</source>
+            <translation>权重的存储方式：位数越少，下载越小。</translation>
         </message>
         <message>
             <source>Licence</source>
@@ -1132,16 +1096,12 @@
     <context>
         <name>Panel</name>
         <message>
-            <source>As text</source>
-            <translation>以文本显示</translation>
-        </message>
-        <message>
-            <source>By who proposed each token; point at one for what else might have come</source>
-            <translation>按每个词元的提出者着色；指向词元可看到其他候选</translation>
-        </message>
-        <message>
             <source>Colour the answer</source>
             <translation>为回答着色</translation>
+        </message>
+        <message>
+            <source>Colours each token by the drafter that proposed it. Point at a token to see its alternatives.</source>
+            <translation>按提出词元的起草方法为每个词元着色。指向词元可查看其他候选词元。</translation>
         </message>
         <message>
             <source>Export</source>
@@ -1152,20 +1112,24 @@
             <translation>内存</translation>
         </message>
         <message>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <source>Table</source>
+            <translation>表格</translation>
+        </message>
+        <message>
             <source>Time</source>
             <translation>时间</translation>
         </message>
         <message>
-            <source>Token tree and figures</source>
-            <translation>词元树与数据</translation>
+            <source>Token tree and statistics</source>
+            <translation>词元树与统计数据</translation>
         </message>
         <message>
             <source>Tree</source>
             <translation>树</translation>
-        </message>
-        <message>
-            <source>Why this fast</source>
-            <translation>速度的原因</translation>
         </message>
     </context>
     <context>
@@ -1186,10 +1150,6 @@
     <context>
         <name>Picker</name>
         <message>
-            <source>As it is set now</source>
-            <translation>按当前设置</translation>
-        </message>
-        <message>
             <source>Download models…</source>
             <translation>下载模型…</translation>
         </message>
@@ -1198,12 +1158,8 @@
             <translation>在本机查找模型</translation>
         </message>
         <message>
-            <source>Give its memory back</source>
-            <translation>释放它占用的内存</translation>
-        </message>
-        <message>
-            <source>Load again</source>
-            <translation>重新加载</translation>
+            <source>Load the model again with the current settings</source>
+            <translation>按当前设置重新加载模型</translation>
         </message>
         <message>
             <source>Models</source>
@@ -1214,8 +1170,8 @@
             <translation>模型 (*.gguf config.json)</translation>
         </message>
         <message>
-            <source>None yet: download one, or open a file.</source>
-            <translation>还没有模型：请下载一个，或打开文件。</translation>
+            <source>No models yet. Download one or open a file.</source>
+            <translation>还没有模型。请下载一个，或打开文件。</translation>
         </message>
         <message>
             <source>On this machine</source>
@@ -1234,7 +1190,15 @@
             <translation>最近使用</translation>
         </message>
         <message>
-            <source>The model that comes with the program</source>
+            <source>Reload</source>
+            <translation>重新加载</translation>
+        </message>
+        <message>
+            <source>Remove the model from memory</source>
+            <translation>从内存中移除模型</translation>
+        </message>
+        <message>
+            <source>The model included with the program</source>
             <translation>程序自带的模型</translation>
         </message>
         <message>
@@ -1242,35 +1206,28 @@
             <translation>卸载</translation>
         </message>
         <message>
-            <source>draft {}</source>
-            <translation>草稿模型 {}</translation>
-        </message>
-        <message>
-            <source>no draft model</source>
-            <translation>无草稿模型</translation>
-        </message>
-        <message>
-            <source>with the best draft here</source>
-            <translation>配本机最佳草稿模型</translation>
-        </message>
-    </context>
-    <context>
-        <name>Plans</name>
-        <message>
             <source>about {} tokens/s</source>
             <translation>约 {} 词元/秒</translation>
         </message>
         <message>
-            <source>fits RAM</source>
+            <source>draft {}</source>
+            <translation>草稿模型 {}</translation>
+        </message>
+        <message>
+            <source>fits in RAM</source>
             <translation>内存可容纳</translation>
         </message>
         <message>
-            <source>fits VRAM</source>
+            <source>fits in VRAM</source>
             <translation>显存可容纳</translation>
         </message>
         <message>
-            <source>in VRAM and RAM</source>
-            <translation>分布于显存和内存</translation>
+            <source>fits in VRAM and RAM</source>
+            <translation>显存和内存可容纳</translation>
+        </message>
+        <message>
+            <source>no draft model</source>
+            <translation>无草稿模型</translation>
         </message>
         <message>
             <source>streamed from the disk</source>
@@ -1280,12 +1237,20 @@
             <source>too large for this machine</source>
             <translation>超出本机能力</translation>
         </message>
+        <message>
+            <source>with the best draft model on this machine</source>
+            <translation>配本机最佳草稿模型</translation>
+        </message>
     </context>
     <context>
         <name>PresetsPage</name>
         <message>
-            <source>A preset keeps a chat's settings under a name, to use them again elsewhere.</source>
-            <translation>预设将对话的设置以名称保存，以便在别处再次使用。</translation>
+            <source>A preset named {} already exists. Replace it?</source>
+            <translation>已有名为 {} 的预设。要替换吗？</translation>
+        </message>
+        <message>
+            <source>A preset stores a chat's settings under a name, so that you can use them in other chats.</source>
+            <translation>预设将对话的设置以名称保存，以便用于其他对话。</translation>
         </message>
         <message>
             <source>Delete</source>
@@ -1316,8 +1281,8 @@
             <translation>导入…</translation>
         </message>
         <message>
-            <source>Name of the preset</source>
-            <translation>预设名称</translation>
+            <source>Name</source>
+            <translation>名称</translation>
         </message>
         <message>
             <source>Presets</source>
@@ -1328,12 +1293,8 @@
             <translation>保存预设</translation>
         </message>
         <message>
-            <source>Save this chat's…</source>
+            <source>Save this chat's settings…</source>
             <translation>保存此对话的设置…</translation>
-        </message>
-        <message>
-            <source>There is a preset called {}. Replace it?</source>
-            <translation>已有名为 {} 的预设。要替换吗？</translation>
         </message>
         <message>
             <source>Use for new chats</source>
@@ -1344,7 +1305,7 @@
             <translation>用于此对话</translation>
         </message>
         <message>
-            <source>{} cannot be written: {}</source>
+            <source>{} could not be written: {}</source>
             <translation>无法写入 {}：{}</translation>
         </message>
     </context>
@@ -1375,16 +1336,12 @@
             <translation>详情（{}）</translation>
         </message>
         <message>
-            <source>Go on</source>
-            <translation>继续</translation>
-        </message>
-        <message>
             <source>Keep</source>
             <translation>保留</translation>
         </message>
         <message>
-            <source>Not begun</source>
-            <translation>尚未开始</translation>
+            <source>Not running</source>
+            <translation>未运行</translation>
         </message>
         <message>
             <source>Pause</source>
@@ -1399,11 +1356,15 @@
             <translation>{} 的进度</translation>
         </message>
         <message>
+            <source>Resume</source>
+            <translation>继续</translation>
+        </message>
+        <message>
             <source>Stopped</source>
             <translation>已停止</translation>
         </message>
         <message>
-            <source>The {} that are already here are deleted.</source>
+            <source>The {} received so far will be deleted.</source>
             <translation>已下载的 {} 会被删除。</translation>
         </message>
         <message>
@@ -1445,35 +1406,35 @@
     <context>
         <name>ReadyPage</name>
         <message>
-            <source>Every byte arrived as its authors published it: its checksums were compared. Loading takes a few seconds to a few minutes; then you can chat, also without the Internet.</source>
-            <translation>每个字节都与作者发布的一致：校验和已比对。加载需要几秒到几分钟，之后即可对话，无需联网。</translation>
+            <source>Every file was verified with its published checksum. Loading takes a few seconds to a few minutes; then you can chat, even without an Internet connection.</source>
+            <translation>每个文件都已与公布的校验和核对。加载需要几秒到几分钟，之后即可对话，没有网络连接也可以。</translation>
         </message>
         <message>
-            <source>It is ready</source>
-            <translation>已就绪</translation>
-        </message>
-        <message>
-            <source>Load it now</source>
+            <source>Load now</source>
             <translation>立即加载</translation>
         </message>
         <message>
             <source>Ready</source>
             <translation>就绪</translation>
         </message>
+        <message>
+            <source>Your model is ready</source>
+            <translation>您的模型已就绪</translation>
+        </message>
     </context>
     <context>
         <name>Recommended</name>
         <message>
-            <source>Recommended for this machine</source>
-            <translation>为本机推荐</translation>
-        </message>
-        <message>
-            <source>Take the recommended model, {}</source>
+            <source>Choose the recommended model, {}</source>
             <translation>选择推荐的模型，{}</translation>
         </message>
         <message>
-            <source>Take this one</source>
-            <translation>选择这个</translation>
+            <source>Choose this model</source>
+            <translation>选择此模型</translation>
+        </message>
+        <message>
+            <source>Recommended for this machine</source>
+            <translation>为本机推荐</translation>
         </message>
         <message>
             <source>already on this machine</source>
@@ -1491,12 +1452,12 @@
             <translation>关闭</translation>
         </message>
         <message>
-            <source>Load again</source>
-            <translation>重新加载</translation>
+            <source>Open log</source>
+            <translation>打开日志</translation>
         </message>
         <message>
-            <source>Open its log</source>
-            <translation>打开日志</translation>
+            <source>Reload</source>
+            <translation>重新加载</translation>
         </message>
         <message>
             <source>Restart engine</source>
@@ -1510,6 +1471,10 @@
     <context>
         <name>RepositoryView</name>
         <message>
+            <source>A draft is optional. Without one, the model answers more slowly.</source>
+            <translation>草稿模型可选。没有草稿模型时，模型回答得更慢。</translation>
+        </message>
+        <message>
             <source>Checking whether {} fits…</source>
             <translation>正在检查 {} 是否匹配…</translation>
         </message>
@@ -1518,66 +1483,51 @@
             <translation>草稿模型</translation>
         </message>
         <message>
-            <source>Forms of this model</source>
+            <source>Formats of this model</source>
             <translation>此模型的格式</translation>
-        </message>
-        <message>
-            <source>How fast it is, shows when it is loaded: the list does not have this pair.</source>
-            <translation>加载后才能知道速度：列表中没有这一组合。</translation>
         </message>
         <message>
             <source>No draft</source>
             <translation>无草稿模型</translation>
         </message>
         <message>
-            <source>No draft for it is known. Without one it answers all the same, only slower.</source>
-            <translation>没有已知的草稿模型。没有它也能回答，只是更慢。</translation>
+            <source>No draft is known for this model. It works without one, only more slowly.</source>
+            <translation>没有已知的适用于此模型的草稿模型。没有它也能运行，只是更慢。</translation>
         </message>
         <message>
-            <source>Whether the draft fits could not be checked: {}</source>
-            <translation>无法检查草稿模型是否匹配：{}</translation>
+            <source>The draft could not be checked: {}</source>
+            <translation>无法检查草稿模型：{}</translation>
         </message>
         <message>
-            <source>Without a draft it answers all the same, only slower.</source>
-            <translation>没有草稿模型也能回答，只是更慢。</translation>
+            <source>There is no estimate for this pair. Its speed is measured once it is loaded.</source>
+            <translation>此组合没有估计值。加载后会测量其速度。</translation>
         </message>
         <message>
-            <source>account needed</source>
+            <source>account required</source>
             <translation>需要账号</translation>
-        </message>
-        <message>
-            <source>as its authors published it</source>
-            <translation>按作者发布的原样</translation>
         </message>
         <message>
             <source>on this machine</source>
             <translation>在本机</translation>
         </message>
-    </context>
-    <context>
-        <name>Row</name>
         <message>
-            <source>Not in use: {}</source>
-            <translation>未生效：{}</translation>
-        </message>
-        <message>
-            <source>Set back</source>
-            <translation>恢复</translation>
-        </message>
-        <message>
-            <source>Set back: {}</source>
-            <translation>恢复：{}</translation>
-        </message>
-        <message>
-            <source>{} Counts when the model is loaded again.</source>
-            <translation>{}重新加载模型时生效。</translation>
+            <source>original format</source>
+            <translation>原始格式</translation>
         </message>
     </context>
     <context>
         <name>RunPage</name>
         <message>
-            <source>Copy the table</source>
+            <source>Copy table</source>
             <translation>复制表格</translation>
+        </message>
+        <message>
+            <source>Drafted tokens in the tree</source>
+            <translation>树中的草稿词元</translation>
+        </message>
+        <message>
+            <source>Drafted tokens that the target accepted</source>
+            <translation>目标模型接受的草稿词元</translation>
         </message>
         <message>
             <source>Iterations of the answer</source>
@@ -1586,6 +1536,10 @@
         <message>
             <source>Run as JSON…</source>
             <translation>运行记录存为 JSON…</translation>
+        </message>
+        <message>
+            <source>Seconds that the target waited for streamed weights</source>
+            <translation>目标模型等待流式权重的秒数</translation>
         </message>
         <message>
             <source>Tree as PNG…</source>
@@ -1616,27 +1570,58 @@
             <translation>文本</translation>
         </message>
         <message>
-            <source>waited, s</source>
+            <source>waiting, s</source>
             <translation>等待，秒</translation>
         </message>
     </context>
     <context>
         <name>SearchPalette</name>
         <message>
+            <source>No results for “{}”.
+
+A message must contain all words. The beginning of a word is enough.</source>
+            <translation>没有“{}”的搜索结果。
+
+消息必须包含所有的词。只输入词的开头即可。</translation>
+        </message>
+        <message>
+            <source>Results</source>
+            <translation>搜索结果</translation>
+        </message>
+        <message>
             <source>Search all chats</source>
             <translation>搜索所有对话</translation>
         </message>
         <message>
-            <source>The arrow keys move through what is found; Enter opens it.</source>
-            <translation>用方向键在结果间移动，按 Enter 打开。</translation>
+            <source>The arrow keys move through the results; Enter opens the selected one.</source>
+            <translation>用方向键在结果间移动，按 Enter 打开所选结果。</translation>
         </message>
         <message>
-            <source>What was found</source>
-            <translation>搜索结果</translation>
-        </message>
-        <message>
-            <source>↑ ↓ choose     Enter opens     Esc closes</source>
+            <source>↑ ↓ Select     Enter Open     Esc Close</source>
             <translation>↑ ↓ 选择     Enter 打开     Esc 关闭</translation>
+        </message>
+    </context>
+    <context>
+        <name>SearchResults</name>
+        <message>
+            <source>Chats</source>
+            <translation>对话</translation>
+        </message>
+        <message>
+            <source>Messages</source>
+            <translation>消息</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Recent</source>
+            <translation>最近使用</translation>
+        </message>
+        <message>
+            <source>You</source>
+            <translation>您</translation>
         </message>
     </context>
     <context>
@@ -1658,10 +1643,6 @@
             <translation>引擎</translation>
         </message>
         <message>
-            <source>Load the model again now</source>
-            <translation>立即重新加载模型</translation>
-        </message>
-        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>
@@ -1678,12 +1659,16 @@
             <translation>预设</translation>
         </message>
         <message>
-            <source>Set all back</source>
-            <translation>全部恢复</translation>
+            <source>Reload the model</source>
+            <translation>重新加载模型</translation>
         </message>
         <message>
-            <source>Set all back to those of new chats</source>
-            <translation>全部恢复为新对话的设置</translation>
+            <source>Reset all</source>
+            <translation>全部重置</translation>
+        </message>
+        <message>
+            <source>Reset all to the settings for new chats</source>
+            <translation>全部重置为新对话的设置</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -1705,11 +1690,11 @@
             <translation>引擎</translation>
         </message>
         <message>
-            <source>Set it up</source>
+            <source>Set up</source>
             <translation>安装</translation>
         </message>
         <message>
-            <source>Set it up ({})</source>
+            <source>Set up ({})</source>
             <translation>安装（{}）</translation>
         </message>
         <message>
@@ -1721,12 +1706,12 @@
             <translation>正在安装…</translation>
         </message>
         <message>
-            <source>The engine is ready. A small model came with this program: close this window and chat, or choose a larger one.</source>
-            <translation>引擎已就绪。本程序自带一个小模型：您可以关闭此窗口开始对话，也可以选择更大的模型。</translation>
+            <source>The engine computes the answers with PyTorch. The version that suits this machine is downloaded once, now. You can close this window in the meantime.</source>
+            <translation>引擎使用 PyTorch 计算回答。适合本机的版本现在下载，只需一次。其间您可以关闭此窗口。</translation>
         </message>
         <message>
-            <source>What computes the answers depends on this machine, so it is fetched now, once: PyTorch and what belongs to it. You may close this window meanwhile.</source>
-            <translation>计算回答的部分取决于这台电脑，因此现在获取一次：PyTorch 及其附属软件包。其间您可以关闭此窗口。</translation>
+            <source>The engine is ready. This program includes a small model: close this window to chat with it, or choose a larger one.</source>
+            <translation>引擎已就绪。本程序自带一个小模型：您可以关闭此窗口与它对话，也可以选择更大的模型。</translation>
         </message>
     </context>
     <context>
@@ -1744,6 +1729,10 @@
             <translation>镜像和代理</translation>
         </message>
         <message>
+            <source>Not enough disk space: {} needed, {} free. Free up some space first.</source>
+            <translation>磁盘空间不足：需要 {}，可用 {}。请先腾出空间。</translation>
+        </message>
+        <message>
             <source>Runtime file, or the first of its parts</source>
             <translation>运行时文件，或其第一个分卷</translation>
         </message>
@@ -1752,12 +1741,8 @@
             <translation>运行时文件 (*.zip *.zip.001)</translation>
         </message>
         <message>
-            <source>Set up from a runtime file, without a network</source>
-            <translation>不用网络，从运行时文件安装</translation>
-        </message>
-        <message>
-            <source>{} are needed, and only {} are free: make room first.</source>
-            <translation>需要 {}，但只剩 {}：请先腾出空间。</translation>
+            <source>Set up from a runtime file, without a network connection</source>
+            <translation>从运行时文件安装，无需网络连接</translation>
         </message>
     </context>
     <context>
@@ -1767,7 +1752,7 @@
             <translation>对话列表</translation>
         </message>
         <message>
-            <source>Open the folder</source>
+            <source>Open folder</source>
             <translation>打开文件夹</translation>
         </message>
         <message>
@@ -1777,60 +1762,107 @@
         <message>
             <source>Your chats will be listed here.
 
-Chats from ChatGPT can be imported: see “⋯” above.</source>
+You can import chats from ChatGPT in the menu “⋯” above.</source>
             <translation>您的对话会列在这里。
 
-可以导入 ChatGPT 的对话：见上方的“⋯”。</translation>
+您可以在上方的“⋯”菜单中导入 ChatGPT 的对话。</translation>
+        </message>
+    </context>
+    <context>
+        <name>SidebarHeader</name>
+        <message>
+            <source>Export all chats…</source>
+            <translation>导出所有对话…</translation>
+        </message>
+        <message>
+            <source>Folders, import, export, keyboard shortcuts, logs</source>
+            <translation>文件夹、导入、导出、键盘快捷键、日志</translation>
+        </message>
+        <message>
+            <source>Import chats…</source>
+            <translation>导入对话…</translation>
+        </message>
+        <message>
+            <source>Keyboard shortcuts…</source>
+            <translation>键盘快捷键…</translation>
+        </message>
+        <message>
+            <source>More</source>
+            <translation>更多</translation>
+        </message>
+        <message>
+            <source>New chat</source>
+            <translation>新对话</translation>
+        </message>
+        <message>
+            <source>New chat (Ctrl+N)</source>
+            <translation>新对话 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>New folder</source>
+            <translation>新建文件夹</translation>
+        </message>
+        <message>
+            <source>Open log folder</source>
+            <translation>打开日志文件夹</translation>
+        </message>
+        <message>
+            <source>Search</source>
+            <translation>搜索</translation>
+        </message>
+        <message>
+            <source>Search all chats (Ctrl+K)</source>
+            <translation>搜索所有对话 (Ctrl+K)</translation>
         </message>
     </context>
     <context>
         <name>SourcesView</name>
         <message>
-            <source>Every package is compared with the checksum that this program came with, wherever it comes from.</source>
-            <translation>无论软件包来自何处，都会与本程序自带的校验和进行比对。</translation>
+            <source>An address must start with {}.</source>
+            <translation>地址必须以 {} 开头。</translation>
         </message>
         <message>
-            <source>It begins with {}.</source>
-            <translation>地址以 {} 开头。</translation>
+            <source>Every package is verified with a checksum from this program, whatever its source.</source>
+            <translation>无论软件包来自何处，都会用本程序自带的校验和进行校验。</translation>
         </message>
         <message>
-            <source>Mirror of PyTorch's index</source>
-            <translation>PyTorch 索引的镜像</translation>
-        </message>
-        <message>
-            <source>Mirror of the package index</source>
-            <translation>软件包索引的镜像</translation>
+            <source>Package index mirror</source>
+            <translation>软件包索引镜像</translation>
         </message>
         <message>
             <source>Proxy</source>
             <translation>代理</translation>
         </message>
         <message>
-            <source>{}: “{}” is no address.</source>
-            <translation>{}：“{}”不是地址。</translation>
+            <source>PyTorch index mirror</source>
+            <translation>PyTorch 索引镜像</translation>
+        </message>
+        <message>
+            <source>{}: “{}” is not a valid address.</source>
+            <translation>{}：“{}”不是有效的地址。</translation>
         </message>
     </context>
     <context>
         <name>SpeedPage</name>
         <message>
-            <source>A short answer without a draft: {} tokens. It is kept.</source>
-            <translation>不用草稿模型的简短回答：{} 个词元。结果会保存。</translation>
+            <source>Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept.</source>
+            <translation>不用起草方法生成一个简短的回答（{} 个词元），作为参照。结果会保存。</translation>
         </message>
         <message>
-            <source>Measure plain decoding here</source>
-            <translation>在本机测量普通解码</translation>
+            <source>Measure plain decoding</source>
+            <translation>测量普通解码</translation>
         </message>
         <message>
             <source>Measuring plain decoding…</source>
             <translation>正在测量普通解码…</translation>
         </message>
         <message>
-            <source>When an answer is whole, this page says why it was as fast as it was.</source>
-            <translation>回答完成后，此页会说明速度的原因。</translation>
+            <source>Speed</source>
+            <translation>速度</translation>
         </message>
         <message>
-            <source>Why this fast</source>
-            <translation>速度的原因</translation>
+            <source>When an answer is complete, this page explains its speed.</source>
+            <translation>回答完成后，此页会说明其速度的原因。</translation>
         </message>
     </context>
     <context>
@@ -1844,8 +1876,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>最近 30 秒</translation>
         </message>
         <message>
-            <source>now {} tokens/s, on the whole {} tokens/s</source>
-            <translation>当前 {} 词元/秒，总体 {} 词元/秒</translation>
+            <source>now {} tokens/s, average {} tokens/s</source>
+            <translation>当前 {} 词元/秒，平均 {} 词元/秒</translation>
         </message>
         <message>
             <source>seconds</source>
@@ -1859,12 +1891,22 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>SplitBar</name>
         <message>
-            <source>Where the time went</source>
-            <translation>时间都用在哪里</translation>
+            <source>Time by phase</source>
+            <translation>各阶段用时</translation>
         </message>
         <message>
             <source>draft</source>
             <translation>草稿模型</translation>
+        </message>
+        <message>
+            <source>draft: proposing the token tree
+target: computing the target's pass, which verifies the tree
+waiting: the target waits for streamed weights
+other: everything else</source>
+            <translation>草稿模型：提出词元树
+目标模型：计算目标模型的一遍，用于验证词元树
+等待：目标模型等待流式权重
+其他：其余所有用时</translation>
         </message>
         <message>
             <source>other</source>
@@ -1882,12 +1924,28 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>StatsPanel</name>
         <message>
-            <source>drafter {}</source>
-            <translation>起草方法 {}</translation>
+            <source>Seconds from the request to the first token. In this time, the model reads the prompt.</source>
+            <translation>从发出请求到首个词元的秒数。在此期间，模型读取提示词。</translation>
         </message>
         <message>
-            <source>drafter {}, budget {}</source>
-            <translation>起草方法 {}，预算 {}</translation>
+            <source>The drafter is the method that proposes tokens; the budget is the maximum number of tokens in one tree of proposals.</source>
+            <translation>起草方法是提出词元的方法；预算是一棵词元树的最大词元数。</translation>
+        </message>
+        <message>
+            <source>Tokens generated per second. A token is a word or a part of a word.</source>
+            <translation>每秒生成的词元数。一个词元是一个词或词的一部分。</translation>
+        </message>
+        <message>
+            <source>Tokens that one pass of the target model adds to the answer, on average. Without speculative decoding, it is 1.</source>
+            <translation>目标模型每一遍为回答增加的平均词元数。不用推测解码时为 1。</translation>
+        </message>
+        <message>
+            <source>drafter: {}</source>
+            <translation>起草方法：{}</translation>
+        </message>
+        <message>
+            <source>drafter: {}, budget: {}</source>
+            <translation>起草方法：{}，预算：{}</translation>
         </message>
         <message>
             <source>s to first token</source>
@@ -1941,20 +1999,20 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>正在停止…</translation>
         </message>
         <message>
-            <source>at most {} more</source>
+            <source>at most {} left</source>
             <translation>最多还需 {}</translation>
         </message>
         <message>
-            <source>drafting, {} nodes</source>
-            <translation>起草中，{} 个节点</translation>
+            <source>drafting: {} tokens so far</source>
+            <translation>起草中：目前 {} 个词元</translation>
         </message>
         <message>
-            <source>usually about {} more</source>
-            <translation>通常约还需 {}</translation>
+            <source>probably about {} left</source>
+            <translation>大概还需约 {}</translation>
         </message>
         <message>
-            <source>verifying, layer {} of {}</source>
-            <translation>验证中，第 {} / {} 层</translation>
+            <source>verifying: layer {} of {}</source>
+            <translation>正在验证：第 {} / {} 层</translation>
         </message>
         <message>
             <source>{} h {} min</source>
@@ -1977,7 +2035,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>● 就绪</translation>
         </message>
         <message>
-            <source>✕ No model is loaded</source>
+            <source>✕ No model loaded</source>
             <translation>✕ 未加载模型</translation>
         </message>
         <message>
@@ -2012,8 +2070,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>缩小 (−)</translation>
         </message>
         <message>
-            <source>held: {} of {}</source>
-            <translation>已停住：{} / {}</translation>
+            <source>paused: {} of {}</source>
+            <translation>已暂停：{} / {}</translation>
         </message>
         <message>
             <source>{} of {}</source>
@@ -2057,22 +2115,30 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>思考</translation>
         </message>
         <message>
-            <source>folded</source>
+            <source>collapsed</source>
             <translation>已折叠</translation>
         </message>
         <message>
-            <source>unfolded</source>
+            <source>expanded</source>
             <translation>已展开</translation>
         </message>
     </context>
     <context>
         <name>TimePage</name>
         <message>
-            <source>All weights are in memory: nothing is streamed.</source>
-            <translation>所有权重都在内存中：无需流式读取。</translation>
+            <source>Accepted nodes per iteration</source>
+            <translation>每轮迭代接受的节点数</translation>
         </message>
         <message>
-            <source>Layers of the pass under way</source>
+            <source>All weights are in memory; nothing is streamed.</source>
+            <translation>所有权重都在内存中；无需流式读取。</translation>
+        </message>
+        <message>
+            <source>How often the target accepted 0, 1, 2 or more drafted tokens in one iteration.</source>
+            <translation>目标模型在一轮迭代中接受 0、1、2 个或更多草稿词元的次数。</translation>
+        </message>
+        <message>
+            <source>Layers of the current pass</source>
             <translation>当前一遍的各层</translation>
         </message>
         <message>
@@ -2080,12 +2146,16 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>每轮迭代的秒数</translation>
         </message>
         <message>
-            <source>Tokens accepted, how often</source>
-            <translation>接受的词元数及次数</translation>
+            <source>The target verifies the tree layer by layer.</source>
+            <translation>目标模型逐层验证这棵树。</translation>
         </message>
         <message>
             <source>Tokens/s</source>
             <translation>词元/秒</translation>
+        </message>
+        <message>
+            <source>Weights that do not fit in the memory of the compute device are streamed in every pass.</source>
+            <translation>计算设备内存容纳不下的权重，会在每一遍中流式载入。</translation>
         </message>
     </context>
     <context>
@@ -2110,20 +2180,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>Tray</name>
         <message>
+            <source>Answer complete</source>
+            <translation>回答已完成</translation>
+        </message>
+        <message>
             <source>Quit</source>
             <translation>退出</translation>
         </message>
         <message>
-            <source>Show the window</source>
+            <source>Show window</source>
             <translation>显示窗口</translation>
-        </message>
-        <message>
-            <source>The answer is complete</source>
-            <translation>回答已完成</translation>
         </message>
     </context>
     <context>
         <name>TreeLegend</name>
+        <message>
+            <source>Each node of the tree is a token that a drafter has proposed. One pass of the target verifies all nodes: it accepts one path, rejects the others and adds a bonus token of its own.</source>
+            <translation>树的每个节点都是起草方法提出的一个词元。目标模型用一遍验证所有节点：接受一条路径，拒绝其余节点，并添加一个自己的奖励词元。</translation>
+        </message>
         <message>
             <source>Legend of the token tree</source>
             <translation>词元树图例</translation>
@@ -2148,8 +2222,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>TreePage</name>
         <message>
-            <source>It gave the answer: “{}”</source>
-            <translation>它为回答贡献了：“{}”</translation>
+            <source>Added to the answer: “{}”</source>
+            <translation>已添加到回答：“{}”</translation>
         </message>
         <message>
             <source>Iteration {}: {} drafted</source>
@@ -2160,8 +2234,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>第 {} 轮迭代：接受 {} / {}</translation>
         </message>
         <message>
-            <source>Point at a token, or walk to it by arrow keys.</source>
-            <translation>指向一个词元，或用方向键移动到它。</translation>
+            <source>Point at a token or select one with the arrow keys.</source>
+            <translation>指向一个词元，或用方向键选择。</translation>
         </message>
         <message>
             <source>Token tree</source>
@@ -2186,12 +2260,12 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>UpdateNotice</name>
         <message>
-            <source>Newer version: {}</source>
-            <translation>新版本：{}</translation>
+            <source>A newer version of this program is available. Click to read about it.</source>
+            <translation>本程序有新版本。点击查看详情。</translation>
         </message>
         <message>
-            <source>There is a newer version of this program. Read about it</source>
-            <translation>本程序有新版本。查看详情</translation>
+            <source>Newer version: {}</source>
+            <translation>新版本：{}</translation>
         </message>
         <message>
             <source>Version {}</source>
@@ -2199,81 +2273,92 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         </message>
     </context>
     <context>
-        <name>WaitingList</name>
+        <name>VersionSwitch</name>
         <message>
-            <source>Do not ask this</source>
-            <translation>不再提问</translation>
+            <source>Next version</source>
+            <translation>下一版本</translation>
         </message>
+        <message>
+            <source>Previous version</source>
+            <translation>上一版本</translation>
+        </message>
+        <message>
+            <source>Version {} of {}</source>
+            <translation>版本 {} / {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>WaitingList</name>
         <message>
             <source>Next: {}</source>
             <translation>接下来：{}</translation>
         </message>
         <message>
-            <source>Questions that wait</source>
-            <translation>等待中的问题</translation>
+            <source>Queued questions</source>
+            <translation>排队中的问题</translation>
+        </message>
+        <message>
+            <source>Remove from the queue</source>
+            <translation>从队列中移除</translation>
         </message>
     </context>
     <context>
         <name>WherePage</name>
         <message>
-            <source>Asking the Hub…</source>
-            <translation>正在查询 Hub…</translation>
-        </message>
-        <message>
             <source>Change folder…</source>
             <translation>更改文件夹…</translation>
+        </message>
+        <message>
+            <source>Contacting Hugging Face…</source>
+            <translation>正在连接 Hugging Face…</translation>
         </message>
         <message>
             <source>Download</source>
             <translation>下载</translation>
         </message>
         <message>
-            <source>Folder for models</source>
-            <translation>存放模型的文件夹</translation>
+            <source>Folder</source>
+            <translation>文件夹</translation>
         </message>
         <message>
-            <source>Folder of your models</source>
+            <source>Models folder</source>
             <translation>模型文件夹</translation>
         </message>
         <message>
-            <source>Move them</source>
-            <translation>移动</translation>
+            <source>Move models</source>
+            <translation>移动模型</translation>
         </message>
         <message>
             <source>Moving your models</source>
             <translation>正在移动您的模型</translation>
         </message>
         <message>
-            <source>The disk may be slow: models run best from an SSD inside this machine.</source>
-            <translation>磁盘可能较慢：模型放在本机的 SSD 上运行效果最好。</translation>
+            <source>Not enough disk space: {} needed, {} free. Free up some space and return to this page, choose a folder on another disk, or choose a smaller model.</source>
+            <translation>磁盘空间不足：需要 {}，可用 {}。请腾出空间后回到此页，或选择其他磁盘上的文件夹，或选择更小的模型。</translation>
         </message>
         <message>
-            <source>The models you have ({}) move to {}.</source>
+            <source>The environment variable {} sets this folder.</source>
+            <translation>此文件夹由环境变量 {} 指定。</translation>
+        </message>
+        <message>
+            <source>This disk may be slow. Models run best from an SSD inside this machine.</source>
+            <translation>此磁盘可能较慢。模型放在本机内部的 SSD 上运行效果最好。</translation>
+        </message>
+        <message>
+            <source>To be downloaded</source>
+            <translation>将要下载</translation>
+        </message>
+        <message>
+            <source>Where to store the model</source>
+            <translation>模型的存放位置</translation>
+        </message>
+        <message>
+            <source>Your existing models ({}) will be moved to {}.</source>
             <translation>您已有的模型（{}）将移到 {}。</translation>
         </message>
         <message>
-            <source>Too little room: {} are needed, and {} are free. Make room and come back to this page, choose a folder on another disk, or a smaller model.</source>
-            <translation>空间不足：需要 {}，可用 {}。请腾出空间后回到此页，或选择其他磁盘上的文件夹，或更小的模型。</translation>
-        </message>
-        <message>
-            <source>What will be downloaded</source>
-            <translation>将要下载的内容</translation>
-        </message>
-        <message>
-            <source>Where</source>
-            <translation>位置</translation>
-        </message>
-        <message>
-            <source>Where it will be kept</source>
-            <translation>保存位置</translation>
-        </message>
-        <message>
-            <source>{} are free, {} are needed.</source>
-            <translation>可用 {}，需要 {}。</translation>
-        </message>
-        <message>
-            <source>{} says where models lie.</source>
-            <translation>{} 指定了模型的位置。</translation>
+            <source>{} needed, {} free.</source>
+            <translation>需要 {}，可用 {}。</translation>
         </message>
     </context>
     <context>
@@ -2302,42 +2387,42 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>_Table</name>
         <message>
-            <source>Models of the catalogue</source>
-            <translation>目录中的模型</translation>
+            <source>Model catalogue</source>
+            <translation>模型目录</translation>
         </message>
     </context>
     <context>
-        <name>_Versions</name>
+        <name>chat_import</name>
         <message>
-            <source>Next version</source>
-            <translation>下一版本</translation>
+            <source>Import</source>
+            <translation>导入</translation>
         </message>
         <message>
-            <source>Previous version</source>
-            <translation>上一版本</translation>
+            <source>Imported 1 chat</source>
+            <translation>已导入 1 个对话</translation>
         </message>
         <message>
-            <source>Version {} of {}</source>
-            <translation>版本 {} / {}</translation>
+            <source>Imported {} chats</source>
+            <translation>已导入 {} 个对话</translation>
+        </message>
+        <message>
+            <source>Stopped. {}</source>
+            <translation>已停止。{}</translation>
+        </message>
+        <message>
+            <source>These chats could not be read:</source>
+            <translation>以下对话无法读取：</translation>
+        </message>
+        <message>
+            <source>{} could not be read</source>
+            <translation>{} 个无法读取</translation>
         </message>
     </context>
     <context>
         <name>chat_options</name>
         <message>
-            <source>Above 1: tokens that were there before become less likely.</source>
-            <translation>大于 1：出现过的词元更不易再出现。</translation>
-        </message>
-        <message>
-            <source>Added to the logits of tokens. On each line: the token's id, a colon, -1000 to 1000.</source>
-            <translation>加到词元的 logit 上。每行一个：词元 ID、冒号、-1000 到 1000。</translation>
-        </message>
-        <message>
-            <source>An answer ends after this many tokens at the latest.</source>
-            <translation>回答最多有这么多词元。</translation>
-        </message>
-        <message>
-            <source>An answer ends before the first of these. One on each line; \n: a line break.</source>
-            <translation>回答在其中最先出现的字符串之前结束。每行一个；\n：换行。</translation>
+            <source>Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000.</source>
+            <translation>加到单个词元的 logit 上。每行一个：词元 ID、冒号、-1000 到 1000 的值。</translation>
         </message>
         <message>
             <source>Answer</source>
@@ -2368,20 +2453,20 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>起草方法</translation>
         </message>
         <message>
+            <source>Exclude tokens whose probability is below this fraction of the most likely token's.</source>
+            <translation>排除概率低于最可能词元概率的这一比例的词元。</translation>
+        </message>
+        <message>
             <source>Frequency penalty</source>
             <translation>频率惩罚</translation>
         </message>
         <message>
-            <source>How deep a token tree may grow.</source>
-            <translation>词元树最多可以长多深。</translation>
+            <source>Higher values make answers more varied. 0 always picks the most likely token.</source>
+            <translation>值越大，回答越多样。0：始终选最可能的词元。</translation>
         </message>
         <message>
-            <source>How freely tokens are chosen. 0: always the likeliest one.</source>
-            <translation>选择词元的自由程度。0：始终选最可能的词元。</translation>
-        </message>
-        <message>
-            <source>Keep how likely each token was, and this many other tokens beside it.</source>
-            <translation>保留每个词元的概率，以及另外这么多个候选词元。</translation>
+            <source>Instructions that the model receives before the chat: its role and how it should answer.</source>
+            <translation>模型在对话之前收到的指示：它的角色，以及应如何回答。</translation>
         </message>
         <message>
             <source>Log-probabilities</source>
@@ -2392,8 +2477,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>logit 偏置</translation>
         </message>
         <message>
-            <source>Longest answer</source>
+            <source>Maximum answer length</source>
             <translation>回答长度上限</translation>
+        </message>
+        <message>
+            <source>Maximum depth of a token tree.</source>
+            <translation>词元树的最大深度。</translation>
+        </message>
+        <message>
+            <source>Maximum number of nodes in a token tree. auto: the fastest size, found while answering.</source>
+            <translation>词元树的最大节点数。自动：在回答过程中找出最快的值。</translation>
+        </message>
+        <message>
+            <source>Maximum number of tokens in an answer.</source>
+            <translation>一个回答的最大词元数。</translation>
+        </message>
+        <message>
+            <source>Maximum number of tokens in prompt and answer together. A larger context needs more memory.</source>
+            <translation>提示词与回答合计的最大词元数。上下文越大，需要的内存越多。</translation>
         </message>
         <message>
             <source>Min-p</source>
@@ -2404,28 +2505,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>模型</translation>
         </message>
         <message>
-            <source>Most nodes in a token tree. auto: what is fastest here, found while it answers.</source>
-            <translation>词元树的最多节点数。自动：在回答过程中找出本机最快的值。</translation>
-        </message>
-        <message>
-            <source>Most tokens of the prompt and the answer together. More takes more memory.</source>
-            <translation>提示词与回答合计的最多词元数。越大占用内存越多。</translation>
-        </message>
-        <message>
-            <source>No token less likely than this part of the likeliest one.</source>
-            <translation>排除概率低于最可能词元的这一比例的词元。</translation>
-        </message>
-        <message>
-            <source>Nodes the draft expands in each round.</source>
+            <source>Number of nodes that the draft expands in each round.</source>
             <translation>草稿模型每一轮扩展的节点数。</translation>
-        </message>
-        <message>
-            <source>Only the likeliest tokens that together have this probability. 1: all.</source>
-            <translation>只取概率之和达到此值的最可能词元。1：全部。</translation>
-        </message>
-        <message>
-            <source>Only this many of the likeliest tokens.</source>
-            <translation>只取这么多个最可能的词元。</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -2440,8 +2521,12 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>重复惩罚</translation>
         </message>
         <message>
-            <source>Said to the model before everything else: who it is and how it answers.</source>
-            <translation>最先告诉模型的话：它是谁、如何回答。</translation>
+            <source>Sample only from the most likely tokens whose probabilities add up to this value. 1: all tokens.</source>
+            <translation>只从概率之和达到此值的最可能词元中采样。1：全部词元。</translation>
+        </message>
+        <message>
+            <source>Sample only from this many of the most likely tokens.</source>
+            <translation>只从这么多个最可能的词元中采样。</translation>
         </message>
         <message>
             <source>Sampling</source>
@@ -2456,16 +2541,20 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>停止字符串</translation>
         </message>
         <message>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
+            <source>Store the probability of each token, and of this many alternatives.</source>
+            <translation>保存每个词元的概率，以及另外这么多个候选词元的概率。</translation>
         </message>
         <message>
-            <source>Taken off the logit of a token for each time it is in the answer already.</source>
+            <source>Subtracted from the logit of a token for each time it already occurs in the answer.</source>
             <translation>词元在回答中每出现过一次，就从其 logit 中减去一次。</translation>
         </message>
         <message>
-            <source>Taken off the logit of each token that is in the answer already, once.</source>
+            <source>Subtracted once from the logit of every token that already occurs in the answer.</source>
             <translation>从回答中已出现的每个词元的 logit 中减去一次。</translation>
+        </message>
+        <message>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
         </message>
         <message>
             <source>Target</source>
@@ -2476,20 +2565,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>温度</translation>
         </message>
         <message>
-            <source>The method that proposes tokens. It changes the speed, not what the target would say.</source>
-            <translation>提出词元的方法。它改变速度，不改变目标模型要说的内容。</translation>
+            <source>The answer ends before the first of these texts. One per line; \n stands for a line break.</source>
+            <translation>回答在其中最先出现的文本之前结束。每行一个；\n 表示换行。</translation>
+        </message>
+        <message>
+            <source>The method that proposes tokens. It affects the speed, not the quality of the answers.</source>
+            <translation>提出词元的方法。它影响速度，不影响回答的质量。</translation>
         </message>
         <message>
             <source>The model that answers.</source>
             <translation>负责回答的模型。</translation>
         </message>
         <message>
-            <source>The model that guesses ahead. It must number tokens as the target does.</source>
-            <translation>提前猜测的模型。它的词元编号必须与目标模型一致。</translation>
+            <source>The same seed and settings give the same text on the processor; on a graphics card, in float32. Empty: a new seed for each answer.</source>
+            <translation>在处理器上，种子和设置相同则文本相同；在显卡上，使用 float32 时如此。留空：每次回答使用新的种子。</translation>
         </message>
         <message>
-            <source>The same seed with the same settings gives the same text in float32. Empty: a new one.</source>
-            <translation>在 float32 下，种子和设置相同则文本相同。留空：每次使用新种子。</translation>
+            <source>The small model that guesses ahead. It must have the same vocabulary as the target.</source>
+            <translation>提前猜测的小模型。它的词表必须与目标模型相同。</translation>
         </message>
         <message>
             <source>Top-k</source>
@@ -2500,8 +2593,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>Top-p</translation>
         </message>
         <message>
+            <source>Values above 1 make tokens that already occur in the text less likely.</source>
+            <translation>大于 1 的值使文本中已出现的词元更不易再出现。</translation>
+        </message>
+        <message>
             <source>auto</source>
             <translation>自动</translation>
+        </message>
+        <message>
+            <source>best available</source>
+            <translation>最佳可用模型</translation>
+        </message>
+        <message>
+            <source>included with the program</source>
+            <translation>程序自带的模型</translation>
+        </message>
+        <message>
+            <source>no limit</source>
+            <translation>不限</translation>
         </message>
         <message>
             <source>none</source>
@@ -2512,20 +2621,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>关</translation>
         </message>
         <message>
-            <source>the best one here</source>
-            <translation>本机最佳的</translation>
-        </message>
-        <message>
-            <source>the one that comes with the program</source>
-            <translation>程序自带的模型</translation>
-        </message>
-        <message>
             <source>tokens</source>
             <translation>词元</translation>
-        </message>
-        <message>
-            <source>until the model ends</source>
-            <translation>直到模型结束</translation>
         </message>
     </context>
     <context>
@@ -2547,36 +2644,36 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>引擎：{}</translation>
         </message>
         <message>
-            <source>Get PyTorch</source>
-            <translation>获取 PyTorch</translation>
-        </message>
-        <message>
-            <source>Get the packages</source>
-            <translation>获取软件包</translation>
-        </message>
-        <message>
             <source>Graphics card</source>
             <translation>显卡</translation>
+        </message>
+        <message>
+            <source>Install PyTorch</source>
+            <translation>安装 PyTorch</translation>
+        </message>
+        <message>
+            <source>Install the packages</source>
+            <translation>安装软件包</translation>
         </message>
         <message>
             <source>NVIDIA graphics card (CUDA)</source>
             <translation>NVIDIA 显卡（CUDA）</translation>
         </message>
         <message>
-            <source>None that can compute</source>
-            <translation>没有可用于计算的</translation>
+            <source>None suitable</source>
+            <translation>没有合适的显卡</translation>
         </message>
         <message>
             <source>Processor (CPU)</source>
             <translation>处理器（CPU）</translation>
         </message>
         <message>
-            <source>Switch to it</source>
+            <source>Switch to the new engine</source>
             <translation>切换到新引擎</translation>
         </message>
         <message>
-            <source>Try it out: one product, one token</source>
-            <translation>试运行：一次乘法，一个词元</translation>
+            <source>Test: one matrix product, one token</source>
+            <translation>测试：一次矩阵乘法，一个词元</translation>
         </message>
         <message>
             <source>Unpack the file</source>
@@ -2595,113 +2692,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>{} 可用</translation>
         </message>
         <message>
-            <source>{} to download, {} on the disk</source>
-            <translation>下载 {}，占用磁盘 {}</translation>
-        </message>
-    </context>
-    <context>
-        <name>files</name>
-        <message>
-            <source>All files (*)</source>
-            <translation>所有文件 (*)</translation>
-        </message>
-        <message>
-            <source>Chats (*.specexec-chat *.json *.zip)</source>
-            <translation>对话 (*.specexec-chat *.json *.zip)</translation>
-        </message>
-        <message>
-            <source>Export</source>
-            <translation>导出</translation>
-        </message>
-        <message>
-            <source>Import chats exported here or from ChatGPT</source>
-            <translation>导入从本程序或 ChatGPT 导出的对话</translation>
-        </message>
-        <message>
-            <source>JSON, with every version (*.json)</source>
-            <translation>JSON，含所有版本 (*.json)</translation>
-        </message>
-        <message>
-            <source>Markdown (*.md)</source>
-            <translation>Markdown (*.md)</translation>
-        </message>
-        <message>
-            <source>PDF (*.pdf)</source>
-            <translation>PDF (*.pdf)</translation>
-        </message>
-        <message>
-            <source>Plain text (*.txt)</source>
-            <translation>纯文本 (*.txt)</translation>
-        </message>
-        <message>
-            <source>Save as PDF</source>
-            <translation>另存为 PDF</translation>
-        </message>
-        <message>
-            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
-            <translation>SpecExec Desktop 对话，含所有版本 (*.specexec-chat)</translation>
-        </message>
-    </context>
-    <context>
-        <name>headings</name>
-        <message>
-            <source>Folder {}</source>
-            <translation>文件夹 {}</translation>
-        </message>
-        <message>
-            <source>New chat</source>
-            <translation>新对话</translation>
-        </message>
-        <message>
-            <source>Pinned</source>
-            <translation>已置顶</translation>
-        </message>
-        <message>
-            <source>Previous 30 days</source>
-            <translation>过去 30 天</translation>
-        </message>
-        <message>
-            <source>Previous 7 days</source>
-            <translation>过去 7 天</translation>
-        </message>
-        <message>
-            <source>Today</source>
-            <translation>今天</translation>
-        </message>
-        <message>
-            <source>Yesterday</source>
-            <translation>昨天</translation>
-        </message>
-        <message>
-            <source>{month} {year}</source>
-            <translation>{year} 年 {month}</translation>
-        </message>
-    </context>
-    <context>
-        <name>import_bar</name>
-        <message>
-            <source>Import</source>
-            <translation>导入</translation>
-        </message>
-        <message>
-            <source>Imported 1 chat</source>
-            <translation>已导入 1 个对话</translation>
-        </message>
-        <message>
-            <source>Imported {} chats</source>
-            <translation>已导入 {} 个对话</translation>
-        </message>
-        <message>
-            <source>Stopped. {}</source>
-            <translation>已停止。{}</translation>
-        </message>
-        <message>
-            <source>The rest of the file was imported. What could not be read:</source>
-            <translation>文件的其余部分已导入。无法读取的内容：</translation>
-        </message>
-        <message>
-            <source>{} could not be read</source>
-            <translation>{} 个无法读取</translation>
+            <source>{} to download, {} on disk</source>
+            <translation>需下载 {}，占用磁盘 {}</translation>
         </message>
     </context>
     <context>
@@ -2742,11 +2734,15 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>草稿模型</translation>
         </message>
         <message>
+            <source>draft KV cache</source>
+            <translation>草稿模型的 KV 缓存</translation>
+        </message>
+        <message>
             <source>heads</source>
             <translation>预测头</translation>
         </message>
         <message>
-            <source>slots of streamed layers</source>
+            <source>slots for streamed layers</source>
             <translation>流式层的槽位</translation>
         </message>
         <message>
@@ -2754,15 +2750,11 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>目标模型</translation>
         </message>
         <message>
-            <source>the draft's KV cache</source>
-            <translation>草稿模型的 KV 缓存</translation>
-        </message>
-        <message>
-            <source>the target's KV cache</source>
+            <source>target KV cache</source>
             <translation>目标模型的 KV 缓存</translation>
         </message>
         <message>
-            <source>{} read from the disk in each pass</source>
+            <source>{} read from the disk in every pass</source>
             <translation>每遍从磁盘读取 {}</translation>
         </message>
     </context>
@@ -2773,19 +2765,19 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>已接受。</translation>
         </message>
         <message>
-            <source>Draft {}, target {}, its rank {}.</source>
-            <translation>草稿模型 {}，目标模型 {}，其排名第 {}。</translation>
+            <source>Draft {}, target {} (rank {}).</source>
+            <translation>草稿模型 {}，目标模型 {}（排名第 {}）。</translation>
         </message>
         <message>
             <source>Draft {}.</source>
             <translation>草稿模型 {}。</translation>
         </message>
         <message>
-            <source>Not judged yet.</source>
-            <translation>尚未判定。</translation>
+            <source>Not verified yet.</source>
+            <translation>尚未验证。</translation>
         </message>
         <message>
-            <source>Rejected: its parent was.</source>
+            <source>Rejected: its parent was rejected.</source>
             <translation>已拒绝：其父节点被拒绝。</translation>
         </message>
         <message>
@@ -2793,24 +2785,44 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>已拒绝：回答在此之前已结束。</translation>
         </message>
         <message>
-            <source>Rejected: the target went on with “{}”.</source>
-            <translation>已拒绝：目标模型接着写的是“{}”。</translation>
+            <source>Rejected: the target chose “{}”.</source>
+            <translation>已拒绝：目标模型选择了“{}”。</translation>
         </message>
         <message>
-            <source>The target's own, for the work of checking was done.</source>
-            <translation>目标模型自己的词元，检查时顺带得到。</translation>
+            <source>The target's own choice, from the same pass that verified the tree.</source>
+            <translation>目标模型自己的选择，来自验证词元树的同一遍。</translation>
         </message>
         <message>
-            <source>The target's own, {} probable to it.</source>
-            <translation>目标模型自己的词元，其概率为 {}。</translation>
+            <source>The target's own choice, with a probability of {}.</source>
+            <translation>目标模型自己的选择，其概率为 {}。</translation>
+        </message>
+        <message>
+            <source>draft model</source>
+            <translation>草稿模型</translation>
+        </message>
+        <message>
+            <source>heads</source>
+            <translation>预测头</translation>
         </message>
         <message>
             <source>less than 0.1 %</source>
             <translation>小于 0.1%</translation>
         </message>
         <message>
-            <source>nobody</source>
-            <translation>无</translation>
+            <source>lookahead</source>
+            <translation>前瞻</translation>
+        </message>
+        <message>
+            <source>n-gram</source>
+            <translation>n-gram</translation>
+        </message>
+        <message>
+            <source>recycling</source>
+            <translation>回收</translation>
+        </message>
+        <message>
+            <source>unknown</source>
+            <translation>未知</translation>
         </message>
         <message>
             <source>{} %</source>
@@ -2825,8 +2837,43 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>“{}”，词元 {}：奖励词元。{}</translation>
         </message>
         <message>
-            <source>“{}”: the last token of the text so far; the tree grows from it.</source>
-            <translation>“{}”：目前文本的最后一个词元，树从这里生长。</translation>
+            <source>“{}”: the last token of the text so far. The tree grows from it.</source>
+            <translation>“{}”：目前文本的最后一个词元。树从这里生长。</translation>
+        </message>
+    </context>
+    <context>
+        <name>outline</name>
+        <message>
+            <source>Folder {}</source>
+            <translation>文件夹 {}</translation>
+        </message>
+        <message>
+            <source>New chat</source>
+            <translation>新对话</translation>
+        </message>
+        <message>
+            <source>Pinned</source>
+            <translation>已置顶</translation>
+        </message>
+        <message>
+            <source>Previous 30 days</source>
+            <translation>过去 30 天</translation>
+        </message>
+        <message>
+            <source>Previous 7 days</source>
+            <translation>过去 7 天</translation>
+        </message>
+        <message>
+            <source>Today</source>
+            <translation>今天</translation>
+        </message>
+        <message>
+            <source>Yesterday</source>
+            <translation>昨天</translation>
+        </message>
+        <message>
+            <source>{month} {year}</source>
+            <translation>{year} 年 {month}</translation>
         </message>
     </context>
     <context>
@@ -2836,16 +2883,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>外观与语言</translation>
         </message>
         <message>
-            <source>Ask GitHub once a day whether there is a newer version, and say so. Nothing is downloaded.</source>
-            <translation>每天向 GitHub 询问一次是否有新版本，有则告知。不会下载任何内容。</translation>
+            <source>Behaviour</source>
+            <translation>行为</translation>
+        </message>
+        <message>
+            <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
+            <translation>每天在 GitHub 上检查一次，有新版本则告知。不会下载任何内容。</translation>
+        </message>
+        <message>
+            <source>Check for updates</source>
+            <translation>检查更新</translation>
+        </message>
+        <message>
+            <source>Computation</source>
+            <translation>计算</translation>
         </message>
         <message>
             <source>Compute device</source>
             <translation>计算设备</translation>
-        </message>
-        <message>
-            <source>Computing</source>
-            <translation>计算</translation>
         </message>
         <message>
             <source>Ctrl+Enter</source>
@@ -2860,32 +2915,20 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>GiB</translation>
         </message>
         <message>
-            <source>Habits</source>
-            <translation>使用习惯</translation>
-        </message>
-        <message>
             <source>Language</source>
             <translation>语言</translation>
         </message>
         <message>
-            <source>Less motion</source>
-            <translation>减少动态效果</translation>
+            <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
+            <translation>目标模型的权重最多占用的内存。其余从磁盘流式读取。</translation>
         </message>
         <message>
-            <source>Light or dark.</source>
-            <translation>浅色或深色。</translation>
+            <source>Maximum VRAM for the target's weights, streaming buffers included. The rest is streamed from RAM.</source>
+            <translation>目标模型的权重最多占用的显存，包括流式缓冲区。其余从内存流式读取。</translation>
         </message>
         <message>
             <source>Memory limits</source>
             <translation>内存限制</translation>
-        </message>
-        <message>
-            <source>New versions</source>
-            <translation>新版本</translation>
-        </message>
-        <message>
-            <source>Nothing glides or fades; the token tree shows each iteration's end only.</source>
-            <translation>不滑动、不淡入淡出；词元树只显示每轮迭代的结果。</translation>
         </message>
         <message>
             <source>Notifications</source>
@@ -2896,40 +2939,48 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>数值格式</translation>
         </message>
         <message>
-            <source>Of the window. Models answer in the language you write in.</source>
-            <translation>窗口的语言。模型会用您书写的语言回答。</translation>
-        </message>
-        <message>
             <source>RAM for the target</source>
             <translation>目标模型的内存</translation>
         </message>
         <message>
-            <source>Say when a long answer is complete and the window is not in front.</source>
-            <translation>较长的回答完成且窗口不在前台时提醒。</translation>
+            <source>Reduce motion</source>
+            <translation>减少动态效果</translation>
         </message>
         <message>
             <source>Send with</source>
             <translation>发送键</translation>
         </message>
         <message>
-            <source>The other one begins a new line.</source>
-            <translation>另一个用于换行。</translation>
+            <source>Show a notification when a long answer is complete and the window is not in front.</source>
+            <translation>较长的回答完成且窗口不在前台时显示通知。</translation>
         </message>
         <message>
-            <source>The target's weights take no more RAM; the rest is streamed from the disk.</source>
-            <translation>目标模型的权重不会占用更多内存，其余从磁盘流式读取。</translation>
+            <source>The colours of the window.</source>
+            <translation>窗口的颜色。</translation>
         </message>
         <message>
-            <source>The target's weights take no more of it; the rest is streamed from RAM.</source>
-            <translation>目标模型的权重不会占用更多显存，其余从内存流式读取。</translation>
+            <source>The device that computes the answers.</source>
+            <translation>计算回答的设备。</translation>
+        </message>
+        <message>
+            <source>The language of the window. Models answer in the language you write in.</source>
+            <translation>窗口的语言。模型会用您书写的语言回答。</translation>
+        </message>
+        <message>
+            <source>The other key starts a new line.</source>
+            <translation>另一个按键用于换行。</translation>
         </message>
         <message>
             <source>Theme</source>
             <translation>主题</translation>
         </message>
         <message>
-            <source>Unpacked weights are faster and take more memory.</source>
-            <translation>解包的权重更快，但占用更多内存。</translation>
+            <source>Turn animations off. The token tree shows only the end of each iteration.</source>
+            <translation>关闭动画。词元树只显示每轮迭代的结果。</translation>
+        </message>
+        <message>
+            <source>Unpacked weights are faster but need more memory.</source>
+            <translation>解包的权重更快，但需要更多内存。</translation>
         </message>
         <message>
             <source>VRAM for the target</source>
@@ -2940,28 +2991,20 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>内存中的权重</translation>
         </message>
         <message>
-            <source>Where matrix products run.</source>
-            <translation>执行矩阵乘法的地方。</translation>
-        </message>
-        <message>
             <source>as stored</source>
             <translation>按存储格式</translation>
-        </message>
-        <message>
-            <source>as the desktop is</source>
-            <translation>跟随系统</translation>
         </message>
         <message>
             <source>auto</source>
             <translation>自动</translation>
         </message>
         <message>
-            <source>dark</source>
-            <translation>深色</translation>
+            <source>auto: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
+            <translation>auto：在处理器上，以存储格式的权重乘以 8 位激活值，速度最快。float32 最精确，也最慢。</translation>
         </message>
         <message>
-            <source>float32 is the most exact and the slowest.</source>
-            <translation>float32 最精确，也最慢。</translation>
+            <source>dark</source>
+            <translation>深色</translation>
         </message>
         <message>
             <source>graphics card</source>
@@ -2980,43 +3023,47 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>处理器</translation>
         </message>
         <message>
+            <source>same as desktop</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
             <source>unpacked</source>
             <translation>已解包</translation>
         </message>
     </context>
     <context>
-        <name>run_words</name>
+        <name>run_figures</name>
         <message>
-            <source>Computing the target took the most time: this device is the limit.</source>
-            <translation>目标模型的计算用时最多：瓶颈在此设备。</translation>
+            <source>Computing the target took the most time: the compute device is the bottleneck.</source>
+            <translation>目标模型的计算用时最多：瓶颈在计算设备。</translation>
         </message>
         <message>
             <source>Drafting took the most time: a smaller budget or a smaller draft may be faster.</source>
             <translation>起草用时最多：减小预算或换用更小的草稿模型也许更快。</translation>
         </message>
         <message>
-            <source>How much faster than plain decoding is not said before that was measured here.</source>
-            <translation>比普通解码快多少，要在本机测量之后才能说。</translation>
+            <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
+            <translation>一轮迭代用时 {} 秒：起草 {} 秒，目标模型计算 {} 秒，等待权重 {} 秒，其余 {} 秒。</translation>
         </message>
         <message>
-            <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting, {} s for the rest.</source>
-            <translation>一轮迭代用时 {} 秒：起草 {} 秒，目标模型计算 {} 秒，等待 {} 秒，其余 {} 秒。</translation>
-        </message>
-        <message>
-            <source>One pass of the target gave {} tokens on average, because it checks a whole tree of guesses at once; plain decoding gets 1 from each.</source>
-            <translation>目标模型一遍检查整棵猜测树，因此平均每遍得到 {} 个词元；普通解码每遍只得到 1 个。</translation>
+            <source>One pass of the target produced {} tokens on average, because it verifies a whole tree of guesses at once. Plain decoding produces 1 token per pass.</source>
+            <translation>目标模型一遍验证整棵猜测树，因此平均每遍得到 {} 个词元。普通解码每遍得到 1 个词元。</translation>
         </message>
         <message>
             <source>PCIe</source>
             <translation>PCIe</translation>
         </message>
         <message>
-            <source>Plain decoding was measured here with this model: {} tokens/s. This answer was {} times as fast.</source>
+            <source>Plain decoding with this model was measured here: {} tokens/s. This answer was {} times as fast.</source>
             <translation>本机测得此模型的普通解码速度：{} 词元/秒。此回答的速度是它的 {} 倍。</translation>
         </message>
         <message>
-            <source>The answer was too short to say how fast it was.</source>
-            <translation>回答太短，无法判断速度。</translation>
+            <source>The answer was too short to measure its speed.</source>
+            <translation>回答太短，无法测量其速度。</translation>
+        </message>
+        <message>
+            <source>The speed-up over plain decoding is shown once plain decoding has been measured on this machine.</source>
+            <translation>在本机测量普通解码之后，会显示比普通解码快多少。</translation>
         </message>
         <message>
             <source>Waiting for weights from the disk took the most time: more memory would help most.</source>
@@ -3051,7 +3098,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>每遍 {} 个词元 ÷ {} 秒 = {} 词元/秒。</translation>
         </message>
         <message>
-            <source>{}: {} GB/s (its limit was not measured: run specexec doctor)</source>
+            <source>{}: {} GB/s (limit not measured: run specexec doctor)</source>
             <translation>{}：{} GB/s（上限未测量：请运行 specexec doctor）</translation>
         </message>
         <message>
@@ -3062,16 +3109,12 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
     <context>
         <name>shortcuts</name>
         <message>
-            <source>Answer the last question anew</source>
+            <source>Answer the last question again</source>
             <translation>重新回答最后一个问题</translation>
         </message>
         <message>
-            <source>Begin a new chat</source>
-            <translation>开始新对话</translation>
-        </message>
-        <message>
-            <source>Begin a new line</source>
-            <translation>换行</translation>
+            <source>Chat</source>
+            <translation>对话</translation>
         </message>
         <message>
             <source>Choose a model</source>
@@ -3082,7 +3125,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>复制最后一个回答</translation>
         </message>
         <message>
-            <source>Delete the chat or the folder</source>
+            <source>Delete the chat or folder</source>
             <translation>删除对话或文件夹</translation>
         </message>
         <message>
@@ -3094,20 +3137,44 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>编辑最后一个问题</translation>
         </message>
         <message>
-            <source>Export the chat or the folder</source>
+            <source>Export the chat or folder</source>
             <translation>导出对话或文件夹</translation>
+        </message>
+        <message>
+            <source>Go to the input field</source>
+            <translation>转到输入框</translation>
         </message>
         <message>
             <source>Go to the list of chats</source>
             <translation>转到对话列表</translation>
         </message>
         <message>
-            <source>Go to where the question is written</source>
-            <translation>转到问题输入框</translation>
+            <source>Input field</source>
+            <translation>输入框</translation>
         </message>
         <message>
-            <source>Pin the chat, or unpin it</source>
-            <translation>固定或取消固定对话</translation>
+            <source>List of chats</source>
+            <translation>对话列表</translation>
+        </message>
+        <message>
+            <source>Next chat in the list</source>
+            <translation>列表中的下一个对话</translation>
+        </message>
+        <message>
+            <source>Next version</source>
+            <translation>下一版本</translation>
+        </message>
+        <message>
+            <source>Pin or unpin the chat</source>
+            <translation>置顶或取消置顶对话</translation>
+        </message>
+        <message>
+            <source>Previous chat in the list</source>
+            <translation>列表中的上一个对话</translation>
+        </message>
+        <message>
+            <source>Previous version</source>
+            <translation>上一版本</translation>
         </message>
         <message>
             <source>Print the chat</source>
@@ -3118,7 +3185,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>退出</translation>
         </message>
         <message>
-            <source>Rename the chat or the folder</source>
+            <source>Rename the chat or folder</source>
             <translation>重命名对话或文件夹</translation>
         </message>
         <message>
@@ -3134,6 +3201,10 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>设置</translation>
         </message>
         <message>
+            <source>Show all keyboard shortcuts</source>
+            <translation>显示所有键盘快捷键</translation>
+        </message>
+        <message>
             <source>Show or hide the list of chats</source>
             <translation>显示或隐藏对话列表</translation>
         </message>
@@ -3142,71 +3213,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>显示或隐藏词元树</translation>
         </message>
         <message>
-            <source>Stop the answer; what was written stays</source>
-            <translation>停止回答；已写的内容保留</translation>
+            <source>Start a new chat</source>
+            <translation>开始新对话</translation>
         </message>
         <message>
-            <source>The chat</source>
-            <translation>对话</translation>
+            <source>Start a new line</source>
+            <translation>换行</translation>
         </message>
         <message>
-            <source>The chat above in the list</source>
-            <translation>列表中的上一个对话</translation>
+            <source>Stop the answer and keep its text</source>
+            <translation>停止回答并保留其文本</translation>
         </message>
         <message>
-            <source>The chat below in the list</source>
-            <translation>列表中的下一个对话</translation>
-        </message>
-        <message>
-            <source>The list of chats</source>
-            <translation>对话列表</translation>
-        </message>
-        <message>
-            <source>The question</source>
-            <translation>问题</translation>
-        </message>
-        <message>
-            <source>The version after</source>
-            <translation>下一版本</translation>
-        </message>
-        <message>
-            <source>The version before</source>
-            <translation>上一版本</translation>
-        </message>
-        <message>
-            <source>The window</source>
-            <translation>窗口</translation>
-        </message>
-        <message>
-            <source>This list of keys</source>
-            <translation>此快捷键列表</translation>
-        </message>
-        <message>
-            <source>Undo what was done last</source>
+            <source>Undo the last action</source>
             <translation>撤销上一步操作</translation>
         </message>
-    </context>
-    <context>
-        <name>sources</name>
         <message>
-            <source>draft model</source>
-            <translation>草稿模型</translation>
-        </message>
-        <message>
-            <source>heads</source>
-            <translation>预测头</translation>
-        </message>
-        <message>
-            <source>lookahead</source>
-            <translation>前瞻</translation>
-        </message>
-        <message>
-            <source>n-gram</source>
-            <translation>n-gram</translation>
-        </message>
-        <message>
-            <source>recycling</source>
-            <translation>回收</translation>
+            <source>Window</source>
+            <translation>窗口</translation>
         </message>
     </context>
     <context>
@@ -3216,8 +3240,8 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>窗口出了问题。</translation>
         </message>
         <message>
-            <source>You can go on. If it happens again, its log helps: {}</source>
-            <translation>您可以继续使用。如果再次发生，日志会有帮助：{}</translation>
+            <source>You can continue. If it happens again, see the log: {}</source>
+            <translation>您可以继续使用。如果再次发生，请查看日志：{}</translation>
         </message>
     </context>
     <context>
@@ -3232,10 +3256,57 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         </message>
     </context>
     <context>
+        <name>transfer</name>
+        <message>
+            <source>All files (*)</source>
+            <translation>所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Chats (*.specexec-chat *.json *.zip)</source>
+            <translation>对话 (*.specexec-chat *.json *.zip)</translation>
+        </message>
+        <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Import chats from SpecExec Desktop or ChatGPT</source>
+            <translation>导入 SpecExec Desktop 或 ChatGPT 的对话</translation>
+        </message>
+        <message>
+            <source>JSON, with every version (*.json)</source>
+            <translation>JSON，含所有版本 (*.json)</translation>
+        </message>
+        <message>
+            <source>Markdown (*.md)</source>
+            <translation>Markdown (*.md)</translation>
+        </message>
+        <message>
+            <source>PDF (*.pdf)</source>
+            <translation>PDF (*.pdf)</translation>
+        </message>
+        <message>
+            <source>Plain text (*.txt)</source>
+            <translation>纯文本 (*.txt)</translation>
+        </message>
+        <message>
+            <source>Save as PDF</source>
+            <translation>另存为 PDF</translation>
+        </message>
+        <message>
+            <source>SpecExec Desktop chat, with every version (*.specexec-chat)</source>
+            <translation>SpecExec Desktop 对话，含所有版本 (*.specexec-chat)</translation>
+        </message>
+    </context>
+    <context>
         <name>wizard</name>
         <message>
             <source>About {} tokens/s, estimated</source>
             <translation>约 {} 词元/秒，估计</translation>
+        </message>
+        <message>
+            <source>After a long question, the first word appears after about {}.</source>
+            <translation>提出长问题后，约 {} 后出现第一个字。</translation>
         </message>
         <message>
             <source>Card and memory</source>
@@ -3246,7 +3317,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>显卡</translation>
         </message>
         <message>
-            <source>It fits into memory.</source>
+            <source>It fits in memory.</source>
             <translation>内存可以容纳。</translation>
         </message>
         <message>
@@ -3254,11 +3325,11 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>显卡可以容纳。</translation>
         </message>
         <message>
-            <source>It is larger than memory: a part of it is read from the disk again and again.</source>
-            <translation>它大于内存：一部分要反复从磁盘读取。</translation>
+            <source>It is larger than memory, so part of it is read from the disk repeatedly.</source>
+            <translation>它大于内存，因此一部分要反复从磁盘读取。</translation>
         </message>
         <message>
-            <source>It is shared between graphics card and memory.</source>
+            <source>It is split between the graphics card and memory.</source>
             <translation>分布在显卡和内存上。</translation>
         </message>
         <message>
@@ -3268,10 +3339,6 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
         <message>
             <source>Streams from disk</source>
             <translation>从磁盘流式读取</translation>
-        </message>
-        <message>
-            <source>The first word comes after about {} of reading a long question.</source>
-            <translation>读完长问题约需 {}，之后出现第一个字。</translation>
         </message>
         <message>
             <source>Will not run</source>
@@ -3294,39 +3361,23 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>远快于您的阅读速度</translation>
         </message>
         <message>
-            <source>see its page</source>
-            <translation>见其页面</translation>
+            <source>see the model's page</source>
+            <translation>见模型页面</translation>
         </message>
         <message>
             <source>slow: about {} for a short answer</source>
             <translation>较慢：简短的回答约需 {}</translation>
         </message>
         <message>
-            <source>slower than you read, but fit for a conversation</source>
-            <translation>慢于您的阅读速度，但足以对话</translation>
+            <source>slower than you read, but usable for a conversation</source>
+            <translation>慢于您的阅读速度，但可用于对话</translation>
         </message>
         <message>
             <source>{} + draft {}</source>
             <translation>{} + 草稿模型 {}</translation>
         </message>
         <message>
-            <source>{} days</source>
-            <translation>{} 天</translation>
-        </message>
-        <message>
-            <source>{} h</source>
-            <translation>{} 小时</translation>
-        </message>
-        <message>
-            <source>{} min</source>
-            <translation>{} 分钟</translation>
-        </message>
-        <message>
-            <source>{} s</source>
-            <translation>{} 秒</translation>
-        </message>
-        <message>
-            <source>{} · account needed</source>
+            <source>{} · account required</source>
             <translation>{} · 需要账号</translation>
         </message>
     </context>
@@ -3349,7 +3400,7 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>正在准备权重格式</translation>
         </message>
         <message>
-            <source>Reading the model's files</source>
+            <source>Reading the model files</source>
             <translation>正在读取模型文件</translation>
         </message>
         <message>
@@ -3385,12 +3436,12 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>首个词元用时 {} 秒</translation>
         </message>
         <message>
-            <source>no draft model</source>
-            <translation>无草稿模型</translation>
+            <source>incomplete</source>
+            <translation>未完成</translation>
         </message>
         <message>
-            <source>not completed</source>
-            <translation>未完成</translation>
+            <source>no draft model</source>
+            <translation>无草稿模型</translation>
         </message>
         <message>
             <source>seed {}</source>
@@ -3401,8 +3452,24 @@ Chats from ChatGPT can be imported: see “⋯” above.</source>
             <translation>已由您停止</translation>
         </message>
         <message>
-            <source>the context is full: start a new chat (Ctrl+N) to go on</source>
-            <translation>上下文已满：请开始新对话 (Ctrl+N) 以继续</translation>
+            <source>the context is full; start a new chat (Ctrl+N)</source>
+            <translation>上下文已满；请开始新对话 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>{} days</source>
+            <translation>{} 天</translation>
+        </message>
+        <message>
+            <source>{} h</source>
+            <translation>{} 小时</translation>
+        </message>
+        <message>
+            <source>{} min</source>
+            <translation>{} 分钟</translation>
+        </message>
+        <message>
+            <source>{} s</source>
+            <translation>{} 秒</translation>
         </message>
         <message>
             <source>{} tokens</source>

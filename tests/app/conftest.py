@@ -1,4 +1,4 @@
-"""No display needed; no test leaves a thread or a timer running; the window with a scripted engine."""
+"""Fixtures: windows with a scripted engine, without a display; no test leaves a thread or timer running."""
 
 import gc
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-# Also where there is a display: shortcuts need the active window, and which that is, is not ours to say.
+# Even with a display: shortcuts need the active window, which the window manager chooses.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import Qt, QThread, QTimer
@@ -16,17 +16,17 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from shiboken6 import Shiboken
 
-from app import theme
-from app.arguments import Arguments
-from app.engine_link import EngineLink
+from app.connection.engine_link import EngineLink
 from app.preferences import PreferencesFile
 from app.store import Store
-from app.window import Window
+from app.widgets import theme
+from app.window.arguments import Arguments
+from app.window.window import Window
 from tests.app.fake_engine import FakeEngines
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # The offscreen platform's own words; they say nothing about this project.
+    # Messages of Qt's offscreen platform, unrelated to this project.
     for line in (
         "This plugin does not support propagateSizeHints()",
         "This plugin does not support raise()",
@@ -47,16 +47,16 @@ def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     yield
     new = [each for each in threading.enumerate() if each not in threads and not _is_dummy(each)]
     for thread in new:
-        thread.join(1.0)  # one whose result is here already may still be on its way out
+        thread.join(1.0)  # a thread whose result has arrived may still be ending
     left: list[object] = [thread for thread in new if thread.is_alive()]
-    # By type: asking for `__class__` wakes lazy objects of other libraries.
+    # By type: reading `__class__` would load lazy objects of other libraries.
     qt = [o for o in gc.get_objects() if issubclass(type(o), QThread | QTimer) and Shiboken.isValid(o)]
     left += [o for o in qt if (o.isRunning() if isinstance(o, QThread) else o.isActive())]
     assert not left, f"left running: {left}"
 
 
 def _is_dummy(thread: threading.Thread) -> bool:
-    """Python's record of a QThread it once saw; it outlives the thread."""
+    """Return whether this is Python's record of a QThread, which outlives the thread."""
     return isinstance(thread, threading._DummyThread)
 
 
@@ -79,7 +79,7 @@ def preferences(tmp_path: Path) -> PreferencesFile:
 
 @pytest.fixture
 def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Iterator[Callable[..., Window]]:
-    """Windows on one store that are closed after the test, engine and all."""
+    """Create windows on one store; they and their engines are closed after the test."""
     windows: list[Window] = []
 
     def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
@@ -101,7 +101,7 @@ def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Ite
 
 @pytest.fixture
 def window(make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot) -> Window:
-    """A window whose model is loaded."""
+    """A window with a loaded model."""
     made = make_window(engines)
     qtbot.waitUntil(lambda: made.engine.state.name == "READY")
     return made

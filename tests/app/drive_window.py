@@ -1,8 +1,8 @@
-"""Drives the real window with the real engine, as a person would: every flow of `tests.app.flows`.
+"""Drives the real window with the real engine through every flow of `tests.app.flows`, as a user would.
 
 Run as a program, because it needs a display of its own:
     python -m tests.app.drive_window FOLDER [--target MODEL]
-Leaves screenshots in FOLDER and prints one JSON object: what came of each flow. Not a test itself; see
+Saves screenshots in FOLDER and prints one JSON object with the result of each flow. Not a test itself; see
 test_real_window.py.
 """
 
@@ -19,12 +19,12 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLineEdit, QWidget
 
-from app.arguments import Arguments
-from app.engine import State
+from app.connection.engine import State
 from app.preferences import NEW_CHATS, PreferencesFile
-from app.startup import make_application
+from app.startup.application import make_application
 from app.store import SavedOptions, Store
-from app.window import Window
+from app.window.arguments import Arguments
+from app.window.window import Window
 from engine.protocol.messages import Answer
 from tests.app import flows
 
@@ -47,7 +47,7 @@ def main() -> None:
     preferences.change(new_chats=structs.replace(NEW_CHATS, options=SavedOptions()), theme="light")  # greedy
     window = Window(Arguments(target=given.target), store, preferences)
     window.start()
-    person = Person(window, store, given.folder)
+    person = Person(window, store, preferences, given.folder)
     report: dict[str, object] = {"platform": app.platformName(), "loads": person.loads}
     for flow in flows.FLOWS:
         report[flow.__name__] = flow(person)
@@ -58,20 +58,27 @@ def main() -> None:
 
 
 class Person:
-    """Attributes: `window`; its `engine`, `chat` and `store`; `folder`, for screenshots; `loads`: targets."""
+    """
+    Attributes:
+        window, engine, chat: the window under test, its engine and its conversation.
+        store, preferences: the files of the window.
+        folder: for screenshots.
+        answers: complete answers, in order.
+        loads: names of the targets loaded, in order.
+    """
 
-    def __init__(self, window: Window, store: Store, folder: Path) -> None:
-        self.window, self.store, self.folder = window, store, folder
+    def __init__(self, window: Window, store: Store, preferences: PreferencesFile, folder: Path) -> None:
+        self.window, self.store, self.preferences, self.folder = window, store, preferences, folder
         self.engine, self.chat = window.engine, window.chat
         self.answers: list[Answer] = []
         self.loads: list[str] = []
-        for fault in (self.engine.load_failed, self.engine.lost, self.chat.failed, self.chat.trouble):
+        for fault in (self.engine.load_failed, self.engine.lost, self.chat.failed, self.chat.store_failed):
             fault.connect(give_up)
         self.chat.answered.connect(self.answers.append)
         self.engine.loaded.connect(lambda loaded: self.loads.append(loaded.target.name))
         self.until(self.engine.state_changed, lambda: self.engine.state is State.READY)
 
-    # -- what a person does ----------------------------------------------------------------------------------
+    # -- the user's actions ----------------------------------------------------------------------------------
 
     def begin(self, text: str) -> None:
         """Type a question and press Enter."""
@@ -82,24 +89,24 @@ class Person:
         assert self.engine.state is State.ANSWERING, self.engine.state
 
     def ask(self, text: str) -> Answer:
-        """And wait for the whole answer."""
+        """Ask a question and return the complete answer."""
         self.begin(text)
         return self.read()
 
     def read(self) -> Answer:
-        """The answer under way, once it is whole."""
+        """Wait for the answer in progress and return it."""
         assert self.engine.state in (State.ANSWERING, State.STOPPING), self.engine.state
         self.until(self.engine.state_changed, lambda: self.engine.state is State.READY)
         return self.answers[-1]
 
     def press(self, key: Qt.Key, held: Qt.KeyboardModifier = NONE, on: QWidget | None = None) -> None:
-        if QApplication.activeWindow() is None:  # there is no window manager that would see to it
+        if QApplication.activeWindow() is None:  # without a window manager nothing activates it
             self.window.activateWindow()
             assert QTest.qWaitForWindowActive(self.window)
         QTest.keyClick(on or QApplication.focusWidget() or self.window, key, held)
 
     def click(self, text: str, within: QWidget) -> None:
-        """A button by what stands on it."""
+        """Click the last visible button with this text or accessible name."""
         found = [
             each
             for each in within.findChildren(QAbstractButton)
@@ -109,7 +116,7 @@ class Person:
         QTest.mouseClick(found[-1], Qt.MouseButton.LeftButton)
 
     def choose_file(self, path: Path) -> None:
-        """In the file dialog that is about to be opened."""
+        """Choose a file in the file dialog that opens next."""
 
         def choose() -> None:
             dialog = QApplication.activeModalWidget()
@@ -122,7 +129,7 @@ class Person:
         QTimer.singleShot(50, choose)
 
     def photograph(self, name: str) -> None:
-        QTest.qWait(SETTLE_MS)  # the X server paints in its own time
+        QTest.qWait(SETTLE_MS)  # the X server paints asynchronously
         screen = self.window.screen()
         frame = self.window.frameGeometry()
         shot = screen.grabWindow(0, frame.x(), frame.y(), frame.width(), frame.height())
@@ -133,17 +140,17 @@ class Person:
         self.window.close()
         closed()
 
-    # -- what a person sees ----------------------------------------------------------------------------------
+    # -- what the user sees ----------------------------------------------------------------------------------
 
     @property
     def said(self) -> list[str]:
-        """The messages shown, questions and answers in turn."""
+        """The texts shown, alternating questions and answers."""
         return [each.message.text for each in self.chat.shown]
 
     @property
     def last(self) -> QWidget:
-        """The last message shown."""
-        return self.window.transcript._rows[-1]
+        """The row of the last message shown."""
+        return self.window.transcript.rows[-1]
 
     # -- waiting ---------------------------------------------------------------------------------------------
 
@@ -152,7 +159,7 @@ class Person:
             self.waiter(signal)()
 
     def waiter(self, signal: object) -> Callable[[], None]:
-        """Begins to listen now; the function returned waits for the signal; the program ends without it."""
+        """Connect to a signal now. Return a function that waits for it and ends the program on a timeout."""
         loop, heard = QEventLoop(), []
         listener = QObject()
         signal.connect(lambda *_: (heard.append(True), loop.quit()))
@@ -170,7 +177,7 @@ class Person:
 def give_up(why: object) -> None:
     traceback.print_stack()
     print(why, file=sys.stderr, flush=True)
-    os._exit(3)  # the engine follows by its lifeline
+    os._exit(3)  # the engine ends by itself
 
 
 if __name__ == "__main__":

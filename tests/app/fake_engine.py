@@ -1,4 +1,4 @@
-"""A stand-in for `EngineConnection`: the test says what the engine answers, real threads carry it."""
+"""A stand-in for `EngineConnection`: the test scripts the answers, real threads deliver them."""
 
 import queue
 import threading
@@ -95,18 +95,24 @@ def answer(
 
 
 class FakeConnection:
-    """Plays one engine process. `requests`: what was posted; `closed`: whether it was asked to end."""
+    """Plays one engine process.
+
+    Attributes:
+        requests: the requests posted so far.
+        closed: set once the engine was asked to end.
+        script: called with each request; decides what the engine answers.
+    """
 
     def __init__(self, script: "Script | None" = None) -> None:
         self.requests: list[Request] = []
         self.closed = threading.Event()
-        self._script = script or load_at_once
+        self.script = script or load_at_once
         self._events: queue.Queue[Event | None] = queue.Queue()
         self.say(messages.Ready(engine_version="0", pid=1))
 
     def post(self, request: Request) -> None:
         self.requests.append(request)
-        self._script(self, request)
+        self.script(self, request)
 
     def close(self) -> None:
         self.closed.set()
@@ -139,7 +145,7 @@ class FakeConnection:
 
 
 def load_at_once(connection: FakeConnection, request: Request) -> None:
-    """Loads, obeys Cancel, and otherwise says only what the test makes it say."""
+    """Answer Load and Cancel; the test sends everything else."""
     match request:
         case messages.Load():
             connection.say(loaded(request.id))
@@ -148,20 +154,25 @@ def load_at_once(connection: FakeConnection, request: Request) -> None:
 
 
 class FakeEngines:
-    """Makes a `FakeConnection` at each start. Attributes: `made`; `gate`, a start waits until it is set."""
+    """Creates a `FakeConnection` at each start.
+
+    Attributes:
+        made: the connections created so far.
+        gate: a start waits until this event is set.
+    """
 
     def __init__(self, script: "Script | None" = None, fails: bool = False) -> None:
         self.made: list[FakeConnection] = []
         self.gate = threading.Event()
         self.gate.set()
-        self._script = script
+        self.script = script
         self._fails = fails
 
     def __call__(self) -> FakeConnection:
         assert self.gate.wait(30)
         if self._fails:
             raise EngineGone("The engine process did not start.", "Read the log.")
-        self.made.append(FakeConnection(self._script))
+        self.made.append(FakeConnection(self.script))
         return self.made[-1]
 
     @property

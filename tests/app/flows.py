@@ -1,4 +1,4 @@
-"""The ten things a person does most in the window, in the order of a morning. Each says what came of it."""
+"""The ten most frequent things a user does in the window. Each flow returns a report of its results."""
 
 import json
 from typing import TYPE_CHECKING
@@ -7,10 +7,12 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
-from app import theme
 from app.settings.dialog import SettingsDialog
 from app.settings.editors import ChoiceEditor
+from app.sidebar.search import Searching
+from app.sidebar.transfer import ChatTransfer
 from app.store import Preset
+from app.widgets import theme
 
 if TYPE_CHECKING:
     from tests.app.drive_window import Person
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 Report = dict[str, object]
 Key = Qt.Key
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-CAPITAL = "What is the capital of France?"
+CAPITAL = "What is the capital of Japan?"
 
 
 def ask_and_read(person: "Person") -> Report:
@@ -40,7 +42,7 @@ def ask_and_read(person: "Person") -> Report:
         "stop_reason": answer.stop_reason,
         "tokens_per_pass": answer.tokens_per_pass,
         "verdicts": verdicts,
-        "below": person.last.view._summary.text(),
+        "below": person.last.view.summary.text(),
     }
 
 
@@ -88,7 +90,7 @@ def regenerate(person: "Person") -> Report:
         "texts": [first.text, second.text, again.text],
         "seeds": [first.seed, second.seed, again.seed],
         "budgets": [second.budgets, again.budgets],
-        "version": person.last.view._actions._versions.label.text(),
+        "version": person.last.view.action_row.versions.label.text(),
         "shown": person.said,
     }
 
@@ -104,22 +106,22 @@ def edit(person: "Person") -> Report:
     answer = person.read()
     after, versions = person.said, person.chat.shown[0].versions
     person.photograph("edited")
-    person.click("‹", person.window.transcript._rows[0])
+    person.click("‹", person.window.transcript.rows[0])
     return {"text": answer.text, "after": after, "versions": len(versions), "before": person.said}
 
 
 def search(person: "Person") -> Report:
     window = person.window
-    found = person.waiter(window.search._searching.found)
+    found = person.waiter(window.search.findChild(Searching).found)
     person.press(Key.Key_K, CTRL)
     found()
-    found = person.waiter(window.search._searching.found)
+    found = person.waiter(window.search.findChild(Searching).found)
     window.search.field.setText("sea sentence")
     found()
     person.photograph("search")
-    hits = [hit.excerpt for hit in window.search._found.results.hits]
+    hits = [hit.excerpt for hit in window.search.results.model().results.hits]
     person.press(Key.Key_Return, on=window.search.field)
-    body = window.transcript._rows[0].view._body
+    body = window.transcript.rows[0].view.body
     QTest.qWait(200)
     person.photograph("hit")
     marked = [each.cursor.selectedText() for each in body.extraSelections()]
@@ -166,7 +168,7 @@ def tidy(person: "Person") -> Report:
     title.selectAll()
     QTest.keyClicks(title, "Rivers")
     QTest.keyClick(title, Key.Key_Return)
-    QTest.qWait(50)  # Qt takes the text a moment later
+    QTest.qWait(50)  # Qt commits the text a moment later
     person.press(Key.Key_P, CTRL | SHIFT, on=view)
     pinned = [(line.title, line.pinned) for line in person.store.chats.pinned()]
     person.photograph("pinned")
@@ -190,12 +192,12 @@ def export_and_import(person: "Person") -> Report:
     written = [person.folder / "chat.md", person.folder / "chat.json"]
     for path in written:
         path.unlink(missing_ok=True)
-        done = person.waiter(sidebar._transfer.written)
+        done = person.waiter(sidebar.findChild(ChatTransfer).written)
         person.choose_file(path)
         person.press(Key.Key_E, CTRL, on=sidebar.view)
         done()
     person.photograph("exported")
-    ended = person.waiter(sidebar._transfer.import_ended)
+    ended = person.waiter(sidebar.findChild(ChatTransfer).import_ended)
     person.choose_file(written[1])
     sidebar.header.import_chats.trigger()
     ended()
@@ -213,7 +215,7 @@ def export_and_import(person: "Person") -> Report:
 
 
 def by_keyboard(person: "Person") -> Report:
-    """A new chat, the other theme, another language; nothing by mouse."""
+    """Open a new chat, change the theme and the language, all by keyboard."""
     person.press(Key.Key_N, CTRL)
     focused = QApplication.focusWidget() is person.window.composer.editor
     answer = person.ask("Name three colours, as a list.")
@@ -238,7 +240,7 @@ def by_keyboard(person: "Person") -> Report:
         "focused": focused,
         "text": answer.text,
         "dark": is_dark,
-        "language": person.window._preferences.now.language,
+        "language": person.preferences.now.language,
         "told": len(told),
     }
 
@@ -251,7 +253,7 @@ def open_settings(person: "Person") -> SettingsDialog:
 
 
 def choose(editor: object, place: int) -> None:
-    """By the keys of the list's box."""
+    """Choose an item of a combo box by keyboard."""
     assert isinstance(editor, ChoiceEditor)
     editor.box.setFocus()
     QTest.keyClick(editor.box, Key.Key_Home)

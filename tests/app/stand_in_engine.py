@@ -1,4 +1,4 @@
-"""A real process that speaks the protocol, and misbehaves as its first argument says once it is asked."""
+"""A real process that speaks the protocol and misbehaves, as its first argument says, when asked."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ from tests.app.fake_engine import loaded
 
 
 def follow_lifeline() -> None:
-    sys.stdin.buffer.read()  # returns when the client is gone
+    sys.stdin.buffer.read()  # returns when the client has ended
     os._exit(0)
 
 

@@ -1,4 +1,4 @@
-"""The window with a real process at the other end, which misbehaves."""
+"""The window with a real engine process that misbehaves."""
 
 import subprocess
 import sys
@@ -9,16 +9,16 @@ import psutil
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.engine import State
-from app.engine_link import EngineLink
-from app.window import Window
+from app.connection.engine import State
+from app.connection.engine_link import EngineLink
+from app.window.window import Window
 from engine.protocol.connection import EngineConnection
 
 KEY = "11" * 32
 
 
 class StandIns:
-    """Starts a stand-in engine at each call. `pids`: of those started."""
+    """Starts a stand-in engine at each call. pids: process ids of the engines started."""
 
     def __init__(self, *behaviours: str) -> None:
         self.pids: list[int] = []
@@ -49,7 +49,7 @@ def test_an_engine_that_breaks_is_replaced_and_the_text_is_kept(
         window.chat.send("hello")
     assert window.chat.shown[-1].message.text == "so far"
     assert window.chat.shown[-1].message.state == "interrupted"
-    window.transcript._notice.button.click()
+    window.transcript.notice.button.click()
     qtbot.waitUntil(lambda: window.engine.state is State.READY, timeout=20_000)
     with qtbot.waitSignal(window.closed, timeout=20_000):
         window.close()
@@ -63,7 +63,7 @@ def test_a_killed_engine_is_noticed_while_idle(make_window: Callable[..., Window
     qtbot.waitUntil(lambda: window.engine.state is State.READY, timeout=20_000)
     with qtbot.waitSignal(window.engine.lost, timeout=20_000):
         psutil.Process(engines.pids[0]).kill()
-    assert "Restart" in window.transcript._notice.button.text()
+    assert "Restart" in window.transcript.notice.button.text()
 
 
 def test_two_windows_have_an_engine_each(make_window: Callable[..., Window], qtbot: QtBot) -> None:

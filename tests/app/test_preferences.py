@@ -6,7 +6,7 @@ import pytest
 from app.preferences import (
     NEW_CHATS,
     RECENT,
-    Loading,
+    LoadPreferences,
     Preferences,
     PreferencesError,
     PreferencesFile,
@@ -22,14 +22,14 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "config" / "settings.toml"
 
 
-def test_without_a_file_the_usual_settings_are_in_use(path: Path) -> None:
+def test_without_a_file_the_defaults_are_in_use(path: Path) -> None:
     file = PreferencesFile(path)
     assert file.now == Preferences()
-    assert file.trouble is None
+    assert file.error is None
     assert not path.exists()
 
 
-def test_everything_is_as_it_was_when_it_was_kept(path: Path) -> None:
+def test_all_preferences_survive_a_restart(path: Path) -> None:
     options = SavedOptions(temperature=0.0, seed=2**63 - 1, stop=["\n\n", "끝"], logit_bias={7: -1.5})
     chosen = {
         "theme": "dark",
@@ -37,7 +37,7 @@ def test_everything_is_as_it_was_when_it_was_kept(path: Path) -> None:
         "send_key": "ctrl_enter",
         "reduced_motion": True,
         "notifications": False,
-        "loading": Loading(vram_limit=8.5, device="cpu"),
+        "loading": LoadPreferences(vram_limit=8.5, device="cpu"),
         "new_chats": ChatSettings(system='Say "so".\nAlways.', context=4096, options=options),
         "recent_pairs": [RecentPair("coder", "auto"), RecentPair(None, "none")],
         "window": WindowState(geometry=b"\x00\xff", splitters={"main": [200, 600]}, sidebar=False),
@@ -45,12 +45,12 @@ def test_everything_is_as_it_was_when_it_was_kept(path: Path) -> None:
     PreferencesFile(path).change(**chosen)
     again = PreferencesFile(path)
     assert again.now == Preferences(**chosen)
-    assert again.trouble is None
+    assert again.error is None
 
 
-def test_what_was_set_back_to_nothing_leaves_the_file(path: Path) -> None:
-    PreferencesFile(path).change(loading=Loading(ram_limit=3))
-    PreferencesFile(path).change(loading=Loading())
+def test_a_value_reset_to_none_leaves_the_file(path: Path) -> None:
+    PreferencesFile(path).change(loading=LoadPreferences(ram_limit=3))
+    PreferencesFile(path).change(loading=LoadPreferences())
     assert PreferencesFile(path).now.loading.ram_limit is None
 
 
@@ -67,23 +67,23 @@ def test_keys_of_other_versions_are_kept(path: Path) -> None:
     "damaged",
     [b"theme = ", b'theme = "purple"', b"\xff\xfe", b"loading = 3", b"[loading]\nram_limit = -1.0"],
 )
-def test_a_damaged_file_is_set_aside_and_said(path: Path, damaged: bytes) -> None:
+def test_a_damaged_file_is_set_aside_and_reported(path: Path, damaged: bytes) -> None:
     path.parent.mkdir()
     path.write_bytes(damaged)
     file = PreferencesFile(path)
     assert file.now == Preferences()
-    assert file.trouble is not None
+    assert file.error is not None
     (aside,) = path.parent.iterdir()
     assert aside.read_bytes() == damaged
-    assert str(aside) in file.trouble.hint
+    assert str(aside) in file.error.hint
     file.change(theme="dark")
     assert PreferencesFile(path).now.theme == "dark"
 
 
-def test_what_cannot_be_kept_is_said_and_in_use(path: Path) -> None:
+def test_a_failed_save_is_reported_and_the_change_stays_in_use(path: Path) -> None:
     path.parent.write_text("a file where the folder should be")
     file = PreferencesFile(path)
-    with pytest.raises(PreferencesError, match="cannot be kept"):
+    with pytest.raises(PreferencesError, match="could not be saved"):
         file.change(theme="dark")
     assert file.now.theme == "dark"
 
@@ -102,7 +102,7 @@ def test_an_interrupted_write_leaves_the_old_file(path: Path, monkeypatch: pytes
     assert PreferencesFile(path).now.theme == "dark"
 
 
-def test_the_newest_pair_stands_in_front_once(path: Path) -> None:
+def test_the_newest_pair_comes_first_without_duplicates(path: Path) -> None:
     file = PreferencesFile(path)
     for number in range(RECENT + 2):
         file.remember_pair(RecentPair(f"model-{number}"))
@@ -111,11 +111,11 @@ def test_the_newest_pair_stands_in_front_once(path: Path) -> None:
     assert recent == ["model-5", "model-7", "model-6", "model-4", "model-3", "model-2"]
 
 
-def test_new_chats_begin_as_specexec_was_published() -> None:
+def test_new_chats_start_with_the_published_settings() -> None:
     assert (NEW_CHATS.options.temperature, NEW_CHATS.options.top_p) == (0.6, 0.9)
 
 
 def test_a_load_carries_the_limits() -> None:
-    load = load_request("coder", "none", 2048, Loading(vram_limit=6, weights="packed"))
+    load = load_request("coder", "none", 2048, LoadPreferences(vram_limit=6, weights="packed"))
     assert (load.target, load.draft, load.context) == ("coder", "none", 2048)
     assert (load.vram_limit, load.ram_limit, load.weights) == (6, None, "packed")

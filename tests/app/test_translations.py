@@ -1,4 +1,4 @@
-"""Every text the window shows can be translated, is, and means the same with the same places to fill in."""
+"""Every text of the window is translatable and translated, with the same placeholders."""
 
 import ast
 import re
@@ -12,13 +12,13 @@ from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import languages
 from app.header import Header
+from app.startup import languages
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("ko", "zh_CN")
 
-# What shows its text to a person.
+# Calls that show their text to the user.
 SHOWS = {
     "setText", "setPlainText", "setToolTip", "setStatusTip", "setPlaceholderText", "setWindowTitle",
     "setTitle", "setAccessibleName", "setAccessibleDescription", "setInformativeText", "setSpecialValueText",
@@ -46,13 +46,13 @@ def english(qapp: QApplication):
 
 
 def shown_literals(tree: ast.Module) -> list[tuple[int, str]]:
-    """Texts with letters that go straight to a person."""
+    """Return texts with letters that reach the user untranslated."""
     found = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             if name in SHOWS:
-                shown = node.args[:1] if name == "addItem" else node.args  # what follows is data
+                shown = node.args[:1] if name == "addItem" else node.args  # the following arguments are data
                 found += [(node.lineno, text) for each in shown for text in literals(each)]
     return found
 
@@ -80,7 +80,7 @@ x.setText(self.tr("So"))"""
     assert shown_literals(ast.parse(program)) == [(1, "Hello"), (2, " done"), (3, "Stop")]
 
 
-def test_no_text_is_shown_that_cannot_be_translated() -> None:
+def test_every_text_shown_can_be_translated() -> None:
     bare = [
         f"{path.relative_to(ROOT)}:{line}: {text!r}"
         for path in sorted((ROOT / "app").rglob("*.py"))
@@ -96,14 +96,14 @@ def test_texts_are_found_with_their_contexts(tool: ModuleType) -> None:
     assert ("startup", "Something went wrong in the window.") in keys
 
 
-def test_a_text_that_is_put_together_is_a_fault(tool: ModuleType) -> None:
+def test_a_concatenated_text_is_an_error(tool: ModuleType) -> None:
     program = "class A:\n    def f(self):\n        return self.tr(f'{self.x} tokens')\n"
     with pytest.raises(tool.NotLiteral):
         tool._Finder(Path("a.py"), ast.parse(program))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_translation_is_missing_and_none_is_left_over(tool: ModuleType, language: str) -> None:
+def test_translations_are_complete_and_none_is_obsolete(tool: ModuleType, language: str) -> None:
     translated = tool.translations(language)
     missing = [key for key in tool.texts() if not translated.get(key)]
     left = sorted(set(translated) - set(tool.texts()))
@@ -114,9 +114,9 @@ def test_no_translation_is_missing_and_none_is_left_over(tool: ModuleType, langu
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_translations_have_the_same_places_to_fill_in(tool: ModuleType, language: str) -> None:
+def test_translations_have_the_same_placeholders(tool: ModuleType, language: str) -> None:
     def places(text: str) -> list[str]:
-        """Numbered in the order they are filled in."""
+        """Number the placeholders in the order of filling."""
         found = re.findall(r"\{[^}]*\}|\*\.\w+", text)
         return sorted(
             f"{{{found[:n].count('{}')}}}" if place == "{}" else place for n, place in enumerate(found)
@@ -128,7 +128,7 @@ def test_translations_have_the_same_places_to_fill_in(tool: ModuleType, language
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_translations_end_as_their_sources_do(tool: ModuleType, language: str) -> None:
-    """An ellipsis says that something follows, a space or a line's end that something is put behind."""
+    """An ellipsis announces that something follows; a final space or newline means that text is appended."""
     for (context, source), text in tool.translations(language).items():
         if text:
             assert text.endswith("…") == source.endswith("…"), (context, source, text)
@@ -137,7 +137,9 @@ def test_translations_end_as_their_sources_do(tool: ModuleType, language: str) -
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_is_shipped_is_what_was_translated(tool: ModuleType, language: str, qapp: QApplication) -> None:
+def test_the_compiled_translations_are_up_to_date(
+    tool: ModuleType, language: str, qapp: QApplication
+) -> None:
     shipped = QTranslator(qapp)
     assert shipped.load(str(languages.FOLDER / f"specexec_{language}.qm"))
     for (context, source), text in tool.translations(language).items():
@@ -171,7 +173,7 @@ def test_a_language_is_switched_while_the_program_runs(
     assert QCoreApplication.translate("words", "complete") == "complete"
 
 
-def test_the_tool_says_how_it_is_used() -> None:
+def test_the_tool_prints_its_usage() -> None:
     ran = subprocess.run(
         [sys.executable, str(ROOT / "packaging" / "translations.py")], capture_output=True, text=True
     )

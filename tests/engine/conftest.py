@@ -4,7 +4,7 @@ import pytest
 
 from engine import catalog, protocol
 from engine.errors import ModelNotFound
-from engine.service import Engine
+from engine.serving.service import EngineService
 
 
 def model_file(name: str) -> Path:
@@ -16,10 +16,10 @@ def model_file(name: str) -> Path:
 
 
 @pytest.fixture(scope="session")
-def smollm2() -> Engine:
+def smollm2() -> EngineService:
     """The embedded default, loaded once for all tests in float32, so that equal means equal."""
     model_file("smollm2")
-    engine = Engine()
+    engine = EngineService()
     request = protocol.Load(id=1, dtype="float32", device="cpu", context=512)
     engine.load(request, lambda event: None, lambda: False)
     return engine

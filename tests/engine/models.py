@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from engine.model import ATTENTION, Model
-from engine.rope import fix_rope
+from engine.model.forward import ATTENTION, TorchModel
+from engine.model.rope import fix_rope
 
 VOCABULARY = 61
 CONTEXT = 64  # the length rotary frequencies are fixed for
@@ -69,7 +69,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 
 
 def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
-    """transformers' own model. The head is made sharper than at random, so that a draft and a target can
+    """Return transformers' own model. Its head is sharper than at random, so that a draft and a target can
     agree at all."""
     settings = copy.deepcopy({"model_type": kind, **_COMMON, **CONFIGS[kind], **changes})
     config = AutoConfig.for_model(settings.pop("model_type"), **settings)
@@ -82,17 +82,18 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     return module
 
 
-def ours(module: PreTrainedModel, context: int = CONTEXT) -> Model:
-    """The same weights behind `engine.model`, loaded for a context of that many tokens."""
+def ours(module: PreTrainedModel, context: int = CONTEXT) -> TorchModel:
+    """Return a model of `engine.model.forward` with the same weights, loaded for a context of that many
+    tokens."""
     config = copy.deepcopy(module.config)
     twin = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation=ATTENTION)
     twin.load_state_dict(module.state_dict())
     fix_rope(twin, config, context)
-    return Model(twin, config, torch.float32, torch.device("cpu"))
+    return TorchModel(twin, config, torch.float32, torch.device("cpu"))
 
 
 def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrainedModel:
-    """A model like `module` but for noise on its weights: the draft of a tiny pair that agrees now and
+    """Return a copy of `module` with noise on its weights: the draft of a tiny pair that agrees now and
     then."""
     twin = AutoModelForCausalLM.from_config(module.config, dtype=torch.float32).eval()
     twin.load_state_dict(module.state_dict())
@@ -103,8 +104,8 @@ def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrain
     return twin
 
 
-def counted(model: Model) -> list[int]:
-    """From now on notes how many rows each pass of `model` computes."""
+def counted(model: TorchModel) -> list[int]:
+    """Record the number of rows of each future pass of `model`."""
     rows: list[int] = []
     forward = model.forward
 

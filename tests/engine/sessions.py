@@ -1,4 +1,4 @@
-"""Two models with the same weights through the same random passes."""
+"""Random passes of two models with the same weights."""
 
 import random
 
@@ -12,12 +12,12 @@ def assert_same(plain, replayed):
 
 
 class Session:
-    """Both sequences through the same passes, drawn at random."""
+    """Runs both sequences through the same random passes."""
 
     def __init__(self, plain, replayed, seed):
         self.both = (plain, replayed)
         self.random = random.Random(seed)
-        self.held = []  # logits and hidden states of both, compared at the end: nobody may overwrite them
+        self.held = []  # logits and hidden states of both, compared at the end: no pass may overwrite them
 
     def tokens(self, count):
         return [self.random.randrange(3, VOCABULARY) for _ in range(count)]
@@ -27,7 +27,7 @@ class Session:
         self.held.append([each.extend(tokens) for each in self.both])
 
     def grow(self, passes, most):
-        """A random tree in several passes, deeper than the windows, of which a random path is kept."""
+        """Run a random tree in several passes, deeper than the windows, and keep a random path of it."""
         root = len(self.both[0].ids)
         last = self.both[0].model.layers
         visible = torch.zeros(0, 0, dtype=torch.bool)

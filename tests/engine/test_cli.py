@@ -1,4 +1,4 @@
-"""The command line: exit status, JSON, errors. What needs no model runs in this process."""
+"""The command line: exit status, JSON, errors. Tests without a model run in this process."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def specexec(*arguments: str, **kwargs) -> subprocess.CompletedProcess:
 
 
 def failure(capsys, *arguments: str) -> dict[str, str]:
-    """Runs the command here; it must fail with status 1 and exactly one JSON object."""
+    """Run a command that must fail with status 1 and print exactly one JSON object; return its error."""
     assert cli.run(["chat", *arguments, "--json"]) == 1
     error = json.loads(capsys.readouterr().out)["error"]
     assert error["message"]
@@ -53,7 +53,7 @@ def failure(capsys, *arguments: str) -> dict[str, str]:
         (["hi", "--draft", "no/such/draft"], "model_not_found", "no/such/draft"),
     ],
 )
-def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, arguments, kind, named):
+def test_bad_input_gives_an_error_with_kind_message_and_hint(capsys, arguments, kind, named):
     error = failure(capsys, *arguments)
     assert error["kind"] == kind
     assert named in error["message"]
@@ -66,7 +66,7 @@ def test_a_context_beyond_the_model_is_refused_before_it_is_loaded(capsys):
     assert "8,192" in error["message"]
 
 
-def test_a_file_that_is_no_model_is_refused(capsys, tmp_path):
+def test_a_file_that_is_not_a_model_is_refused(capsys, tmp_path):
     file = tmp_path / "notes.gguf"
     file.write_text("these are my notes\n" * 100)
     assert failure(capsys, "hi", "--target", str(file))["kind"] == "bad_checkpoint"
@@ -97,7 +97,7 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     assert answer["seconds"].keys() >= {"draft", "target", "stream_wait", "other"}
     memory = answer["memory"]
     assert memory.keys() == {"vram", "ram", "peak", "parts"}
-    assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # of a process that did nothing else
+    assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # in a process that did nothing else
     assert answer["tokens_per_pass"] > 1
     assert "sky" in answer["text"]
 
@@ -112,22 +112,22 @@ def test_an_interactive_chat_remembers_and_survives_a_bad_question():
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-def test_ctrl_c_keeps_what_was_said():
+def test_ctrl_c_keeps_the_text_so_far():
     model_file("smollm2")
     process = subprocess.Popen(
         [sys.executable, "-m", "engine.cli", "chat", "Write a very long story.", "--repetition-penalty",
         "1.3"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=Path(__file__).parents[2],
     )  # fmt: skip
-    first = process.stdout.read(10)  # the answer has begun
+    first = process.stdout.read(10)  # the answer has started
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=20)
     assert process.returncode == 1
     assert first + rest
     assert b"Traceback" not in errors
-    assert b"ended before it was complete" in errors
+    assert b"The answer was interrupted." in errors
 
 
-def test_output_closed_by_its_reader_is_no_crash():
+def test_closing_the_output_is_no_crash():
     model_file("smollm2")
     process = subprocess.Popen(
         [sys.executable, "-m", "engine.cli", "chat", "Count to a hundred.", "--max-new-tokens", "60"],

@@ -1,5 +1,5 @@
-"""Every drafter, with every sampling setting, a stop string and a context that gets full: an answer is what
-plain decoding gives, or, where verification is by rejection, one that plain decoding could give."""
+"""Every drafter, with every sampling setting, a stop string and a context that fills up: an answer equals
+that of plain decoding or, with verification by rejection, is one that plain decoding could give."""
 
 from functools import cache
 from pathlib import Path
@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from engine.drafting import available
 from engine.heads import load_heads, open_heads
-from engine.pair import Pair
+from engine.model.sequence import Sequence
 from engine.protocol import Message, Options
-from engine.sequence import Sequence
-from engine.session import Session
-from engine.writing import sampler_of
+from engine.serving.answer import sampler_of
+from engine.serving.pair import LoadedPair
+from engine.serving.session import Session
+from tests.engine.decoding.test_iteration import assert_same
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, disturbed, ours, reference
-from tests.engine.test_decoding import assert_same
 
 CAPACITY = 40
 ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ .,;!?012"[:VOCABULARY]
@@ -26,7 +26,7 @@ END = 2
 
 
 class Letters:
-    """A tokenizer each of whose tokens is a letter."""
+    """A tokenizer whose tokens are letters."""
 
     eos_ids = frozenset({END})
 
@@ -63,7 +63,7 @@ def heads(method):
 def session(method=None):
     target, draft = models()
     loaded = heads(method) if method in HEADS else None
-    return Session(Pair(Sequence(target, CAPACITY), Sequence(draft, CAPACITY), Letters(), loaded))
+    return Session(LoadedPair(Sequence(target, CAPACITY), Sequence(draft, CAPACITY), Letters(), loaded))
 
 
 HEADS = ["eagle", "medusa"]
@@ -92,7 +92,7 @@ DRAFTERS = [*available(True), *HEADS, "specexec+lookahead", "specexec-uncoupled"
     ),
     turns=st.lists(st.text(ALPHABET[3:], max_size=9).map("x".__add__), min_size=1, max_size=2),
 )
-def test_the_answer_is_what_plain_decoding_gives(name, options, turns):
+def test_the_answer_equals_plain_decoding(name, options, turns):
     plain, drafted = session(), session(name)
     messages = []
     for turn in turns:
@@ -114,7 +114,7 @@ def test_the_answer_is_what_plain_decoding_gives(name, options, turns):
 
 
 def check_by_itself(answer, prompt, options):
-    """What is true of any answer."""
+    """Check what is true of any answer."""
     tokens = answer.token_ids
     assert len(prompt) + len(tokens) <= CAPACITY
     assert len(tokens) <= (options["max_new_tokens"] or CAPACITY)

@@ -1,4 +1,4 @@
-"""`specexec plan`, as a person and as a program sees it."""
+"""`specexec plan`: its text and its JSON."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from engine import cli, machine, planner
 from engine.machine import DiskSpeed
-from engine.machine.kept import now
+from engine.machine.stored_speeds import now
 from tests.engine.conftest import model_file
 
 MACHINE = ("--vram", "24", "--ram", "64", "--link-gbps", "25", "--disk-gbps", "7")
@@ -21,7 +21,7 @@ FIELDS = {
 
 @pytest.fixture(autouse=True)
 def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Folders whose disk was measured; nothing is read, and nothing was kept before."""
+    """Folders whose disk was measured. No disk is read, and no earlier measurements exist."""
     folders: list[Path] = []
 
     def measure(folder: Path, open_file: object) -> DiskSpeed:
@@ -33,13 +33,13 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     return folders
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
     assert cli.run(["plan", "--json", *arguments]) == status
     return json.loads(capsys.readouterr().out)
 
 
-def test_a_described_machine_and_a_pair_of_the_catalogue_give_all_figures(capsys, measured):
-    plan = told(capsys, *MACHINE, *PAIR)
+def test_a_described_machine_and_a_catalogue_pair_give_all_figures(capsys, measured):
+    plan = printed(capsys, *MACHINE, *PAIR)
     assert plan.keys() >= FIELDS
     assert plan["pair"] == {"target": PAIR[1], "draft": PAIR[3]}
     assert plan["fit"] == "VRAM + RAM"
@@ -47,12 +47,12 @@ def test_a_described_machine_and_a_pair_of_the_catalogue_give_all_figures(capsys
     assert plan["layers"].keys() == plan["memory"].keys() == {"vram", "ram", "ssd"}
     assert plan["memory"]["vram"] < 23 * 2**30
     assert 8 < plan["predicted_tokens_per_second"] < 12.5
-    assert measured == [], "the disk is described"
+    assert measured == [], "the speed of the disk is given"
 
 
-def test_each_part_of_a_description_tells(capsys):
+def test_each_part_of_a_description_has_an_effect(capsys):
     def speed(*changes: str) -> float:
-        return told(capsys, *MACHINE, *PAIR, *changes)["predicted_tokens_per_second"]
+        return printed(capsys, *MACHINE, *PAIR, *changes)["predicted_tokens_per_second"]
 
     usual = speed()
     assert speed("--vram", "16") < usual
@@ -66,36 +66,36 @@ def test_each_part_of_a_description_tells(capsys):
     assert speed("--vram", "0") < usual / 10
 
 
-def test_without_arguments_it_is_this_machine_and_says_why(capsys, measured):
-    plan = told(capsys)
+def test_without_arguments_it_recommends_for_this_machine_with_a_reason(capsys, measured):
+    plan = printed(capsys)
     assert plan["fit"] != "will not run"
-    assert "is the largest model" in plan["why"] or "is the fastest here" in plan["why"]
+    assert "is the largest model" in plan["why"] or "is the fastest model" in plan["why"]
     assert plan["machine"]["disk"] == 2.5e9
     assert len(measured) == 1
-    told(capsys)
-    told(capsys, "--no-measure")
+    printed(capsys)
+    printed(capsys, "--no-measure")
     assert len(measured) == 1
-    told(capsys, "--measure")
+    printed(capsys, "--measure")
     assert len(measured) == 2
 
 
-def test_answers_of_this_machine_count_only_here(capsys):
+def test_answers_of_this_machine_affect_only_its_own_plans(capsys):
     model_file("coder")
     here = ("--target", "coder", "--budget", "64")
-    plain = told(capsys, *here)
+    plain = printed(capsys, *here)
     name = "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf"
     draft = "qwen2.5-coder-0.5b-instruct-q4_k_m.gguf" if plain["pair"]["draft"] else ""
     planner.remember(planner.Observed(name, draft, plain["device"], 1.0, 1.0, 1.0, 0.5))
-    assert told(capsys, *here)["predicted_tokens_per_second"] == pytest.approx(
+    assert printed(capsys, *here)["predicted_tokens_per_second"] == pytest.approx(
         plain["predicted_tokens_per_second"] / 2, rel=0.05
     )
-    there = told(capsys, *here, "--machine", "laptop")["predicted_tokens_per_second"]
+    there = printed(capsys, *here, "--machine", "laptop")["predicted_tokens_per_second"]
     planner.remember(planner.Observed(name, draft, "cpu", 1.0, 1.0, 1.0, 0.1))
-    assert told(capsys, *here, "--machine", "laptop")["predicted_tokens_per_second"] == there
+    assert printed(capsys, *here, "--machine", "laptop")["predicted_tokens_per_second"] == there
 
 
-def test_what_will_not_run_is_an_answer_too(capsys):
-    plan = told(capsys, "--vram", "0", "--ram", "5", "--disk-gbps", "3", *PAIR)
+def test_a_pair_that_will_not_run_is_a_result_too(capsys):
+    plan = printed(capsys, "--vram", "0", "--ram", "5", "--disk-gbps", "3", *PAIR)
     assert plan["fit"] == "will not run"
     assert "GiB more of RAM" in plan["missing"]
     assert plan["predicted_tokens_per_second"] is None
@@ -103,23 +103,23 @@ def test_what_will_not_run_is_an_answer_too(capsys):
     assert "will not run" in capsys.readouterr().out
 
 
-def test_a_person_reads_what_goes_where(capsys):
+def test_the_text_names_the_layers_in_each_tier(capsys):
     assert cli.run(["plan", "--machine", "rtx-4090"]) == 0
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
     for part in ("Pair  ", "Fit  ", "VRAM + RAM", "layers in VRAM", "tokens/s, limited by", "Why  "):
-        assert part in said
+        assert part in text
 
 
 def test_the_tables_name_every_machine_and_measurement(capsys):
     assert cli.run(["plan", "--table"]) == 0
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
     for name, _ in planner.named_machines().values():
-        assert f"| {name} |" in said
+        assert f"| {name} |" in text
     for each in planner.published():
-        assert f"| {each.name}, " in said
-    rows = [line.count("|") for line in said.splitlines() if line.startswith("|")]
+        assert f"| {each.name}, " in text
+    rows = [line.count("|") for line in text.splitlines() if line.startswith("|")]
     assert set(rows) == {7}
-    assert "RTX 2080 Ti, GPTQ: 1.9 tokens/s would be" in said, "what does not agree is explained"
+    assert "RTX 2080 Ti, GPTQ: 1.9 tokens/s would be" in text, "a disagreement must be explained"
     tables = json.loads(_json_table(capsys))
     assert len(tables["machines"]) == 5
     assert tables["published"][0]["predicted_s"] == pytest.approx(6.6, rel=0.25)
@@ -138,13 +138,13 @@ def _json_table(capsys) -> str:
         (("--machine", "abacus"), "bad_option"),
     ],
 )
-def test_what_cannot_be_planned_is_named(capsys, arguments, kind):
-    assert told(capsys, *arguments, status=1)["error"]["kind"] == kind
+def test_invalid_requests_have_an_error_of_their_own(capsys, arguments, kind):
+    assert printed(capsys, *arguments, status=1)["error"]["kind"] == kind
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "much"])
 @pytest.mark.parametrize("option", ["--ram", "--link-gbps", "--disk-gbps", "--ram-limit", "--budget"])
-def test_senseless_numbers_are_bad_usage(option, value):
+def test_invalid_numbers_are_bad_usage(option, value):
     with pytest.raises(SystemExit) as ended:
         cli.run(["plan", f"{option}={value}"])
     assert ended.value.code == 2

@@ -1,4 +1,4 @@
-"""`specexec pull` and `specexec models`, as a person and as a program sees them."""
+"""`specexec pull` and `specexec models`: their text and their JSON."""
 
 import io
 import json
@@ -23,7 +23,7 @@ NBYTES = 50_000
 
 @pytest.fixture(autouse=True)
 def hub(server, own_keyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LyingHub:  # noqa: F811
-    """The only Hub there is, with one model; an empty models folder."""
+    """A fake Hub with one model, in place of the real one; an empty models folder."""
     monkeypatch.setenv("HF_ENDPOINT", server.endpoint)
     monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
@@ -31,13 +31,13 @@ def hub(server, own_keyring, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     return server
 
 
-def told(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str, status: int = 0) -> dict:
     assert cli.run([*arguments, "--json"]) == status
     return json.loads(capsys.readouterr().out)
 
 
-def test_json_is_one_object_with_what_came(capsys, tmp_path: Path):
-    answer = told(capsys, "pull", ID)
+def test_json_is_one_object_with_the_downloaded_files(capsys, tmp_path: Path):
+    answer = printed(capsys, "pull", ID)
     assert answer["bytes"] == answer["bytes_fetched"] == NBYTES
     [repository] = answer["repositories"]
     assert repository["path"] == str(tmp_path / "models" / ID)
@@ -48,27 +48,27 @@ def test_json_is_one_object_with_what_came(capsys, tmp_path: Path):
     )
     [file] = repository["files"]
     assert (file["name"], file["bytes"], len(file["sha256"])) == (FILE, NBYTES, 64)
-    assert told(capsys, "pull", ID)["bytes_fetched"] == 0
+    assert printed(capsys, "pull", ID)["bytes_fetched"] == 0
     assert catalog.resolve(f"{ID}/{FILE}") == tmp_path / "models" / ID / FILE
 
 
-def test_a_person_is_told_beforehand_what_will_come(capsys, hub: LyingHub, tmp_path: Path):
+def test_the_files_are_announced_before_the_download(capsys, hub: LyingHub, tmp_path: Path):
     assert cli.run(["pull", f"{hub.endpoint}/{ID}", "--dry-run"]) == 0
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert f"{ID} at {COMMIT[:12]}, apache-2.0" in said.err
-    assert f"0.00 GiB  {FILE}" in said.err
-    assert str(tmp_path / "models") in said.err
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert f"{ID} at {COMMIT[:12]}, apache-2.0" in output.err
+    assert f"0.00 GiB  {FILE}" in output.err
+    assert str(tmp_path / "models") in output.err
     assert hub.ranges() == []
     assert cli.run(["pull", ID]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'models' / ID}\n"
 
 
-def test_known_ids_come_with_their_draft_if_asked(capsys, hub: LyingHub, tmp_path: Path):
+def test_catalogue_models_are_downloaded_with_their_draft_on_request(capsys, hub: LyingHub, tmp_path: Path):
     target, draft = catalog.entries()["coder"], catalog.entries()["coder-draft"]
     for variant in (target, draft):
         hub.repositories[variant.repository] = Offered({variant.file: content(100), "other.gguf": b"x"})
-    answer = told(capsys, "pull", "coder", "--draft", "auto")
+    answer = printed(capsys, "pull", "coder", "--draft", "auto")
     assert [repository["repository"] for repository in answer["repositories"]] == [
         target.repository,
         draft.repository,
@@ -89,8 +89,8 @@ def test_known_ids_come_with_their_draft_if_asked(capsys, hub: LyingHub, tmp_pat
         ([ID, "--revision", "none"], "model_not_found"),
     ],
 )
-def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, hub, monkeypatch, arguments, kind):
-    error = told(capsys, "pull", *arguments, status=1)["error"]
+def test_bad_input_gives_an_error_with_kind_message_and_hint(capsys, hub, monkeypatch, arguments, kind):
+    error = printed(capsys, "pull", *arguments, status=1)["error"]
     assert error["kind"] == kind
     assert error["message"]
     assert error["hint"]
@@ -98,17 +98,17 @@ def test_bad_input_has_a_kind_a_sentence_and_a_next_step(capsys, hub, monkeypatc
 
 def test_a_failure_in_the_transfer_is_one_object_too(capsys, hub: LyingHub):
     hub.faults[FILE].append(says(404))
-    assert told(capsys, "pull", ID, status=1)["error"]["kind"] == "model_not_found"
+    assert printed(capsys, "pull", ID, status=1)["error"]["kind"] == "model_not_found"
 
 
-def test_the_page_of_a_licence_is_opened_where_a_person_sits(capsys, hub: LyingHub, monkeypatch):
+def test_the_page_of_a_licence_is_opened_from_a_terminal(capsys, hub: LyingHub, monkeypatch):
     opened: list[str] = []
     monkeypatch.setattr(webbrowser, "open", opened.append)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("HF_TOKEN", "hf_mine")
     hub.repositories[ID].gated = "auto"
     hub.repositories[ID].refuses = (403, {"X-Error-Code": "GatedRepo"})
-    assert told(capsys, "pull", ID, status=1)["error"]["kind"] == "license_not_accepted"
+    assert printed(capsys, "pull", ID, status=1)["error"]["kind"] == "license_not_accepted"
     assert opened == []
     assert cli.run(["pull", ID]) == 1
     assert opened == [f"{hub.endpoint}/{ID}"]
@@ -117,14 +117,14 @@ def test_the_page_of_a_licence_is_opened_where_a_person_sits(capsys, hub: LyingH
 
 def test_a_token_is_asked_for_and_kept(capsys, hub: LyingHub, own_keyring, monkeypatch):  # noqa: F811
     monkeypatch.setattr(sys, "stdin", io.StringIO("hf_mine\n"))
-    told(capsys, "pull", ID, "--token")
-    told(capsys, "pull", ID)
+    printed(capsys, "pull", ID, "--token")
+    printed(capsys, "pull", ID)
     assert list(own_keyring.kept.values()) == ["hf_mine"]
     assert {asked.headers.get("authorization") for asked in hub.asked} == {"Bearer hf_mine"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-def test_ctrl_c_pauses_and_the_same_command_goes_on(capsys, hub: LyingHub, tmp_path: Path):
+def test_ctrl_c_pauses_and_the_same_command_resumes(capsys, hub: LyingHub, tmp_path: Path):
     hub.faults[FILE].append(stalls(20_000))
     environment = {**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
     process = subprocess.Popen(
@@ -141,64 +141,64 @@ def test_ctrl_c_pauses_and_the_same_command_goes_on(capsys, hub: LyingHub, tmp_p
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 1
     assert json.loads(out)["error"]["kind"] == "cancelled"
-    coming = told(capsys, "models")["unfinished"]
-    assert coming == [{"name": ID, "bytes": NBYTES}]
-    assert told(capsys, "pull", ID)["bytes_fetched"] == NBYTES - 20_000
-    assert told(capsys, "models")["unfinished"] == []
+    unfinished = printed(capsys, "models")["unfinished"]
+    assert unfinished == [{"name": ID, "bytes": NBYTES}]
+    assert printed(capsys, "pull", ID)["bytes_fetched"] == NBYTES - 20_000
+    assert printed(capsys, "models")["unfinished"] == []
 
 
 # -- models --------------------------------------------------------------------------------------------------
 
 
 def test_models_are_listed(capsys, tmp_path: Path):
-    empty = told(capsys, "models")
+    empty = printed(capsys, "models")
     assert (empty["folder"], empty["bytes"], empty["models"]) == (str(tmp_path / "models"), 0, [])
-    told(capsys, "pull", ID)
-    [model] = told(capsys, "models")["models"]
+    printed(capsys, "pull", ID)
+    [model] = printed(capsys, "models")["models"]
     assert (model["name"], model["bytes"], model["commit"]) == (f"{ID}/{FILE}", NBYTES, COMMIT)
     assert cli.run(["models"]) == 0
     assert f"0.00 GiB  {ID}/{FILE}  (apache-2.0)" in capsys.readouterr().out
 
 
-def test_verify_fails_where_a_file_is_damaged(capsys, tmp_path: Path):
-    told(capsys, "pull", ID)
-    assert told(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
+def test_verify_fails_if_a_file_is_damaged(capsys, tmp_path: Path):
+    printed(capsys, "pull", ID)
+    assert printed(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
     (tmp_path / "models" / ID / FILE).write_bytes(bytes(NBYTES))
-    answer = told(capsys, "models", "verify", ID, status=1)
+    answer = printed(capsys, "models", "verify", ID, status=1)
     assert answer["error"]["kind"] == "bad_checkpoint"
     assert answer["models"][0]["files"][0]["state"] == "damaged"
     assert cli.run(["models", "verify"]) == 1
     assert f"damaged   {ID}/{FILE}" in capsys.readouterr().out
 
 
-def test_delete_says_what_it_freed(capsys):
-    told(capsys, "pull", ID)
-    assert told(capsys, "models", "delete", ID) == {"name": f"{ID}/{FILE}", "bytes": NBYTES}
-    assert told(capsys, "models", "delete", ID, status=1)["error"]["kind"] == "model_not_found"
+def test_delete_reports_the_bytes_it_freed(capsys):
+    printed(capsys, "pull", ID)
+    assert printed(capsys, "models", "delete", ID) == {"name": f"{ID}/{FILE}", "bytes": NBYTES}
+    assert printed(capsys, "models", "delete", ID, status=1)["error"]["kind"] == "model_not_found"
 
 
-def test_import_takes_a_file_over(capsys, tmp_path: Path):
+def test_import_adds_a_file_to_the_models(capsys, tmp_path: Path):
     (tmp_path / "models").mkdir()
     file = write_gguf(tmp_path / "tiny.gguf")
-    assert told(capsys, "models", "import", str(file))["bytes"] == file.stat().st_size
-    assert told(capsys, "models")["models"][0]["name"] == "imported/tiny/tiny.gguf"
+    assert printed(capsys, "models", "import", str(file))["bytes"] == file.stat().st_size
+    assert printed(capsys, "models")["models"][0]["name"] == "imported/tiny/tiny.gguf"
 
 
 def test_after_a_move_models_are_found_in_the_new_folder(capsys, tmp_path: Path, monkeypatch):
-    told(capsys, "pull", ID)
+    printed(capsys, "pull", ID)
     monkeypatch.delenv("SPECEXEC_MODELS")
     target = tmp_path / "new"
     arguments = ["models", "--models", str(tmp_path / "models"), "move", str(target)]
-    assert told(capsys, *arguments)["folder"] == str(target)
+    assert printed(capsys, *arguments)["folder"] == str(target)
     assert catalog.models_folder() == target
     assert catalog.resolve(ID) == target / ID
-    assert told(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
+    assert printed(capsys, "models", "verify")["models"][0]["files"][0]["state"] == "ok"
     assert not (tmp_path / "models").exists()
 
 
-def test_a_variable_that_names_the_old_folder_is_said(capsys, tmp_path: Path):
-    told(capsys, "pull", ID)
-    told(capsys, "models", "move", str(tmp_path / "new"))
+def test_a_variable_that_names_the_old_folder_is_reported(capsys, tmp_path: Path):
+    printed(capsys, "pull", ID)
+    printed(capsys, "models", "move", str(tmp_path / "new"))
     assert cli.run(["pull", ID]) == 0
     assert cli.run(["models", "move", str(tmp_path / "newer")]) == 0
     assert "SPECEXEC_MODELS" in capsys.readouterr().err

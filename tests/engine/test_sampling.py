@@ -13,7 +13,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from engine.sampling import NOT_NUMBERS, History, Sampler, gumbel_noise, philox
+from engine.sampling import NOT_NUMBERS, Sampler, TokenHistory, gumbel_noise, philox
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_philox_gives_the_known_answers(counter, key, expected):
     assert tuple(int(word) for word in philox(counter, key)) == expected
 
 
-def test_noise_of_a_token_does_not_depend_on_which_others_are_asked_for():
+def test_noise_of_a_token_does_not_depend_on_the_other_tokens():
     everything = gumbel_noise(7, 123, torch.arange(1000))
     some = torch.tensor([3, 999, 4, 500])
     assert torch.equal(gumbel_noise(7, 123, some), everything[some])
@@ -58,8 +58,8 @@ def test_choices_follow_the_distribution():
     sampler = Sampler(seed=11, temperature=0.8, top_k=6, top_p=0.95, min_p=0.01)
     draws = 20_000
     rows, positions = logits.expand(draws, -1), torch.arange(draws)
-    chosen = sampler.choose(rows, positions, History([], [[]] * draws))
-    expected = sampler.probabilities(logits[None], History([], [[]]))[0] * draws
+    chosen = sampler.choose(rows, positions, TokenHistory([], [[]] * draws))
+    expected = sampler.probabilities(logits[None], TokenHistory([], [[]]))[0] * draws
     possible = expected > 0
     counts = torch.bincount(chosen, minlength=len(logits))
     assert counts[~possible].sum() == 0
@@ -97,26 +97,26 @@ def test_processors_equal_transformers(setting, seed, spread):
         processors.append(MinPLogitsWarper(setting["min_p"]))
     expected = processors(torch.tensor([path]), logits[None].clone())[0]
     sampler = Sampler(seed=seed, **setting)
-    values, tokens = sampler.filtered(sampler.penalised(logits[None], History(path, [[]])), 3000)
+    values, tokens = sampler.filtered(sampler.penalised(logits[None], TokenHistory(path, [[]])), 3000)
     values, tokens = values[0], tokens[0]
     passing = torch.isfinite(values)
     kept = set(torch.isfinite(expected).nonzero().flatten().tolist())
-    # The two sum in another order and differ in the last bits: at the very edge one token may fall on either
-    # side, or several that are too improbable to move the sum.
+    # The two sum in a different order and differ in the last bits: a token at the very edge may fall on
+    # either side, as may several that are too improbable to change the sum.
     disputed = logits.div(setting["temperature"]).softmax(0)[sorted(kept ^ set(tokens[passing].tolist()))]
     assert disputed.sort().values[:-1].sum() < 1e-5
     common = torch.tensor([token in kept for token in tokens.tolist()]) & passing
     torch.testing.assert_close(values[common], expected[tokens[common]], rtol=1e-4, atol=1e-4)
 
 
-def test_penalties_count_what_stands_before_each_row():
-    """Presence and frequency as OpenAI's documentation gives them; the repetition penalty first; bias
-    before all."""
+def test_penalties_count_the_tokens_before_each_row():
+    """Presence and frequency penalties follow OpenAI's documentation; the repetition penalty is applied
+    first, the bias before all penalties."""
     logits = torch.tensor([[1.0, 2.0, -3.0, 0.5, 0.0]]).repeat(2, 1)
     sampler = Sampler(
         repetition_penalty=2.0, presence_penalty=0.25, frequency_penalty=0.1, logit_bias={0: 3.0, 4: -1.0}
     )
-    found = sampler.penalised(logits, History([0, 2, 2], [[], [1, 0]]))
+    found = sampler.penalised(logits, TokenHistory([0, 2, 2], [[], [1, 0]]))
     assert found.tolist() == [
         pytest.approx([4 / 2 - 0.25 - 0.1, 2.0, -3 * 2 - 0.25 - 0.2, 0.5, -1.0]),
         pytest.approx([4 / 2 - 0.25 - 0.2, 2 / 2 - 0.25 - 0.1, -3 * 2 - 0.25 - 0.2, 0.5, -1.0]),
@@ -130,14 +130,14 @@ def test_penalties_count_what_stands_before_each_row():
     penalty=st.sampled_from([0.0, 0.7]),
     tails=st.lists(st.lists(st.integers(0, 299), max_size=6), min_size=1, max_size=9),
 )
-def test_rows_together_choose_what_each_would_alone(setting, seed, penalty, tails):
+def test_rows_choose_the_same_together_as_alone(setting, seed, penalty, tails):
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(len(tails), 300, generator=generator) * 3
     sampler = Sampler(seed=seed, frequency_penalty=penalty, **setting)
     positions = torch.randint(0, 50, (len(tails),), generator=generator)
-    together = sampler.choose(logits, positions, History([5, 6, 7], tails), 300)
+    together = sampler.choose(logits, positions, TokenHistory([5, 6, 7], tails), 300)
     alone = [
-        sampler.choose(row[None], position[None], History([5, 6, 7, *tail], [[]]), 300)
+        sampler.choose(row[None], position[None], TokenHistory([5, 6, 7, *tail], [[]]), 300)
         for row, position, tail in zip(logits, positions, tails, strict=True)
     ]
     assert together.tolist() == torch.cat(alone).tolist()
@@ -146,7 +146,7 @@ def test_rows_together_choose_what_each_would_alone(setting, seed, penalty, tail
 def test_a_nucleus_larger_than_the_candidates_is_noticed():
     logits = torch.stack([torch.zeros(1000), torch.linspace(0, 500, 1000)])
     sampler = Sampler(temperature=1.0, top_p=0.9)
-    history, positions = History([], [[], []]), torch.tensor([3, 3])
+    history, positions = TokenHistory([], [[], []]), torch.tensor([3, 3])
     few = sampler.choose(logits, positions, history)
     assert few[0] == -1
     assert few[1] >= 0
@@ -156,13 +156,13 @@ def test_a_nucleus_larger_than_the_candidates_is_noticed():
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
-def test_rows_that_are_no_numbers_are_told_apart(bad):
+def test_rows_that_are_not_finite_are_reported(bad):
     logits = torch.tensor([[1.0, 2.0], [0.0, bad]])
     for sampler in (Sampler(), Sampler(temperature=0.7, top_p=0.5)):
-        found = sampler.choose(logits, torch.tensor([1, 1]), History([], [[], []]))
+        found = sampler.choose(logits, torch.tensor([1, 1]), TokenHistory([], [[], []]))
         assert found.tolist() == [1, NOT_NUMBERS]
 
 
 def test_greedy_takes_the_first_of_equal_logits():
     logits = torch.tensor([[0.0, 3.0, 3.0]])
-    assert Sampler().choose(logits, torch.tensor([0]), History([], [[]])).tolist() == [1]
+    assert Sampler().choose(logits, torch.tensor([0]), TokenHistory([], [[]])).tolist() == [1]

@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given
 
-from engine.tree import ROOT, TokenTree
+from engine.tree import ROOT, TokenTree, follow
 from tests.engine.trees import token_trees
 
 
@@ -27,5 +27,7 @@ def test_path_is_as_long_as_the_depth_and_starts_at_the_root(tree: TokenTree):
 def test_every_node_is_its_parents_child_by_its_token(tree: TokenTree):
     children = tree.children()
     for node in range(len(tree)):
-        assert children[int(tree.parents[node])][int(tree.tokens[node])] == node
-    assert sum(map(len, children.values())) == len(tree)
+        assert children[int(tree.parents[node]), int(tree.tokens[node])] == node
+        path = tree.path(node)
+        assert follow(children, [*tree.tokens[path], -9]) == path
+    assert len(children) == len(tree)

@@ -8,7 +8,7 @@ from engine.tree import ROOT, SOURCE_DRAFT, TokenTree
 
 @st.composite
 def token_trees(draw, most_nodes: int = 40) -> TokenTree:
-    """Any shape; siblings have different tokens."""
+    """Draw a tree of any shape; siblings have different tokens."""
     count = draw(st.integers(0, most_nodes))
     parents = [draw(st.integers(ROOT, node - 1)) for node in range(count)]
     depths: list[int] = []

@@ -1,10 +1,10 @@
-"""What only a CUDA device can show, in one command, run in the repository's folder:
+"""All checks and measurements that need a CUDA device, in one command, run in the repository's folder:
 
     python -m tests.gpu.measure [PART ...] [--out FOLDER] [--minutes N]
 
-Checks (builds the kernels, runs tests/gpu), then times, each part in a process of its own, and prints short
-tables; what the parts print goes to FOLDER. A part that the minutes do not suffice for is ended and named.
-"""
+Checks first (builds the kernels, runs tests/gpu), then measures, each part in a process of its own, and
+prints short tables; the complete output of the parts goes to FOLDER. A part that exceeds the time is stopped
+and named."""
 
 import argparse
 import os
@@ -13,9 +13,9 @@ import sys
 import time
 from pathlib import Path
 
-MOST = 11_000  # characters printed of all parts
+MOST = 11_000  # characters printed of all parts together
 
-# Arguments of pytest, without this project's settings: they need plug-ins that a lent machine may not have.
+# Arguments of pytest, without this project's settings, whose plug-ins may be missing on the machine.
 CHECK = f"-c {os.devnull} --rootdir . -q --maxfail=9 -p no:cacheprovider --tb=short tests/gpu"
 # Arguments of `specexec bench`.
 TIMES = {
@@ -27,7 +27,7 @@ TIMES = {
 }
 PARTS = ("check", *TIMES)
 
-# `specexec bench`, also where the package is not installed, and so has no version to tell.
+# `specexec bench` for a checkout that is not installed, and so has no version.
 BENCH = """
 import argparse, sys
 from engine.cli import bench
@@ -40,15 +40,23 @@ sys.exit(parsed.run(parsed))
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; default: all")
-    parser.add_argument("--out", type=Path, default=Path("measured"), metavar="FOLDER")
-    parser.add_argument("--minutes", type=float, default=9.5, metavar="N", help="for all parts together")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path("measured"),
+        metavar="FOLDER",
+        help="folder for the output (default: measured)",
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=9.5, metavar="N", help="time for all parts together (default: 9.5)"
+    )
     parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
-    parser.add_argument("--shape", default="70b", help="as of `specexec bench shapes`")
+    parser.add_argument("--shape", default="70b", help="shape, as of specexec bench shapes (default: 70b)")
     parsed = parser.parse_args()
     parts = parsed.parts or PARTS
     if unknown := {*parts} - {*PARTS}:
-        parser.error(f"there is no part {min(unknown)}")
+        parser.error(f"unknown part {min(unknown)}")
     parsed.out.mkdir(parents=True, exist_ok=True)
     end = time.monotonic() + 60 * parsed.minutes
     failed = [part for part in parts if not measure(part, parsed, end, MOST // len(parts))]
@@ -57,7 +65,7 @@ def main() -> int:
 
 
 def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> bool:
-    """Run one part; print how long it took and the end of what it printed. Whether it succeeded."""
+    """Run one part; print its duration and the end of its output. Return whether it succeeded."""
     begin = time.monotonic()
     tables, log = (parsed.out / f"{part}.{kind}" for kind in ("txt", "log"))
     with tables.open("w") as out, log.open("w") as errors:
@@ -69,10 +77,10 @@ def measure(part: str, parsed: argparse.Namespace, end: float, most: int) -> boo
             status = None
     outcome = "done" if status == 0 else "out of time" if status is None else f"failed with {status}"
     print(f"== {part}: {outcome}, {time.monotonic() - begin:.0f} s")
-    said = tables.read_text(errors="replace")
+    output = tables.read_text(errors="replace")
     if status != 0:
-        said += log.read_text(errors="replace")
-    print(said[-most:].strip(), flush=True)
+        output += log.read_text(errors="replace")
+    print(output[-most:].strip(), flush=True)
     return status == 0
 
 

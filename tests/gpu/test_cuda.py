@@ -1,12 +1,12 @@
-"""What only a CUDA device can show: that it gives the numbers the CPU gives."""
+"""A CUDA device gives the numbers that the CPU gives."""
 
 import pytest
 import torch
 
-from engine.bench.quantization import PACKED, random_packed
-from engine.model import Rows
+from engine.bench.random_weights import PACKED, random_packed
+from engine.model.rows import Rows
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import Blocks
+from engine.quantization.blocks import BlockFormat
 from tests.engine.models import CONFIGS, ours, reference
 
 SHAPE = (192, 512)
@@ -14,8 +14,8 @@ CPU = torch.device("cpu")
 
 
 def plain(packed):
-    """Unpacked by plain torch on the device where the bytes are, float32 on the CPU."""
-    if isinstance(packed.format, Blocks):
+    """Return `packed` unpacked by plain torch on its own device, as float32 on the CPU."""
+    if isinstance(packed.format, BlockFormat):
         blocks = packed.parts[0].view(-1, packed.format.nbytes)
         return packed.format.numbers(blocks).view(packed.shape).cpu()
     return packed.format.numbers(packed.parts, packed.shape, 0, packed.shape[0], packed.groups).t().cpu()
@@ -39,9 +39,9 @@ def test_a_matrix_unpacks_on_cuda_as_on_the_cpu(name, dtype, cuda):
 def test_a_matrix_multiplies_on_cuda_as_on_the_cpu(name, n, cuda):
     x = torch.randn(n, SHAPE[1], generator=torch.Generator().manual_seed(n))
     packed = random_packed(name, SHAPE, CPU, torch.float32)
-    found = random_packed(name, SHAPE, cuda, torch.float32).product(x.to(cuda)).cpu()
+    product = random_packed(name, SHAPE, cuda, torch.float32).product(x.to(cuda)).cpu()
     size = x.abs() @ packed.dense().abs().t()
-    assert ((found - packed.product(x)).abs() <= 1e-5 * size).all()
+    assert ((product - packed.product(x)).abs() <= 1e-5 * size).all()
 
 
 @pytest.mark.parametrize("n", [1, 16, 64])
@@ -55,7 +55,7 @@ def test_equal_products_have_equal_bits(name, n, cuda):
         assert torch.equal(kernels.multiply_blocks(name, packed.parts[0], x, 4096), first)
 
 
-def test_triton_runs_where_it_is_installed(cuda):
+def test_triton_runs_if_it_is_installed(cuda):
     pytest.importorskip("triton", reason="needs Triton")
     assert kernels.available(cuda)
 

@@ -1,20 +1,21 @@
-"""Recorded passes on a CUDA device: they equal launched ones, whatever else the device does meanwhile."""
+"""Passes recorded as CUDA graphs equal launched ones, whatever else the device does at the same time."""
 
 import pytest
 import torch
 
-from engine.bench.made_up import PRESETS, checkpoint
-from engine.loading import load_model
-from engine.model import Model, no_watch
-from engine.sequence import Sequence
-from engine.streaming import Limits
+from engine.bench.random_weights import PRESETS, checkpoint
+from engine.model.forward import TorchModel
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.sequence import Sequence
+from engine.streaming import WeightLimits
 from tests.engine.models import CONFIGS, ours, reference
 from tests.engine.sessions import Session
 
 
 def on_device(kind, cuda):
     model = ours(reference(kind))
-    return Model(model.module.to(cuda), model.config, model.dtype, cuda)
+    return TorchModel(model.module.to(cuda), model.config, model.dtype, cuda)
 
 
 def assert_recorded(model):
@@ -34,22 +35,22 @@ def test_replayed_passes_equal_launched_ones(kind, cuda):
     assert_recorded(replayed)
 
 
-def test_a_mixture_is_not_recorded(cuda):
+def test_a_mixture_of_experts_is_not_recorded(cuda):
     assert on_device("mixtral", cuda).graphs is None
 
 
 @pytest.mark.parametrize("stored_as", ["Q4_K", "F16"])
 def test_packed_weights_are_replayed_while_another_model_streams(stored_as, cuda, tmp_path):
     def load(file, limits=None):
-        return load_model(file, torch.float32, cuda, no_watch, 300, packed=True, limits=limits)
+        return load_model(file, torch.float32, cuda, no_progress, 300, packed=True, limits=limits)
 
-    target = load(checkpoint(PRESETS["tiny"].target, stored_as, tmp_path), Limits(1 << 19))
+    target = load(checkpoint(PRESETS["tiny"].target, stored_as, tmp_path), WeightLimits(1 << 19))
     streamed = Sequence(target, 300)
     draft = checkpoint(PRESETS["tiny"].draft, stored_as, tmp_path)
     plain, replayed = load(draft), load(draft)
     plain.graphs = None
     session = Session(Sequence(plain, 300), Sequence(replayed, 300), seed=2)
-    for count in (3, 100, 2, 1):  # the long one takes a larger workspace than those recorded before
+    for count in (3, 100, 2, 1):  # 100 tokens need a larger workspace than the passes recorded before
         streamed.extend([1, 2, 3])
         session.extend(count)
         session.grow(passes=2, most=5)

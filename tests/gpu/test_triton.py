@@ -1,5 +1,5 @@
-"""What the Triton kernels compute: on a CUDA device or, with TRITON_INTERPRET=1, in Triton's interpreter on
-the CPU (tests/engine/quantization/test_triton.py runs this file so)."""
+"""The results of the Triton kernels, on a CUDA device or, with TRITON_INTERPRET=1, in Triton's interpreter on
+the CPU (as tests/engine/quantization/test_triton.py runs this file)."""
 
 import os
 
@@ -8,21 +8,21 @@ import torch
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize
 
-from engine.bench.quantization import random_packed
+from engine.bench.random_weights import random_packed
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
 from engine.quantization import FORMATS, format_named
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import Blocks
+from engine.quantization.blocks import BlockFormat
 from engine.quantization.format import typed
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-NAMES = [name for name, each in FORMATS.items() if isinstance(each, Blocks)]
+NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
 CPU = torch.device("cpu")
-# Triton 3.7's interpreter rounds bfloat16 wrongly, and multiplies its bits as if they were integers.
+# Triton 3.7's interpreter rounds bfloat16 incorrectly, and multiplies its bits as if they were integers.
 SHORTER = (torch.float16,) if INTERPRETED else (torch.float16, torch.bfloat16)
 
 
@@ -32,7 +32,7 @@ def device(request):
 
 
 def blocks(name, rows, columns):
-    """Random bytes (with finite scales), uint8 [bytes], and the numbers in them, float32 [rows, columns]."""
+    """Return random bytes with finite scales, uint8 [bytes], and their numbers, float32 [rows, columns]."""
     data = random_packed(name, (rows, columns), CPU, torch.float32).parts[0]
     numbers = dequantize(data.view(rows, -1).numpy(), GGMLQuantizationType[name])
     return data, torch.from_numpy(numbers)
@@ -49,14 +49,15 @@ def unpacked(name, data, shape, dtype, device):
     return out[:-7].view(shape).cpu()
 
 
-def assert_is_product(found, x, weights):
-    """Within the rounding of each term and of each sum of `x @ weights.T`, all of found's type."""
-    assert found.dtype == x.dtype
+def assert_is_product(product, x, weights):
+    """Compare `product` with x @ weights.T, allowing for the rounding of each term and each sum in x's
+    type."""
+    assert product.dtype == x.dtype
     weights = weights.to(x.dtype).double()
     x = x.double()
     size = x.abs() @ weights.abs().t()
-    error = torch.finfo(found.dtype).eps * 2 + torch.finfo(torch.float32).eps * x.shape[1]
-    assert ((found.cpu().double() - x @ weights.t()).abs() <= error * size).all()
+    error = torch.finfo(product.dtype).eps * 2 + torch.finfo(torch.float32).eps * x.shape[1]
+    assert ((product.cpu().double() - x @ weights.t()).abs() <= error * size).all()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,7 +79,7 @@ def test_shorter_types_are_rounded_from_float32(name, dtype, device):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("n", [1, 17])
 def test_products_with_blocks_equal_those_with_the_numbers(name, n, device):
-    shape = (37, 3 * BLOCKS[name][0])  # not whole tiles, and for short blocks no whole steps
+    shape = (37, 3 * BLOCKS[name][0])  # neither whole tiles nor, for short blocks, whole steps
     data, numbers = blocks(name, *shape)
     x = torch.randn(n, shape[1], generator=torch.Generator().manual_seed(n))
     found = kernels.multiply_blocks(name, at_odd_address(data.to(device)), x.to(device), shape[0])
@@ -94,7 +95,7 @@ def test_products_in_shorter_types(n, dtype, device):
 
 
 @pytest.mark.parametrize("n", [0, 65])
-def test_no_rows_and_many_rows_are_left_to_others(n, device):
+def test_no_rows_and_many_rows_are_not_multiplied(n, device):
     data, _ = blocks("Q8_0", 2, 32)
     assert kernels.multiply_blocks("Q8_0", data.to(device), torch.zeros(n, 32, device=device), 2) is None
 
@@ -110,9 +111,9 @@ MATRICES = {
 
 
 def matrix(kind, act_order):
-    """(format's name, Matrix [48 or 64, 96], its bytes, Groups)"""
+    """Return (name of the format, Matrix [48 or 64, 96], its bytes, Groups)."""
     name, bits, version = MATRICES[kind]
-    rows = 64 if bits == 3 else 48  # whole words of zero points; not whole tiles
+    rows = 64 if bits == 3 else 48  # whole words of zero points, but not whole tiles
     found = Matrix(bits, 64, rows, 96, act_order)  # the last group is short
     parts = stored(found.gptq(version) if name == "GPTQ" else found.awq(), odd=True)
     return name, found, parts, Groups(bits, 64, version % 2)
@@ -159,7 +160,7 @@ def test_scales_of_every_type(name, device):
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 8])
-def test_zero_points_overflow_as_by_plain_torch(bits, device):
+def test_zero_points_overflow_as_in_plain_torch(bits, device):
     name, reference, parts, groups = matrix(f"GPTQ, {bits} bits, v1", act_order=True)
     parts[1] = torch.full_like(parts[1], 0xFF)
     shape = (reference.rows, reference.columns)
@@ -168,11 +169,11 @@ def test_zero_points_overflow_as_by_plain_torch(bits, device):
     assert torch.equal(out.cpu(), format_named(name).numbers(parts, shape, 0, shape[0], groups))
 
 
-def test_a_damaged_index_reads_no_other_memory(device):
+def test_a_damaged_index_reads_no_memory_out_of_bounds(device):
     name, _, parts, groups = matrix("GPTQ, 4 bits, v1", act_order=True)
     parts = typed_parts(name, parts, device)
     found = []
-    for group in (1 << 30, 1):  # 1 is the last
+    for group in (1 << 30, 1):  # 1 is the last group
         parts[3] = torch.full_like(parts[3], group)
         found.append(torch.empty(96, 48, device=device))
         kernels.unpack_grouped(name, parts, (48, 96), 0, 48, groups, found[-1])

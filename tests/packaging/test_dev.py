@@ -1,4 +1,4 @@
-"""packaging/dev.py without a network: decisions, faults, stamp, lock, model. .ci/run really installs."""
+"""packaging/dev.py without a network: decisions, errors, stamp, lock, model. .ci/run does real set-ups."""
 
 import contextlib
 import errno
@@ -20,8 +20,8 @@ posix_only = pytest.mark.skipif(os.name == "nt", reason="stand-in programs are s
 
 @pytest.fixture
 def dev(tmp_path, monkeypatch):
-    """dev.py as a module, at work in a small repository of its own on a machine without a graphics card."""
-    monkeypatch.syspath_prepend(SCRIPT.parent)  # as for a script that is run
+    """Load dev.py as a module that works in a small repository, on a machine without a graphics card."""
+    monkeypatch.syspath_prepend(SCRIPT.parent)  # as when the script runs
     spec = importlib.util.spec_from_file_location("dev_under_test", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -43,7 +43,7 @@ def dev(tmp_path, monkeypatch):
 
 @pytest.fixture
 def started(dev, monkeypatch):
-    """The commands that a set-up ran, carried out by a stand-in for venv and pip."""
+    """Return the commands of a set-up, executed by a substitute for venv and pip."""
     commands = []
 
     def run_logged(argv, log, lock):
@@ -80,36 +80,36 @@ def builds(attempts):
 # --- torch ---
 
 
-def test_linux_without_a_card_takes_the_cpu_build_from_pytorch_then_pypi(dev):
+def test_linux_without_a_card_uses_the_cpu_build_from_pytorch_then_pypi(dev):
     attempts = dev.torch_attempts("linux", False, "", [])
     assert builds(attempts) == [("cpu", "torch===2.13.0+cpu"), ("cuda", "torch===2.13.0")]
     assert "https://download.pytorch.org/whl/cpu" in attempts[0].args
     assert "large" in attempts[1].words
 
 
-def test_linux_with_a_card_takes_pypis_build(dev):
+def test_linux_with_a_card_uses_pypis_build(dev):
     assert builds(dev.torch_attempts("linux", True, "", [])) == [("cuda", "torch===2.13.0")]
 
 
-def test_windows_without_a_card_takes_pypis_build(dev):
+def test_windows_without_a_card_uses_pypis_build(dev):
     assert builds(dev.torch_attempts("win32", False, "", [])) == [("cpu", "torch===2.13.0")]
 
 
-def test_windows_with_a_card_takes_cuda_from_pytorch_then_says_what_is_lost(dev):
+def test_windows_with_a_card_uses_cuda_from_pytorch_then_warns(dev):
     attempts = dev.torch_attempts("win32", True, "", [])
     assert builds(attempts) == [("cuda", "torch===2.13.0+cu130"), ("cpu", "torch===2.13.0")]
-    assert "graphics card idle" in attempts[1].words
+    assert "does not use the graphics card" in attempts[1].words
 
 
 @pytest.mark.parametrize("system", ["linux", "win32", "darwin"])
 @pytest.mark.parametrize("gpu", [False, True])
-def test_a_configured_wheel_folder_comes_before_every_index(dev, system, gpu):
+def test_a_configured_wheel_folder_has_priority_over_every_index(dev, system, gpu):
     (attempt,) = dev.torch_attempts(system, gpu, "", ["2.13.0+cpu"])
     assert attempt.args == ["--no-index", "torch===2.13.0+cpu"]
     assert ("SPECEXEC_TORCH=cuda" in attempt.words) == gpu
 
 
-def test_the_fitting_wheel_of_a_folder_with_both_builds_is_taken(dev):
+def test_a_folder_with_both_builds_provides_the_matching_wheel(dev):
     both = ["2.13.0", "2.13.0+cpu"]
     assert builds(dev.torch_attempts("linux", False, "", both)) == [("cpu", "torch===2.13.0+cpu")]
     assert builds(dev.torch_attempts("linux", True, "", both)) == [("cuda", "torch===2.13.0")]
@@ -118,7 +118,7 @@ def test_the_fitting_wheel_of_a_folder_with_both_builds_is_taken(dev):
     ]
 
 
-def test_the_user_overrides_card_and_folder(dev):
+def test_the_variable_overrides_card_and_folder(dev):
     assert builds(dev.torch_attempts("linux", False, "cuda", ["2.13.0+cpu"])) == [("cuda", "torch===2.13.0")]
     assert builds(dev.torch_attempts("linux", True, "cpu", []))[0] == ("cpu", "torch===2.13.0+cpu")
     assert dev.torch_forced({"SPECEXEC_TORCH": " CPU "}) == "cpu"
@@ -126,7 +126,7 @@ def test_the_user_overrides_card_and_folder(dev):
         dev.torch_forced({"SPECEXEC_TORCH": "rocm"})
 
 
-def test_the_next_way_to_torch_is_tried_and_the_last_ones_fault_is_told(dev, started, monkeypatch, capsys):
+def test_attempts_are_tried_in_order_and_the_last_error_is_raised(dev, started, monkeypatch, capsys):
     log = dev.ROOT / "log"
     attempts = dev.torch_attempts("linux", False, "", [])
 
@@ -141,7 +141,7 @@ def test_the_next_way_to_torch_is_tried_and_the_last_ones_fault_is_told(dev, sta
     assert "large" in capsys.readouterr().err
 
 
-def test_pips_wheel_folders_are_read_from_its_configuration(dev):
+def test_wheel_folders_are_read_from_pips_configuration(dev):
     listing = (
         "global.extra-index-url='x/simple'\n:env:.find-links='/wheels /more'\n"
         "global.find-links='/wheels\\nfile:///third%20one'\n"
@@ -175,36 +175,40 @@ def test_a_card_is_found_by_nvidia_smi(dev, tmp_path, monkeypatch, script, found
     smi.write_text(f"#!/bin/sh\n{script}\n")
     smi.chmod(0o755)
     monkeypatch.setenv("PATH", str(smi.parent))
-    assert dev.gpu_is_here() == found
+    assert dev.has_gpu() == found
 
 
-def test_a_card_is_found_by_its_driver_and_none_without_either(dev, tmp_path, monkeypatch):
+def test_a_card_is_found_by_its_driver(dev, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    assert not dev.gpu_is_here()
+    assert not dev.has_gpu()
     dev.NVIDIA_SIGNS[0].touch()
-    assert dev.gpu_is_here()
+    assert dev.has_gpu()
 
 
 # --- The stamp ---
 
 
-def test_stamp_fits_what_is_wanted(dev):
+def test_the_stamp_matches_the_requirements(dev):
     stamp = {"key": "k", "dev": True, "torch": "cpu", "forced": "", "gpu": False}
-    assert dev.stamp_fits(stamp, "k", False, "", False)  # `run` is content with what `test` made
+    assert dev.stamp_fits(stamp, "k", False, "", False)  # `run` accepts an environment of `test`
     assert dev.stamp_fits(stamp, "k", True, "cpu", False)
     assert not dev.stamp_fits({**stamp, "dev": False}, "k", True, "", False)
     assert not dev.stamp_fits(stamp, "other", False, "", False)
     assert not dev.stamp_fits(stamp, "k", False, "cuda", False)
-    assert not dev.stamp_fits(stamp, "k", False, "", True), "a card has appeared"
+    assert not dev.stamp_fits(stamp, "k", False, "", True), "a new card"
     assert dev.stamp_fits({**stamp, "gpu": True}, "k", False, "", True), (
-        "the card was known, the folder had no CUDA"
+        "a known card, but a folder without CUDA"
     )
-    assert dev.stamp_fits({**stamp, "torch": "cuda", "gpu": True}, "k", False, "", False), "the card is gone"
+    assert dev.stamp_fits({**stamp, "torch": "cuda", "gpu": True}, "k", False, "", False), (
+        "the card was removed"
+    )
     assert not dev.stamp_fits(None, "k", False, "", False)
     assert not dev.stamp_fits({}, "k", False, "", False)
 
 
-def test_first_start_installs_pinned_and_second_start_does_nothing(dev, started, monkeypatch, capsys):
+def test_the_first_start_installs_pinned_packages_and_the_second_does_nothing(
+    dev, started, monkeypatch, capsys
+):
     dev.set_up(dev=False, window=True)
     pips = [argv[3:] for argv in started if argv[1:3] == ["-m", "pip"]]
     assert [pip[0] for pip in pips] == ["config", "install", "install", "install", "download"]
@@ -229,22 +233,22 @@ def test_run_after_test_and_test_after_run(dev, started):
     started.clear()
     dev.set_up(dev=True, window=True)
     assert started[-1][-2:] == ["-e", ".[dev]"]
-    assert not any("venv" in argv for argv in started), "the environment is gone on with"
+    assert not any("venv" in argv for argv in started), "the environment is kept"
     started.clear()
     dev.set_up(dev=False, window=True)
     assert started == []
     dev.ROOT.joinpath("pyproject.toml").write_text("[project]\nname = 'x'\n")
     dev.set_up(dev=False, window=True)
-    assert started[-1][-2:] == ["-e", ".[dev]"], "the tools for tests stay"
+    assert started[-1][-2:] == ["-e", ".[dev]"], "the test tools are kept"
 
 
 @pytest.mark.parametrize("moment", ["venv", "config", "install", "-e"])
-def test_a_set_up_killed_at_any_moment_is_made_anew(dev, started, monkeypatch, moment):
+def test_a_set_up_killed_at_any_moment_is_repeated(dev, started, monkeypatch, moment):
     install = dev.run_logged
 
     def killed(argv, log, lock):
         if moment in argv:
-            raise SystemExit  # as in a kill, nothing is tidied up
+            raise SystemExit  # no cleanup, as after a kill
         return install(argv, log, lock)
 
     monkeypatch.setattr(dev, "run_logged", killed)
@@ -260,12 +264,12 @@ def test_a_set_up_killed_at_any_moment_is_made_anew(dev, started, monkeypatch, m
 
 
 @pytest.mark.parametrize(
-    ("words", "kept"), [("NewConnectionError", True), ("Installing collected packages", False)]
+    ("output", "kept"), [("NewConnectionError", True), ("Installing collected packages", False)]
 )
-def test_what_is_installed_is_kept_when_pip_failed_before_changing_it(dev, started, monkeypatch, words, kept):
+def test_packages_are_kept_when_pip_failed_before_changing_them(dev, started, monkeypatch, output, kept):
     install = dev.run_logged
     monkeypatch.setattr(
-        dev, "run_logged", lambda argv, *rest: (1, words) if "-e" in argv else install(argv, *rest)
+        dev, "run_logged", lambda argv, *rest: (1, output) if "-e" in argv else install(argv, *rest)
     )
     with pytest.raises(dev.Fault):
         dev.set_up(dev=False, window=False)
@@ -276,7 +280,7 @@ def test_what_is_installed_is_kept_when_pip_failed_before_changing_it(dev, start
     assert (dev.venv() / "torch").exists() == kept
 
 
-def test_a_moved_folder_or_another_python_is_set_up_anew(dev, started, monkeypatch):
+def test_a_moved_folder_or_another_python_is_set_up_again(dev, started, monkeypatch):
     dev.set_up(dev=False, window=False)
     started.clear()
     monkeypatch.setattr(dev, "base", lambda: "3.99 elsewhere")
@@ -284,16 +288,16 @@ def test_a_moved_folder_or_another_python_is_set_up_anew(dev, started, monkeypat
     assert started[0][1:3] == ["-m", "venv"]
 
 
-def test_an_environment_of_somebody_else_is_left_alone(dev, started):
+def test_a_foreign_environment_is_not_touched(dev, started):
     dev.venv().mkdir()
     dev.venv().joinpath("pyvenv.cfg").touch()
-    with pytest.raises(dev.Fault, match="not made by this script"):
+    with pytest.raises(dev.Fault, match="not created by this script"):
         dev.set_up(dev=False, window=False)
     assert dev.venv().joinpath("pyvenv.cfg").exists()
     assert started == []
 
 
-def test_a_missing_library_is_looked_for_until_it_is_there(dev, started, monkeypatch):
+def test_a_missing_library_is_checked_until_it_is_installed(dev, started, monkeypatch):
     def lacking():
         raise dev.Fault("libEGL")
 
@@ -302,7 +306,7 @@ def test_a_missing_library_is_looked_for_until_it_is_there(dev, started, monkeyp
     for _ in range(2):
         with pytest.raises(dev.Fault, match="libEGL"):
             dev.set_up(dev=False, window=True)
-    dev.set_up(dev=False, window=False)  # no window, no need
+    dev.set_up(dev=False, window=False)  # not needed without a window
     monkeypatch.setattr(dev, "check_qt", check)
     dev.set_up(dev=False, window=True)
     assert json.loads((dev.venv() / "setup.json").read_text())["qt"]
@@ -319,12 +323,12 @@ def test_only_one_set_up_at_a_time(dev):
     os.close(other)
 
 
-def test_the_second_set_up_waits_and_says_so(dev, monkeypatch, capsys):
+def test_a_second_set_up_waits_and_reports_it(dev, monkeypatch, capsys):
     stack = contextlib.ExitStack()
     stack.enter_context(dev.locked())
     monkeypatch.setattr(
         dev.time, "sleep", lambda seconds: stack.close()
-    )  # the first one ends while the second waits
+    )  # the first one ends while the second one waits
     with dev.locked():
         pass
     assert capsys.readouterr().err.count("waiting") == 1
@@ -345,7 +349,7 @@ def test_a_pip_that_outlives_its_set_up_holds_the_lock(dev):
 # --- The model ---
 
 
-def test_a_model_that_the_machine_has_is_copied_not_downloaded(dev, started, tmp_path):
+def test_a_cached_model_is_copied_not_downloaded(dev, started, tmp_path):
     cached = tmp_path / "models" / dev.MODEL
     cached.parent.mkdir()
     cached.write_bytes(dev.model)
@@ -371,14 +375,14 @@ def test_a_damaged_download_is_refused_and_removed(dev, started, monkeypatch):
     assert [path.name for path in dev.part().iterdir()] == ["lock"]
 
 
-def test_a_model_cut_short_is_brought_again(dev, started):
+def test_a_truncated_model_is_installed_again(dev, started):
     dev.set_up(dev=False, window=False)
     dev.model_path().write_bytes(b"short")
     dev.set_up(dev=False, window=False)
     assert dev.model_path().read_bytes() == dev.model
 
 
-# --- Faults ---
+# --- Error messages ---
 
 UNREACHABLE = """\
 WARNING: Retrying (Retry(total=0, connect=None, read=None, redirect=None, status=None)) after
@@ -397,15 +401,15 @@ The conflict is caused by:
 
 
 @pytest.mark.parametrize(
-    ("words", "line"),
+    ("output", "line"),
     [
         (UNREACHABLE, "cannot be reached: check the network"),
         (
             "socket.gaierror: [Errno -3] Temporary failure in name resolution",
             "cannot be reached: check the network",
         ),
-        (FULL, "the disk is full: free some space"),
-        (CHANGED, "not what the registry promised"),
+        (FULL, "the disk is full: free space"),
+        (CHANGED, "does not match its hash"),
         (CONFLICT, "dev.py lock"),
         (
             "ERROR: Could not install packages due to an OSError: [Errno 13] Permission denied: '/x'",
@@ -422,45 +426,45 @@ The conflict is caused by:
         ("ERROR: No matching distribution found for torch===2.13.0", "64-bit Python 3.11"),
     ],
 )
-def test_pips_faults_become_one_line_with_a_remedy(dev, words, line):
-    told = dev.pip_fault(words, "setup.log")
-    assert line in told
-    assert "setup.log" in told
-    assert "\n" not in told
+def test_pips_errors_become_one_line_with_a_remedy(dev, output, line):
+    message = dev.pip_fault(output, "setup.log")
+    assert line in message
+    assert "setup.log" in message
+    assert "\n" not in message
 
 
-def test_an_unknown_fault_shows_pips_last_words_and_where_the_rest_is(dev):
-    told = dev.pip_fault("\n".join(f"line {i}" for i in range(100)), "the/setup.log")
-    assert "line 99" in told
-    assert "line 85" in told
-    assert "line 84" not in told
-    assert "the/setup.log" in told
+def test_an_unknown_error_shows_pips_last_lines_and_the_path_of_the_log(dev):
+    message = dev.pip_fault("\n".join(f"line {i}" for i in range(100)), "the/setup.log")
+    assert "line 99" in message
+    assert "line 85" in message
+    assert "line 84" not in message
+    assert "the/setup.log" in message
 
 
 @pytest.mark.parametrize(
     ("number", "line"),
     [(errno.ENOSPC, "disk is full"), (errno.EROFS, "cannot be written"), (errno.EACCES, "cannot be written")],
 )
-def test_the_systems_faults_become_one_line(dev, monkeypatch, capsys, number, line):
+def test_errors_of_the_system_become_one_line(dev, monkeypatch, capsys, number, line):
     def fail(args):
         raise OSError(number, os.strerror(number), "/place")
 
     monkeypatch.setattr(dev, "run", fail)
     assert dev.main(["run"]) == 1
-    told = capsys.readouterr().err
-    assert line in told
-    assert "/place" in told
-    assert told.count("\n") == 1
+    message = capsys.readouterr().err
+    assert line in message
+    assert "/place" in message
+    assert message.count("\n") == 1
 
 
 def test_missing_libraries_are_named_with_their_packages(dev):
-    told = dev.qt_fault(
+    message = dev.qt_fault(
         "\tlibEGL.so.1 => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x0)\n\tlibxcb-cursor.so.0 => not found\n"
         "\tlibEGL.so.1 => not found\n\tlibodd.so.2 => not found\n"
     )
-    assert "`apt install libegl1 libxcb-cursor0`" in told
-    assert "`dnf install libglvnd-egl xcb-util-cursor`" in told
-    assert "libodd.so.2 on your system" in told
+    assert "`apt install libegl1 libxcb-cursor0`" in message
+    assert "`dnf install libglvnd-egl xcb-util-cursor`" in message
+    assert "libodd.so.2 on your system" in message
     imported = "ImportError: libGL.so.1: cannot open shared object file: No such file or directory"
     assert "apt install libgl1`" in dev.qt_fault(imported)
     assert dev.qt_fault("\tlibc.so.6 => /lib/libc.so.6 (0x0)\n") is None
@@ -473,46 +477,46 @@ def test_the_table_of_libraries_has_three_columns(dev):
     assert not any(".so." in word for word in words[1::3] + words[2::3])
 
 
-def test_too_small_a_disk_is_told_before_anything_is_downloaded(dev, started, monkeypatch):
+def test_too_little_disk_space_is_reported_before_any_download(dev, started, monkeypatch):
     monkeypatch.setattr(dev.shutil, "disk_usage", lambda path: Disk(2**30))
     with pytest.raises(dev.Fault, match=r"1\.0 GiB of free disk space and set-up needs 2\.5"):
         dev.install_torch("python", dev.ROOT / "log", None, dev.torch_attempts("linux", False, "", []))
     assert started == []
 
 
-def test_a_python_without_venv_names_debians_package(dev, monkeypatch):
+def test_without_venv_the_error_names_debians_package(dev, monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "ensurepip" else find(name))
     with pytest.raises(dev.Fault, match=r"apt install python3\.\d+-venv"):
         dev.make_venv(dev.venv(), dev.ROOT / "log", None)
 
 
-def test_an_old_python_is_told_in_one_line(dev, monkeypatch, capsys):
+def test_an_old_python_is_reported_in_one_line(dev, monkeypatch, capsys):
     monkeypatch.setattr(dev.sys, "version_info", (3, 8, 18))
     assert dev.main(["run"]) == 1
     assert re.fullmatch(r".*Python 3\.11 or newer is needed, this is 3\.8.*\n", capsys.readouterr().err)
 
 
-def test_the_script_can_be_read_by_python_3_8():
+def test_the_script_parses_on_python_3_8():
     import ast
 
     ast.parse(SCRIPT.read_text("utf-8"), feature_version=(3, 8))
 
 
-def test_ctrl_c_during_set_up_is_one_line_and_status_130(dev, monkeypatch, capsys):
+def test_ctrl_c_during_set_up_gives_one_line_and_status_130(dev, monkeypatch, capsys):
     def interrupted(args):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(dev, "run", interrupted)
     assert dev.main(["run"]) == 130
-    assert "the next start takes it up again" in capsys.readouterr().err
+    assert "the next start continues it" in capsys.readouterr().err
 
 
-# --- What was asked for ---
+# --- Commands ---
 
 
 @posix_only
-def test_the_program_gets_arguments_input_and_output_and_gives_its_status(dev, started, tmp_path):
+def test_the_program_receives_arguments_and_input_and_returns_its_status(dev, started, tmp_path):
     dev.set_up(dev=False, window=False)
     dev.program("specexec").write_text('#!/bin/sh\nread line; echo "$line $*"; exit 7\n')
     dev.program("specexec").chmod(0o755)
@@ -531,7 +535,7 @@ def test_the_program_gets_arguments_input_and_output_and_gives_its_status(dev, s
 
 @pytest.fixture
 def gates(dev, monkeypatch):
-    """The names of the gates that ran, each of which gives the status in `gates.status`."""
+    """Return the names of the gates that ran."""
     ran = []
     monkeypatch.setattr(dev, "set_up", lambda dev, window: None)
     monkeypatch.setattr(dev, "hand_over", lambda argv: ran.append(" ".join(argv[1:])) or 0)
@@ -546,7 +550,7 @@ def test_gates_run_in_order_and_pytest_last(dev, gates, monkeypatch):
     assert gates == ["ruff", "ruff", "mypy", "lint-imports", "-m pytest"]
 
 
-def test_the_first_gate_that_fails_gives_the_status(dev, gates, monkeypatch):
+def test_the_first_failing_gate_determines_the_status(dev, gates, monkeypatch):
     monkeypatch.setattr(dev.subprocess, "call", lambda argv: 3 if "mypy" in argv[0] else 0)
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
     assert dev.main(["test"]) == 3
@@ -559,7 +563,7 @@ def test_with_arguments_only_pytest_runs(dev, gates, monkeypatch):
     assert gates == ["-m pytest -k tree"]
 
 
-def test_unknown_commands_are_bad_usage(dev, capsys):
+def test_unknown_commands_print_the_usage(dev, capsys):
     assert dev.main(["dance"]) == 2
     assert dev.main([]) == 2
     assert dev.main(["--help"]) == 0
@@ -569,15 +573,15 @@ def test_unknown_commands_are_bad_usage(dev, capsys):
 # --- The pins ---
 
 
-def test_every_pin_is_exact_and_names_no_place():
+def test_every_pin_is_exact_and_has_no_url():
     lines = (SCRIPT.parent / "constraints.txt").read_text("utf-8").splitlines()
     pins = [line for line in lines if not line.startswith("#")]
     assert all(re.fullmatch(r"[\w.-]+==[\w.!]+", pin) for pin in pins)
     assert not [pin for pin in pins if re.match(r"(nvidia-c|nvidia-n|cuda)", pin)]
-    assert "colorama" in {pin.partition("==")[0] for pin in pins}, "wanted on Windows"
+    assert "colorama" in {pin.partition("==")[0] for pin in pins}, "needed on Windows"
 
 
-def test_pins_fit_the_project_and_torch_is_the_one_dev_py_brings(dev):
+def test_pins_match_the_project_and_dev_pys_torch(dev):
     import tomllib
 
     from packaging.requirements import Requirement

@@ -1,4 +1,4 @@
-"""The parts of packaging/build.py that decide, without building anything."""
+"""The parts of packaging/build.py that can be tested without a build."""
 
 import importlib
 import json
@@ -10,16 +10,17 @@ from types import ModuleType
 
 import pytest
 
-from engine import launching, runtime
+from engine import runtime
 from engine.hub import Stop
-from engine.runtime.progress import Meter
+from engine.launch import interpreter
+from engine.runtime.progress import SetupMeter
 
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 
 
 @pytest.fixture
 def part(monkeypatch: pytest.MonkeyPatch):
-    """A module of packaging/installers by its name."""
+    """Return a function that loads a module of packaging/installers by name."""
     monkeypatch.syspath_prepend(str(PACKAGING))
 
     def load(name: str) -> ModuleType:
@@ -28,7 +29,7 @@ def part(monkeypatch: pytest.MonkeyPatch):
     return load
 
 
-def test_every_listed_package_has_hashes_and_no_list_names_an_index() -> None:
+def test_every_listed_package_has_hashes_and_no_list_has_a_url() -> None:
     for path in (PACKAGING / "requirements").glob("*.txt"):
         text = path.read_text()
         assert "://" not in text
@@ -38,7 +39,7 @@ def test_every_listed_package_has_hashes_and_no_list_names_an_index() -> None:
         assert len([line for line in pins if line.endswith("\\")]) == len(pins), path.name
 
 
-def test_the_window_gets_no_torch_and_the_engine_no_qt(part) -> None:
+def test_the_window_has_no_torch_and_the_engine_no_qt(part) -> None:
     names = {
         name: {part("lists")._name(block).lower() for block in part("lists").read(f"{name}.txt")}
         for name in ("window", "engine", "torch")
@@ -51,20 +52,20 @@ def test_the_window_gets_no_torch_and_the_engine_no_qt(part) -> None:
     assert "nvidia-ml-py" not in names["torch"]
 
 
-def test_the_lists_pin_what_the_constraints_say(part) -> None:
+def test_the_lists_match_the_constraints(part) -> None:
     def versions(lines: list[str]) -> dict[str, str]:
         pairs = [line.split()[0].split("==") for line in lines if line[:1].isalnum()]
         return {name.lower().replace("_", "-"): version for name, version in pairs}
 
-    wanted = versions((PACKAGING / "constraints.txt").read_text().splitlines())
+    constraints = versions((PACKAGING / "constraints.txt").read_text().splitlines())
     for name in ("window.txt", "engine.txt", "torch.txt"):
-        found = versions(part("lists").read(name))
-        assert {key: found[key] for key in found.keys() & wanted.keys()} == {
-            key: wanted[key] for key in found.keys() & wanted.keys()
+        pins = versions(part("lists").read(name))
+        assert {key: pins[key] for key in pins.keys() & constraints.keys()} == {
+            key: constraints[key] for key in pins.keys() & constraints.keys()
         }, f"{name} is older than constraints.txt: run `packaging/build.py lock`"
 
 
-def test_a_backend_without_a_hash_is_left_out_and_a_wheel_folder_gives_it_one(part, tmp_path: Path) -> None:
+def test_a_backend_without_a_hash_is_omitted_unless_a_wheel_folder_provides_one(part, tmp_path: Path) -> None:
     lists = part("lists")
     wheels = tmp_path / "wheels"
     wheels.mkdir()
@@ -75,17 +76,15 @@ def test_a_backend_without_a_hash_is_left_out_and_a_wheel_folder_gives_it_one(pa
     pins = (tmp_path / "linux" / "torch-cpu.txt").read_text()
     assert pins.startswith("torch==2.13.0+cpu --hash=sha256:")
     assert pins.count("--hash") == 1
-    said = tomllib.loads((tmp_path / "linux" / "backends.toml").read_text())
-    assert said["cuda"]["driver"] == "580.65"
+    backends = tomllib.loads((tmp_path / "linux" / "backends.toml").read_text())
+    assert backends["cuda"]["driver"] == "580.65"
     assert lists.write(tmp_path / "windows", "windows", None) == ["cpu"]
     assert (tmp_path / "windows" / "torch-cpu.txt").read_text().startswith("torch==2.13.0 ")
     with pytest.raises(part("common").Failed, match="has no hash"):
         lists.write(tmp_path / "none", "linux", None)
 
 
-def test_a_runtime_file_made_here_is_read_by_the_app(
-    part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_app_reads_a_runtime_file(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = part("archive")
     (tmp_path / "dist").mkdir()
     monkeypatch.setattr(archive, "WORK", tmp_path)
@@ -102,21 +101,21 @@ def test_a_runtime_file_made_here_is_read_by_the_app(
     archive._write(tmp_path / "dist" / "runtime.zip", [wheel], manifest)
     parts = sorted(path.name for path in (tmp_path / "dist").iterdir())
     assert parts == ["runtime.zip.001", "runtime.zip.002", "runtime.zip.003", "runtime.zip.sha256"]
-    monkeypatch.setattr(launching, "ROOT", tmp_path)
+    monkeypatch.setattr(interpreter, "ROOT", tmp_path)
     runtime.backends.cache_clear()
-    runtime.Archive(tmp_path / "dist" / "runtime.zip.001").unpack(tmp_path / "to", Stop(), Meter())
+    runtime.Archive(tmp_path / "dist" / "runtime.zip.001").unpack(tmp_path / "to", Stop(), SetupMeter())
     assert (tmp_path / "to" / wheel.name).read_bytes() == wheel.read_bytes()
     runtime.backends.cache_clear()
 
 
-def test_a_runtime_file_gets_pytorchs_builds_from_their_index_or_from_a_folder(part) -> None:
+def test_runtime_files_use_pytorchs_index_or_a_wheel_folder(part) -> None:
     sources = part("archive").sources
     assert sources("https://torch.invalid", None) == ["--index-url", "https://torch.invalid"]
     assert sources("https://torch.invalid", Path("wheels")) == ["--find-links", Path("wheels")]
     assert sources("", None) == []
 
 
-def test_an_icon_file_holds_every_size(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_icon_file_contains_every_size(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def png(target: Path, size: int) -> Path:
         target.write_bytes(bytes([size % 256]) * size)
         return target
@@ -130,7 +129,7 @@ def test_an_icon_file_holds_every_size(part, tmp_path: Path, monkeypatch: pytest
         assert data[at : at + nbytes] == bytes([width]) * (width or 256)
 
 
-def test_a_bill_of_materials_lists_what_lies_in_the_tree_and_brings_its_licences(
+def test_the_sbom_lists_the_tree_and_copies_its_licences(
     part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
@@ -160,8 +159,8 @@ def test_a_bill_of_materials_lists_what_lies_in_the_tree_and_brings_its_licences
     assert "Apache License" in (texts / "SmolLM2-135M-Instruct.txt").read_text()
 
 
-@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="asks Debian's package manager")
-def test_libraries_of_the_system_that_builds_are_named_with_their_licences(part, tmp_path: Path) -> None:
+@pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="needs Debian's package manager")
+def test_libraries_of_the_build_machine_are_listed_with_their_licences(part, tmp_path: Path) -> None:
     for name in ("libz.so.1", "libpython3.11.so.1.0"):
         (tmp_path / name).touch()
     (found,) = part("licences")._libraries(tmp_path, tmp_path)
@@ -170,16 +169,16 @@ def test_libraries_of_the_system_that_builds_are_named_with_their_licences(part,
     assert (tmp_path / "zlib1g" / "copyright").stat().st_size
 
 
-def test_what_qt_brings_beside_the_window_goes(part, tmp_path: Path) -> None:
+def test_unused_parts_of_qt_are_removed(part, tmp_path: Path) -> None:
     kept = ["QtWidgets.abi3.so", "Qt/lib/libQt6XcbQpa.so.6", "Qt/plugins/platforms/libqxcb.so", "__init__.py"]
-    gone = [
+    removed = [
         "QtQml.abi3.so",
         "QtWidgets.pyi",
         "Qt/lib/libQt6Quick.so.6",
         "Qt/plugins/sqldrivers/x.so",
         "Qt/qml/x",
     ]
-    for name in kept + gone:
+    for name in kept + removed:
         path = tmp_path / "PySide6" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
@@ -194,12 +193,12 @@ def test_windows_versions_have_four_numbers(part) -> None:
     assert windows._quad("1.2.3rc4", ",") == "1,2,3,4"
 
 
-def test_a_release_says_which_repository_it_is_of(part, monkeypatch, tmp_path) -> None:
+def test_a_release_names_its_repository(part, monkeypatch, tmp_path) -> None:
     tree = part("tree")
     monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
     tree.write_metadata(tmp_path, "1.2")
-    (said,) = tmp_path.glob("*.dist-info/METADATA")
-    assert said.read_text() == "Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1.2\n"
+    (metadata,) = tmp_path.glob("*.dist-info/METADATA")
+    assert metadata.read_text() == "Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1.2\n"
     monkeypatch.setenv("GITHUB_REPOSITORY", "owner/program")
     tree.write_metadata(tmp_path, "1.3")
     text = (tmp_path / "specexec_desktop-1.3.dist-info" / "METADATA").read_text()

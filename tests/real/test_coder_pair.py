@@ -1,11 +1,11 @@
-"""A true draft/target pair of one family: Qwen2.5-Coder 0.5B and 1.5B. Skipped where their files are
-absent."""
+"""A real draft and target of one family, Qwen2.5-Coder 0.5B and 1.5B. Skipped if their files are not
+installed."""
 
 import pytest
 
 from engine import catalog, protocol
 from engine.protocol import Message, Options
-from engine.service import Engine
+from engine.serving.service import EngineService
 from tests.engine.conftest import model_file
 from tests.engine.models import counted
 
@@ -17,17 +17,17 @@ PROMPTS = [
 ]
 
 
-def loaded(dtype: str) -> Engine:
+def loaded(dtype: str) -> EngineService:
     model_file("coder")
     model_file("coder-draft")
-    engine = Engine()
+    engine = EngineService()
     done = engine.load(
         protocol.Load(id=1, target="coder", dtype=dtype, device="cpu", context=512),
         lambda event: None,
         lambda: False,
     )
     assert done is not None
-    assert done.draft is not None, "the catalogue knows the pair"
+    assert done.draft is not None, "the catalogue has the pair"
     assert done.drafter == "specexec"
     return engine
 
@@ -45,7 +45,8 @@ def bfloat16():
 
 @pytest.mark.timeout(600)
 def test_tokens_per_pass_at_budget_64_are_near_the_reference(bfloat16):
-    """DESIGN section 6: an independent implementation measured 5.7, greedy, 64 tokens, over four prompts."""
+    """docs/design.md, section 6: an independent implementation measured 5.7 (greedy, 64 tokens, four
+    prompts)."""
     answers = [ask(bfloat16, prompt, budget=64, max_new_tokens=64) for prompt in PROMPTS]
     tokens_per_pass = sum(a.tokens - 1 for a in answers) / sum(a.target_passes for a in answers)
     print(f"tokens per pass {tokens_per_pass:.2f}")
@@ -84,6 +85,6 @@ def test_float32_tree_output_equals_plain_decoding():
         assert tree.target_passes < plain.target_passes
 
 
-def test_the_catalogue_offers_the_draft_only_where_its_file_is(monkeypatch, tmp_path):
+def test_the_catalogue_offers_the_draft_only_if_it_is_installed(monkeypatch, tmp_path):
     monkeypatch.setenv(catalog.MODELS_VARIABLE, str(tmp_path))
     assert catalog.draft_for("coder") is None

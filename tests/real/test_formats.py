@@ -1,5 +1,4 @@
-"""Real weights in every form: what is said in float32 is what transformers says on the same weights
-unpacked."""
+"""Real weights in every form: float32 answers equal those of transformers on the same weights unpacked."""
 
 from pathlib import Path
 
@@ -9,10 +8,10 @@ from transformers import AutoModelForCausalLM
 
 from engine import protocol
 from engine.checkpoints import open_checkpoint
-from engine.exporting import export
-from engine.model import no_watch
+from engine.conversion.export import export
+from engine.model.interface import no_progress
 from engine.protocol import Message, Options
-from engine.service import Engine
+from engine.serving.service import EngineService
 from engine.tokenizer import load_tokenizer
 from tests.engine.conftest import model_file
 
@@ -25,24 +24,24 @@ WAYS = {
 }
 
 
-def answer(path: Path, **how) -> tuple[Engine, protocol.Answer]:
-    engine = Engine()
+def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
+    engine = EngineService()
     load = protocol.Load(
         id=1, target=str(path), draft="none", dtype="float32", device="cpu", context=256, **how
     )
     engine.load(load, lambda event: None, lambda: False)
-    said = engine.session.answer(
+    result = engine.session.answer(
         [Message("user", PROMPT)], Options(max_new_tokens=TOKENS), lambda event: None, lambda: False
     )
-    return engine, said
+    return engine, result
 
 
 @pytest.fixture(scope="module", params=["smollm2", "coder-draft"])
 def model(request, tmp_path_factory):
-    """(the file as downloaded, the same exported in float32, what transformers says greedily)"""
+    """(the downloaded file, the same model exported in float32, the greedy tokens of transformers)"""
     file = model_file(request.param)
     folder = tmp_path_factory.mktemp("models") / "exported"
-    export(open_checkpoint(file), folder, torch.float32, no_watch)
+    export(open_checkpoint(file), folder, torch.float32, no_progress)
     reference = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, local_files_only=True)
     prompt = load_tokenizer(open_checkpoint(file)).encode_chat([{"role": "user", "content": PROMPT}])
     with torch.inference_mode():
@@ -57,8 +56,8 @@ def model(request, tmp_path_factory):
 @pytest.mark.parametrize("form", ["as downloaded", "exported"])
 def test_greedy_answers_equal_transformers_on_the_unpacked_weights(model, form, how):
     file, folder, expected = model
-    engine, said = answer(file if form == "as downloaded" else folder, **WAYS[how])
-    assert said.token_ids == expected
-    assert said.memory.peak > said.memory.ram
-    assert (said.bytes_streamed > 0) == (how == "streamed")
+    engine, result = answer(file if form == "as downloaded" else folder, **WAYS[how])
+    assert result.token_ids == expected
+    assert result.memory.peak > result.memory.ram
+    assert (result.bytes_streamed > 0) == (how == "streamed")
     engine.unload()

@@ -1,45 +1,48 @@
-"""The data export of ChatGPT: `conversations.json`, or its parts `conversations-000.json` and so on.
+"""Reading of ChatGPT's data export: `conversations.json`, or its parts `conversations-000.json` and so on.
 
-A list of conversations, each a tree: `mapping` gives for every node id its `message` (or null), `parent` and
-`children`; `current_node` is the leaf that was shown. The format is not documented by its maker; this reads
-what exports of 2023 to 2026 hold. What a person asked and read is kept; what they never saw (system messages,
-calls of tools and what tools said, thoughts) is left out, and what follows it hangs on what came before it.
+A file is a list of conversations. Each conversation is a tree: `mapping` gives for every node id its
+`message` (or null), `parent` and `children`; `current_node` is the id of the leaf that was shown. OpenAI does
+not document the format; this module reads exports from 2023 to 2026. Messages that the user wrote or read are
+kept. Hidden messages (system messages, tool calls and their results, thoughts) are left out; their children
+are attached to the nearest kept ancestor.
 """
 
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from app.store.records import Chat, Message, Role
+from app.store.records import Role, StoredMessage, WholeChat
 
-_SAID = {"text", "multimodal_text"}
+_VISIBLE_TYPES = {"text", "multimodal_text"}
 _Nodes = dict[str, dict[str, Any]]
-_LAST_TIME = 32_503_680_000  # as `records.Timestamp`
+_LAST_TIME = 32_503_680_000  # the limit of `records.Timestamp`
 
 
 class Malformed(ValueError):
-    """One conversation that is not as this module expects."""
+    """A conversation is not in the expected format."""
 
 
-def chat_of(conversation: object) -> Chat:
-    """Raises Malformed."""
+def chat_of(conversation: object) -> WholeChat:
+    """Convert one conversation to a chat. Raises Malformed if that is not possible."""
     if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
         raise Malformed("it has no messages")
     mapping = conversation["mapping"]
     nodes: _Nodes = {id: node for id, node in mapping.items() if isinstance(node, dict)}
     created_at = _time(conversation.get("create_time"), 0.0)
     shown = set(_ancestors(nodes, conversation.get("current_node")))
-    messages: list[Message] = []
-    kept: dict[str | None, int | None] = {None: None}  # node -> the message that stands for it
+    messages: list[StoredMessage] = []
+    # Maps the id of each node to the id of the message made from it, or, if the node is left out, to the id
+    # of the message made from the nearest kept ancestor.
+    kept: dict[str | None, int | None] = {None: None}
     for id, parent in _parents_first(nodes):
         kept[id] = kept[parent]
-        found = _said(nodes[id].get("message"))
+        found = _visible(nodes[id].get("message"))
         if found is None:
             continue
         role, text, time = found
         kept[id] = len(messages)
         messages.append(
-            Message(
+            StoredMessage(
                 id=len(messages),
                 parent=kept[parent],
                 role=role,
@@ -53,14 +56,16 @@ def chat_of(conversation: object) -> Chat:
     title = conversation.get("title")
     title = " ".join(title.split()) if isinstance(title, str) else ""
     updated_at = _time(conversation.get("update_time"), created_at)
-    return Chat(
+    return WholeChat(
         title=title, named=bool(title), created_at=created_at, updated_at=updated_at, messages=messages
     )
 
 
 def _parents_first(nodes: _Nodes) -> Iterator[tuple[str, str | None]]:
-    """(node, its parent) of every node that hangs on a root, each once; siblings in the order of
-    `children`."""
+    """Yield (id, id of its parent) once for every node that is reachable from a root.
+
+    Parents come before their children, and siblings in the order of `children`.
+    """
     children: dict[str | None, list[str]] = defaultdict(list)
     for id, node in nodes.items():
         parent = node.get("parent")
@@ -78,7 +83,7 @@ def _parents_first(nodes: _Nodes) -> Iterator[tuple[str, str | None]]:
 
 
 def _ancestors(nodes: _Nodes, leaf: object) -> Iterator[str]:
-    """The leaf and those it hangs on."""
+    """Yield the ids of the leaf and of its ancestors, from the leaf upwards."""
     seen: set[str] = set()
     while isinstance(leaf, str) and leaf in nodes and leaf not in seen:
         seen.add(leaf)
@@ -86,8 +91,8 @@ def _ancestors(nodes: _Nodes, leaf: object) -> Iterator[str]:
         leaf = nodes[leaf].get("parent")
 
 
-def _said(message: object) -> tuple[Role, str, object] | None:
-    """(role, text, time) of a message that a person wrote or read."""
+def _visible(message: object) -> tuple[Role, str, object] | None:
+    """Return (role, text, time) of a message that the user wrote or read, else None."""
     match message:
         case {"metadata": {"is_visually_hidden_from_conversation": True}}:
             return None
@@ -97,14 +102,14 @@ def _said(message: object) -> tuple[Role, str, object] | None:
             "author": {"role": "user" | "assistant" as role},
             "content": {"content_type": str(kind), "parts": list(parts)},
             **rest,
-        } if kind in _SAID:
+        } if kind in _VISIBLE_TYPES:
             text = "\n\n".join(filter(None, map(_part, parts)))
             return (role, text, rest.get("create_time")) if text else None
     return None
 
 
 def _part(part: object) -> str:
-    """Pictures and sound are named, not kept."""
+    """Return the text of one part of a message; for an image or audio, only its kind in brackets."""
     match part:
         case str():
             return part

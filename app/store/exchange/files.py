@@ -1,11 +1,10 @@
-"""Files of chats: which format one has, and what was wrong with it."""
+"""Reading and writing files that contain chats, in all supported formats."""
 
 import json
 import zipfile
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -13,23 +12,27 @@ from app.store import tree
 from app.store.errors import BadImport
 from app.store.exchange import chatgpt, native
 from app.store.exchange.text import to_markdown, to_text
-from app.store.records import Chat
+from app.store.records import WholeChat
 from engine.errors import DiskProblem
+from engine.files import write_whole
 
-MAX_NBYTES = 2 << 30  # of a file to import, unpacked
+MAX_NBYTES = 2 << 30  # largest unpacked size of a zip file to import
 
-_HINT = "Choose a JSON file that SpecExec Desktop exported, or ChatGPT's export (the zip, or its JSON)."
+_HINT = "Choose a JSON file exported by SpecExec Desktop, or ChatGPT's export (the zip or its JSON)."
 
 
 class Imported(Struct, frozen=True):
-    """What a file held. skipped: one sentence for each chat that could not be read."""
+    """The chats read from a file. skipped: one sentence about each chat that could not be read."""
 
-    chats: list[Chat]
+    chats: list[WholeChat]
     skipped: list[str]
 
 
 def import_file(path: Path) -> Imported:
-    """Reads, and stores nothing: that is `Chats.add`. Raises BadImport."""
+    """Return the chats in a file without storing them; `Chats.add` stores them.
+
+    Raises BadImport if the file cannot be read or is not in a supported format.
+    """
     try:
         contents = _unzipped(path) if zipfile.is_zipfile(path) else [path.read_bytes()]
         read = [_read(content) for content in contents]
@@ -45,9 +48,11 @@ def import_file(path: Path) -> Imported:
     )
 
 
-def export_file(path: Path, chats: Sequence[Chat]) -> None:
-    """As the ending of the name says: .md, .txt, or else JSON. The file is whole, or (DiskProblem) as it was
-    before."""
+def export_file(path: Path, chats: Sequence[WholeChat]) -> None:
+    """Write chats to a file: as Markdown if its name ends in .md, as plain text for .txt, else as JSON.
+
+    Raises DiskProblem if the file cannot be written; an existing file is unchanged in this case.
+    """
     match path.suffix.lower():
         case ".md":
             content = "\n---\n\n".join(map(to_markdown, chats)).encode()
@@ -56,10 +61,7 @@ def export_file(path: Path, chats: Sequence[Chat]) -> None:
         case _:
             content = native.encode(chats)
     try:
-        with TemporaryDirectory(dir=path.parent, prefix=f".{path.stem}-") as scratch:
-            growing = Path(scratch) / path.name
-            growing.write_bytes(content)
-            growing.replace(path)
+        write_whole(path, content)
     except OSError as error:
         raise DiskProblem(
             f"{path} cannot be written: {error.strerror}.", "Check the disk and the folder's permissions."
@@ -74,7 +76,7 @@ def _unzipped(path: Path) -> list[bytes]:
             if Path(part.filename).name.startswith("conversations") and part.filename.endswith(".json")
         ]
         if not parts:
-            raise ValueError("there is no conversations.json in it")
+            raise ValueError("it contains no conversations.json")
         if sum(part.file_size for part in parts) > MAX_NBYTES:
             raise ValueError("it is too large")
         return [archive.read(part) for part in sorted(parts, key=lambda part: part.filename)]
@@ -89,14 +91,14 @@ def _read(content: bytes) -> Imported:
             return _from_chatgpt([value])
         case [*conversations]:
             return _from_chatgpt(conversations)
-    raise ValueError("it holds no chats")
+    raise ValueError("it contains no chats")
 
 
-def _checked(chats: Sequence[Chat]) -> Imported:
+def _checked(chats: Sequence[WholeChat]) -> Imported:
     bad = [chat for chat in chats if tree.with_one_shown(chat.messages) is None]
     return Imported(
         [chat for chat in chats if chat not in bad],
-        [f"“{chat.title}”: its messages do not follow from each other." for chat in bad],
+        [f"“{chat.title}”: a message has no valid parent." for chat in bad],
     )
 
 

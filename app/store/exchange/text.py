@@ -1,17 +1,16 @@
-"""A chat as a person reads it: what is shown of it, as Markdown or plain text. Other versions are left
-out."""
+"""Chats as Markdown or plain text. Versions of messages that are not shown are left out."""
 
 import re
 from datetime import datetime
 
-from app.store.records import Chat, Message
+from app.store.records import StoredMessage, WholeChat
 from app.store.tree import shown_path
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _SPEAKERS = {"user": "User", "assistant": "Assistant"}
 
 
-def to_markdown(chat: Chat) -> str:
+def to_markdown(chat: WholeChat) -> str:
     parts = [f"# {_title(chat)}"]
     if chat.settings.system:
         parts.append("\n".join(f"> {line}".rstrip() for line in chat.settings.system.splitlines()))
@@ -22,7 +21,7 @@ def to_markdown(chat: Chat) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def to_text(chat: Chat) -> str:
+def to_text(chat: WholeChat) -> str:
     parts = [_title(chat)]
     if chat.settings.system:
         parts.append(f"System: {chat.settings.system}")
@@ -32,17 +31,17 @@ def to_text(chat: Chat) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _title(chat: Chat) -> str:
+def _title(chat: WholeChat) -> str:
     date = datetime.fromtimestamp(chat.created_at).strftime("%Y-%m-%d %H:%M")
     return f"{chat.title} ({date})" if chat.title else date
 
 
-def _messages(chat: Chat) -> list[Message]:
+def _messages(chat: WholeChat) -> list[StoredMessage]:
     return [shown.message for shown in shown_path(chat.messages)]
 
 
 def _with_closed_fence(text: str) -> str:
-    """An answer may have ended within code; what follows it is none."""
+    """Close a code fence that the text leaves open, so that what follows the text is not shown as code."""
     fence = ""
     for mark in _FENCE.findall(text):
         if not fence:

@@ -1,8 +1,8 @@
-"""Packed weights on a GPU, by kernels written in Triton: they unpack in one pass over memory where plain
-torch takes a dozen, and multiply by few rows without unpacking to memory.
+"""Triton kernels for packed weights on a GPU. They unpack in one pass over memory, where plain torch takes a
+dozen, and multiply a few rows by weights without writing the unpacked weights to memory.
 
-Triton comes with torch's CUDA build on Linux; it is imported only where it is used. Sums are taken in a fixed
-order and no kernel is chosen by timing it, so equal inputs give equal bits.
+Triton is part of torch's CUDA build on Linux; it is imported only where it is used. Sums have a fixed order
+and no kernel is selected by timing, so equal inputs give equal bits.
 """
 
 import logging
@@ -19,13 +19,14 @@ from engine.quantization.format import Parts
 
 _log = logging.getLogger(__name__)
 
-# Most rows of x that products are compiled for. With more, the product outweighs unpacking: cuBLAS is best.
+# Products are compiled for each of these maximum numbers of rows of x. With more rows than
+# the last, multiplying takes most of the time, and cuBLAS is faster at it.
 _ROWS = (1, 16, 64)
 
 
 def available(device: torch.device) -> bool:
-    """Whether the functions below work on `device`: a GPU that Triton compiles for, or the CPU where Triton
-    interprets (TRITON_INTERPRET=1)."""
+    """Return whether the functions below work on `device`: a GPU that Triton compiles for, or the CPU if
+    Triton runs its interpreter (TRITON_INTERPRET=1)."""
     if device.type == "cuda":
         return compiles(device)
     return os.environ.get("TRITON_INTERPRET") == "1" and find_spec("triton") is not None
@@ -33,7 +34,8 @@ def available(device: torch.device) -> bool:
 
 @cache
 def compiles(device: torch.device) -> bool:
-    """Whether Triton is here and runs: it needs a C compiler and Python's headers, and must know the card."""
+    """Return whether Triton is installed and works: it needs a C compiler and Python's headers, and must
+    support the graphics card."""
     if find_spec("triton") is None:
         return False
     from triton.errors import TritonError
@@ -43,13 +45,17 @@ def compiles(device: torch.device) -> bool:
         unpack_blocks("Q8_0", torch.zeros(34, dtype=torch.uint8, device=device), out)
         return not out.any()
     except (TritonError, ImportError, OSError, RuntimeError, subprocess.SubprocessError) as error:
-        _log.warning("Triton does not run on %s; plain torch unpacks weights, slower: %s", device, error)
+        _log.warning(
+            "Triton does not work on %s; weights are unpacked by plain torch, which is slower: %s",
+            device,
+            error,
+        )
         return False
 
 
 def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:
-    """uint8 [blocks * bytes], at any address, in ggml's format `name` -> out [blocks * values], contiguous
-    (float32, bfloat16 or float16)."""
+    """Unpack blocks in ggml's format `name`. data: uint8 [blocks * bytes], at any address. out: receives the
+    numbers, [blocks * values], contiguous, float32, bfloat16 or float16."""
     from engine.quantization.triton import ggml
 
     with torch.cuda.device_of(out):
@@ -57,8 +63,8 @@ def unpack_blocks(name: str, data: Tensor, out: Tensor) -> None:
 
 
 def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | None:
-    """x [n, columns] times the transpose of the matrix of `rows` rows that `data` holds: [n, rows]; None
-    where unpacking first is the better way."""
+    """Multiply x [n, columns] by the transpose of the matrix in `data`, which has `rows` rows and is stored
+    in ggml's format `name`. Return the product, [n, rows], or None if unpacking first is faster."""
     from engine.quantization.triton import ggml
 
     if (most := _compiled_rows(x)) is None:
@@ -72,10 +78,10 @@ def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | N
 def unpack_grouped(
     name: str, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
 ) -> None:
-    """Rows first..first + count of a matrix of `shape` (rows, columns) in format `name` (GPTQ..., AWQ...)
-    -> out [columns, count], contiguous.
+    """Unpack rows first..first + count of a matrix of `shape` (rows, columns) in one of the GPTQ or AWQ
+    formats, `name`, to `out`, [columns, count], contiguous.
 
-    parts: int32 quants, int32 zero points, scales, perhaps the int32 group of each column; each 1-D.
+    parts: int32 quants, int32 zero points, scales, optionally the int32 group of each column; each 1-D.
     """
     from engine.quantization.triton import grouped
 
@@ -84,7 +90,8 @@ def unpack_grouped(
 
 
 def multiply_grouped(name: str, parts: Parts, groups: Groups, x: Tensor, rows: int) -> Tensor | None:
-    """As `multiply_blocks`, with `parts` as for `unpack_grouped`."""
+    """Like `multiply_blocks`, but for a matrix in the GPTQ or AWQ format `name`. parts: as for
+    `unpack_grouped`."""
     from engine.quantization.triton import grouped
 
     if (most := _compiled_rows(x)) is None:
@@ -101,7 +108,7 @@ def _is_awq(name: str) -> bool:
 
 def _compiled_rows(x: Tensor) -> int | None:
     most = next((rows for rows in _ROWS if 0 < len(x) <= rows), None)
-    # Before Ampere Triton has no tensor cores to multiply with, and 64 rows do not fit the registers.
+    # Before Ampere, Triton cannot use tensor cores, and 64 rows do not fit in the registers.
     if most == _ROWS[-1] and x.is_cuda and torch.cuda.get_device_capability(x.device) < (8, 0):
         return None
     return most

@@ -1,8 +1,9 @@
-"""ggml's block formats on a GPU, by one kernel that unpacks and one that multiplies.
+"""ggml's block formats on a GPU: one kernel that unpacks and one that multiplies.
 
-number = scale * quant + offset. A format is two formulas about sub-block j of the block at p (a pointer to
-bytes, of any alignment): `scales(p, j)` gives scale and offset, `quant(p, j, i)` the quant of its number i.
-Arguments are broadcast against one another. The layouts are told in the formats' own files, one folder up.
+number = scale * quant + offset. Each format has two formulas. For sub-block j of the block at p (a pointer to
+bytes, of any alignment), `scales(p, j)` gives the scale and the offset, and `quant(p, j, i)` gives the quant
+of number i. Arguments are broadcast against each other. The layouts are documented in the formats' modules,
+one folder up.
 Source: dequantize_row_* of ggml (ggml-quants.c).
 """
 
@@ -14,9 +15,9 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.quantization.iq4_nl import LEVELS
+from engine.quantization.code_book import LEVELS
 
-# The table of IQ4_NL and IQ4_XS as two numbers of eight int8 each.
+# The code book of IQ4_NL and IQ4_XS as two integers, each made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in LEVELS.astype(np.int8).view(np.int64))
 
 
@@ -27,7 +28,7 @@ def byte(p):
 
 @triton.jit
 def half(p):
-    """The float16 at p."""
+    """Return the float16 at p as float32."""
     return (byte(p) | byte(p + 1) << 8).to(tl.uint16).to(tl.float16, bitcast=True).to(tl.float32)
 
 
@@ -149,8 +150,8 @@ def iq4_xs_quant(p, j, i):
     return level(byte(p + 8 + j // 2 * 16 + i) >> j % 2 * 4 & 15)
 
 
-class Formulas(NamedTuple):
-    """size: numbers in a sub-block."""
+class BlockFormulas(NamedTuple):
+    """The formulas of one format. size: how many numbers a sub-block has."""
 
     scales: Any
     quant: Any
@@ -158,30 +159,30 @@ class Formulas(NamedTuple):
 
 
 FORMULAS = {
-    "Q4_0": Formulas(one_scale, q4_0_quant, 16),
-    "Q4_1": Formulas(scale_and_minimum, q4_1_quant, 16),
-    "Q5_0": Formulas(one_scale, q5_0_quant, 16),
-    "Q5_1": Formulas(scale_and_minimum, q5_1_quant, 16),
-    "Q8_0": Formulas(one_scale, q8_0_quant, 32),
-    "Q2_K": Formulas(q2_k_scales, q2_k_quant, 16),
-    "Q3_K": Formulas(q3_k_scales, q3_k_quant, 16),
-    "Q4_K": Formulas(q4_k_scales, q4_k_quant, 32),
-    "Q5_K": Formulas(q4_k_scales, q5_k_quant, 32),
-    "Q6_K": Formulas(q6_k_scales, q6_k_quant, 16),
-    "IQ4_NL": Formulas(one_scale, iq4_nl_quant, 16),
-    "IQ4_XS": Formulas(iq4_xs_scales, iq4_xs_quant, 16),
+    "Q4_0": BlockFormulas(one_scale, q4_0_quant, 16),
+    "Q4_1": BlockFormulas(scale_and_minimum, q4_1_quant, 16),
+    "Q5_0": BlockFormulas(one_scale, q5_0_quant, 16),
+    "Q5_1": BlockFormulas(scale_and_minimum, q5_1_quant, 16),
+    "Q8_0": BlockFormulas(one_scale, q8_0_quant, 32),
+    "Q2_K": BlockFormulas(q2_k_scales, q2_k_quant, 16),
+    "Q3_K": BlockFormulas(q3_k_scales, q3_k_quant, 16),
+    "Q4_K": BlockFormulas(q4_k_scales, q4_k_quant, 32),
+    "Q5_K": BlockFormulas(q4_k_scales, q5_k_quant, 32),
+    "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
+    "IQ4_NL": BlockFormulas(one_scale, iq4_nl_quant, 16),
+    "IQ4_XS": BlockFormulas(iq4_xs_scales, iq4_xs_quant, 16),
 }
 
 
-# Most rows of x: (rows, columns) of the matrix that one step of a product takes. Chosen by the registers and
-# the shared memory that the compiler reports, not by times.
+# For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
+# Chosen by the registers and the shared memory that the compiler reports, not by timing.
 TILES = {1: (8, 256), 16: (32, 128), 64: (32, 128)}
 
 
 @triton.jit
 def numbers(p, j, SCALES: tl.constexpr, QUANT: tl.constexpr, SIZE: tl.constexpr):
-    """All numbers of sub-blocks j of the blocks at p: float32 [..., SIZE]."""
-    # Before there is a last dimension: a thread would load a scale for each number that it holds.
+    """Return all numbers of sub-blocks j of the blocks at p: float32 [..., SIZE]."""
+    # Loaded before the last dimension is added: otherwise a thread loads a scale for each of its numbers.
     scale, offset = SCALES(p, j)
     quant = QUANT(tl.expand_dims(p, -1), tl.expand_dims(j, -1), tl.arange(0, SIZE))
     return tl.expand_dims(scale, -1) * quant + tl.expand_dims(offset, -1)
@@ -193,7 +194,8 @@ def unpack_kernel(
     SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
-    """TILE of `subs` sub-blocks of SIZE numbers; SUBS of them are a block of NBYTES bytes."""
+    """Unpack TILE of the `subs` sub-blocks. Each has SIZE numbers; SUBS of them form a block of NBYTES
+    bytes."""
     sub = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
     inside = tl.minimum(sub, subs - 1)
     values = numbers(data + inside // SUBS * NBYTES, (inside % SUBS).to(tl.int32), SCALES, QUANT, SIZE)
@@ -206,7 +208,8 @@ def product_kernel(
     SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
-    """out [n, rows] = x [n, columns] times ROWS rows of the matrix, STEP columns at a time; n <= N."""
+    """Multiply x [n, columns] by ROWS rows of the matrix, STEP columns at a time, and write the results to
+    the columns of out [n, rows] that belong to those rows; n <= N."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     begin = data + tl.minimum(row, rows - 1).to(tl.int64)[:, None] * (columns // (SUBS * SIZE) * NBYTES)
     k, m = tl.arange(0, STEP), tl.arange(0, N)
@@ -215,7 +218,7 @@ def product_kernel(
         sub = tl.minimum(at // SIZE + tl.arange(0, STEP // SIZE), columns // SIZE - 1)[None, :]
         weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, SCALES, QUANT, SIZE)
         weights = tl.reshape(weights, [ROWS, STEP])
-        weights = weights.to(x.dtype.element_ty)  # as rounded as they would be in memory
+        weights = weights.to(x.dtype.element_ty)  # rounded as they would be in memory
         inside = at + k < columns
         if N == 1:
             some = tl.load(x + at + k, mask=inside, other=0.0)
@@ -232,7 +235,7 @@ def product_kernel(
 
 
 def constants(name: str) -> tuple[Any, ...]:
-    """SCALES, QUANT, NBYTES, SUBS, SIZE of the kernels."""
+    """Return the kernels' arguments SCALES, QUANT, NBYTES, SUBS and SIZE for the format `name`."""
     scales, quant, size = FORMULAS[name]
     values, nbytes = BLOCKS[name]
     return scales, quant, nbytes, values // size, size
@@ -242,7 +245,7 @@ def unpack(name: str, data: Tensor, out: Tensor) -> None:
     size = FORMULAS[name].size
     subs, tile = out.numel() // size, 2048 // size
     grid = (triton.cdiv(subs, tile),)
-    # Products and sums are rounded one by one, so that the numbers are the reference's to the last bit.
+    # Products and sums are rounded separately, so that the numbers equal the reference's to the last bit.
     unpack_kernel[grid](data, out, subs, *constants(name), tile, enable_fp_fusion=False)
 
 

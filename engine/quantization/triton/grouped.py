@@ -1,7 +1,7 @@
-"""GPTQ and AWQ on a GPU, by one kernel that unpacks and one that multiplies.
+"""GPTQ and AWQ on a GPU: one kernel that unpacks and one that multiplies.
 
-number = scale * (quant - zero point). Matrices are stored transposed, [columns, rows]; the layouts are told
-in `gptq` and `awq`, one folder up.
+number = scale * (quant - zero point). Matrices are stored transposed, [columns, rows]; the layouts are
+documented in `gptq` and `awq`, one folder up.
 """
 
 import triton
@@ -11,14 +11,15 @@ from torch import Tensor
 from engine.checkpoints import Groups
 from engine.quantization.format import Parts
 
-# Most rows of x: (rows, columns) of the matrix that one step of a product takes. Chosen by the registers and
-# the shared memory that the compiler reports, not by times.
+# For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
+# Chosen by the registers and the shared memory that the compiler reports, not by timing.
 TILES = {1: (32, 64), 16: (32, 64), 64: (32, 64)}
 
 
 @triton.jit
 def field(words, at, shift, stride, BITS: tl.constexpr, PLUS: tl.constexpr):
-    """BITS bits of words[at] + PLUS from bit `shift` on; what reaches beyond is in words[at + stride]."""
+    """Return BITS bits of words[at] + PLUS, from bit `shift` on. Bits beyond the end of that word are read
+    from words[at + stride]."""
     low = tl.load(words + at).to(tl.uint32, bitcast=True) + PLUS >> shift.to(tl.uint32)
     if BITS == 3:
         rest = tl.load(words + at + stride, mask=shift > 29, other=0).to(tl.uint32, bitcast=True)
@@ -31,10 +32,11 @@ def numbers(
     quants, zeros, scales, index, k, row, rows, zero_words, groups,
     AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
 ):  # fmt: skip
-    """Numbers (row, column k), float32. index: the group of each column; None: SIZE columns are a group."""
+    """Return the matrix's numbers in rows `row` and columns `k`, float32. index: the group of each column;
+    None if every SIZE columns form a group."""
     mask: tl.constexpr = (1 << BITS) - 1
     group = k // SIZE if index is None else tl.load(index + k)
-    group = tl.minimum(tl.maximum(group, 0), groups - 1)  # a damaged index must not read other memory
+    group = tl.minimum(tl.maximum(group, 0), groups - 1)  # a damaged index must not read outside the tables
     if AWQ:
         shift = row % 2 * 16 + row % 8 // 2 * 4
         quant = field(quants, k * (rows // 8) + row // 8, shift, 0, BITS, 0)
@@ -44,7 +46,7 @@ def numbers(
         at, shift = group * zero_words + row * BITS // 32, row * BITS % 32
         if BITS == 3:
             zero = field(zeros, at, shift, 1, BITS, 0) + PLUS & mask
-        else:  # added to whole words, as it was taken off
+        else:  # PLUS is added to whole words, as it was subtracted from them
             zero = field(zeros, at, shift, 1, BITS, PLUS * (0xFFFFFFFF // mask))
     return tl.load(scales + group * rows + row).to(tl.float32) * (quant - zero).to(tl.float32)
 
@@ -55,7 +57,7 @@ def unpack_kernel(
     AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr,
 ):  # fmt: skip
-    """A tile of rows first..first + count: out [columns, count]."""
+    """Unpack one tile of rows first..first + count to out [columns, count]."""
     k = (tl.program_id(0) * STEP + tl.arange(0, STEP))[:, None]
     row = (tl.program_id(1) * ROWS + tl.arange(0, ROWS))[None, :]
     inside_k, inside_row = tl.minimum(k, columns - 1), first + tl.minimum(row, count - 1)
@@ -72,7 +74,8 @@ def product_kernel(
     AWQ: tl.constexpr, BITS: tl.constexpr, SIZE: tl.constexpr, PLUS: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
-    """out [n, rows] = x [n, columns] times ROWS rows of the matrix, STEP columns at a time; n <= N."""
+    """Multiply x [n, columns] by ROWS rows of the matrix, STEP columns at a time, and write the results to
+    the columns of out [n, rows] that belong to those rows; n <= N."""
     row = (tl.program_id(0) * ROWS + tl.arange(0, ROWS))[None, :]
     inside_row = tl.minimum(row, rows - 1)
     m = tl.arange(0, N)[:, None]
@@ -84,7 +87,7 @@ def product_kernel(
             quants, zeros, scales, index, inside_k, inside_row, rows, zero_words, groups,
             AWQ, BITS, SIZE, PLUS,
         )  # fmt: skip
-        weights = weights.to(x.dtype.element_ty)  # as rounded as they would be in memory
+        weights = weights.to(x.dtype.element_ty)  # rounded as they would be in memory
         if N == 1:
             some = tl.load(x + k, mask=k < columns, other=0.0)
             total += weights.to(tl.float32) * some.to(tl.float32)[:, None]
@@ -119,6 +122,7 @@ def product(awq: bool, parts: Parts, groups: Groups, x: Tensor, out: Tensor, mos
 
 
 def _split(parts: Parts, rows: int) -> tuple[list[Tensor | None], int, int]:
-    """(quants, zero points, scales, group of each column or None), words of zero points in a group, groups"""
+    """Return the four parts (quants, zero points, scales, the group of each column or None), the number of
+    words that hold the zero points of a group, and the number of groups."""
     groups = len(parts[2]) // rows
     return [*parts, None][:4], len(parts[1]) // groups, groups

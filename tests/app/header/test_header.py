@@ -1,4 +1,4 @@
-"""The header: the model, the picker, what is going on and how long it may take."""
+"""The header: model, picker, status line and expected end of an answer."""
 
 from pathlib import Path
 
@@ -7,13 +7,11 @@ from PySide6.QtCore import QLocale, Qt
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app import local_models
-from app.engine import State
-from app.header import Header
-from app.header.expected_end import ExpectedEnd, expected_end, usual_tokens
+from app.connection.engine import State
+from app.header import Header, local_models
+from app.header.local_models import LocalModel, LocalPair
 from app.header.memory import by_part, by_tier
-from app.header.status_line import StatusLine
-from app.local_models import LocalModel, LocalPair
+from app.header.status_line import ExpectedEnd, StatusLine, expected_end, usual_tokens
 from app.preferences import RecentPair
 from engine.planner import Names, Plan
 from engine.protocol.messages import (
@@ -25,6 +23,7 @@ from engine.protocol.messages import (
     Seconds,
 )
 from tests.app.fake_engine import grown, loaded, verdict
+from tests.app.seen import label
 
 GIB = 2**30
 BIG = LocalModel("big", "Big 70B · Q4_K_M", 40 * GIB)
@@ -84,23 +83,23 @@ def slow(tokens: int = 40, speed: float = 2.0, seconds: float = 3.0) -> object:
 # -- expected end --------------------------------------------------------------------------------------------
 
 
-def test_an_answer_with_a_limit_ends_at_most_there() -> None:
+def test_an_answer_with_a_limit_ends_there_at_the_latest() -> None:
     assert expected_end(40, 2.0, most=100, usual=60) == ExpectedEnd(30.0, is_bound=True)
     assert expected_end(100, 2.0, most=100, usual=None) == ExpectedEnd(0.0, is_bound=True)
 
 
-def test_an_answer_without_a_limit_is_as_long_as_usual_or_nobody_can_say() -> None:
+def test_an_answer_without_a_limit_has_the_usual_length_or_an_unknown_end() -> None:
     assert expected_end(40, 2.0, most=None, usual=60) == ExpectedEnd(10.0, is_bound=False)
     assert expected_end(60, 2.0, most=None, usual=60) is None
     assert expected_end(40, 2.0, most=None, usual=None) is None
 
 
-def test_the_first_tokens_say_nothing_of_the_speed() -> None:
+def test_the_first_tokens_do_not_predict_the_end() -> None:
     assert expected_end(7, 2.0, most=100, usual=None) is None
     assert expected_end(40, 0.0, most=100, usual=None) is None
 
 
-def test_what_is_usual_is_the_median_of_some_answers() -> None:
+def test_the_usual_length_is_the_median_of_several_answers() -> None:
     assert usual_tokens([10, 500, 40]) == 40
     assert usual_tokens([10, 500]) is None
 
@@ -109,24 +108,24 @@ def test_what_is_usual_is_the_median_of_some_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("tokens", "speed", "said"),
+    ("tokens", "speed", "text"),
     [
-        (40, 2.0, "Iteration 7 · 2.00 tokens/s · at most 30 s more"),
-        (40, 0.5, "Iteration 7 · 0.50 tokens/s · at most 2 min more"),
-        (10, 0.01, "Iteration 7 · 0.01 tokens/s · at most 2 h 30 min more"),
+        (40, 2.0, "Iteration 7 · 2.00 tokens/s · at most 30 s left"),
+        (40, 0.5, "Iteration 7 · 0.50 tokens/s · at most 2 min left"),
+        (10, 0.01, "Iteration 7 · 0.01 tokens/s · at most 2 h 30 min left"),
         (4, 2.0, "Iteration 7 · 2.00 tokens/s"),
     ],
 )
-def test_the_expected_end_is_said_honestly(status: StatusLine, tokens: int, speed: float, said: str) -> None:
+def test_the_expected_end_is_shown(status: StatusLine, tokens: int, speed: float, text: str) -> None:
     status.expect(100, None)
     status.show_iteration(slow(tokens, speed))
-    assert status.state.text() == said
+    assert status.state.text() == text
 
 
-def test_without_a_limit_the_usual_length_is_said_to_be_one(status: StatusLine) -> None:
+def test_without_a_limit_the_usual_length_is_named_as_such(status: StatusLine) -> None:
     status.expect(None, 60)
     status.show_iteration(slow())
-    assert status.state.text().endswith("usually about 10 s more")
+    assert status.state.text().endswith("probably about 10 s left")
 
 
 def test_a_slow_pass_shows_its_layers_and_a_fast_one_does_not(status: StatusLine) -> None:
@@ -134,9 +133,9 @@ def test_a_slow_pass_shows_its_layers_and_a_fast_one_does_not(status: StatusLine
     status.expect(100, None)
     status.show_iteration(slow())
     status.show_iteration(grown(1, 8))
-    assert status.state.text() == "Iteration 8 · drafting, 6 nodes · at most 30 s more"
+    assert status.state.text() == "Iteration 8 · drafting: 6 tokens so far · at most 30 s left"
     status.show_pass(layer)
-    assert status.state.text() == "Iteration 8 · verifying, layer 20 of 80 · at most 30 s more"
+    assert status.state.text() == "Iteration 8 · verifying: layer 20 of 80 · at most 30 s left"
     assert status.progress.value() == 250
     status.show_iteration(slow(seconds=0.1))
     before = status.state.text()
@@ -145,15 +144,15 @@ def test_a_slow_pass_shows_its_layers_and_a_fast_one_does_not(status: StatusLine
     assert status.state.text() == before
 
 
-def test_a_new_answer_forgets_the_end_of_the_last(status: StatusLine) -> None:
+def test_a_new_answer_clears_the_expected_end_of_the_last(status: StatusLine) -> None:
     status.expect(100, None)
     status.show_iteration(slow())
     status.expect(100, None)
     status.show_pass(PassProgress(request=2, iteration=1, done=1, total=8))
-    assert status.state.text() == "Iteration 1 · verifying, layer 1 of 8"
+    assert status.state.text() == "Iteration 1 · verifying: layer 1 of 8"
 
 
-def test_loading_and_reading_show_how_far(status: StatusLine) -> None:
+def test_loading_and_reading_show_their_progress(status: StatusLine) -> None:
     status.show_load_progress(LoadProgress(request=1, stage="target", done=GIB, total=4 * GIB))
     assert "1.0 GB of 4.0 GB" in status.state.text()
     assert status.progress.value() == 250
@@ -162,7 +161,7 @@ def test_loading_and_reading_show_how_far(status: StatusLine) -> None:
     assert status.progress.value() == 500
 
 
-def test_what_else_goes_on_stands_before_the_buttons(header: Header, qtbot: QtBot) -> None:
+def test_a_placed_widget_is_before_the_buttons(header: Header, qtbot: QtBot) -> None:
     header.resize(1024, 60)
     indicator = QLabel("60 %")
     header.place(indicator)
@@ -173,43 +172,43 @@ def test_what_else_goes_on_stands_before_the_buttons(header: Header, qtbot: QtBo
 # -- the model -----------------------------------------------------------------------------------------------
 
 
-def test_what_is_loaded_is_shown_with_its_memory_by_tier(header: Header) -> None:
+def test_the_loaded_model_is_shown_with_its_memory_by_tier(header: Header) -> None:
     pair = loaded(1)
     pair.memory = MEMORY
     header.show_loaded(pair)
     assert pair.target.name in header.model.text()
-    assert "VRAM 3.0 GB · 7.0 GB read from the disk in each pass" in header._details.text()
-    assert "target: 7.0 GB (disk)" in header._details.toolTip()
+    details = label(header, "VRAM 3.0 GB · 7.0 GB read from the disk in every pass")
+    assert "target: 7.0 GB (disk)" in details.toolTip()
     header.show_state(State.UNLOADED)
     assert header.model.text() == "Choose a model"
-    assert header._details.text() == ""
+    assert details.text() == ""
 
 
-def test_memory_is_told_by_part() -> None:
+def test_memory_is_listed_by_part() -> None:
     assert by_tier(Memory(vram=0, ram=GIB, peak=0)) == "RAM 1.0 GB"
     assert by_part(MEMORY).splitlines() == ["target: 3.0 GB (VRAM)", "target: 7.0 GB (disk)"]
 
 
-def test_pairs_here_are_offered_with_what_would_come_of_them(header: Header, qtbot: QtBot) -> None:
+def test_local_pairs_are_listed_with_their_plans(header: Header, qtbot: QtBot) -> None:
     header.show_state(State.READY)
     header.open_picker()
-    qtbot.waitUntil(lambda: "too large" in "".join(rows(header)) and "fits RAM" in "".join(rows(header)))
+    qtbot.waitUntil(lambda: "too large" in "".join(rows(header)) and "fits in RAM" in "".join(rows(header)))
     assert rows(header) == [
         "On this machine",
         "Big 70B · Q4_K_M\n41.0 GB · too large for this machine · draft Small 1B · Q8_0",
-        "Small 1B · Q8_0\n1.0 GB · fits RAM · about 12.3 tokens/s · no draft model",
+        "Small 1B · Q8_0\n1.0 GB · fits in RAM · about 12.3 tokens/s · no draft model",
     ]
     assert header.picker.models.item(1).toolTip() == "It lacks 20 GiB of RAM."
     header.picker.hide()
 
 
-def test_recent_pairs_come_first_without_those_that_are_gone(header: Header, tmp_path: Path) -> None:
+def test_recent_pairs_are_first_without_deleted_ones(header: Header, tmp_path: Path) -> None:
     header.show_recent([RecentPair("small", "none"), RecentPair(str(tmp_path / "gone.gguf")), RecentPair()])
     header.open_picker()
     assert rows(header)[:4] == [
         "Recent",
         "Small 1B · Q8_0\nno draft model",
-        "The model that comes with the program\nwith the best draft here",
+        "The model included with the program\nwith the best draft model on this machine",
         "On this machine",
     ]
     header.picker.hide()
@@ -226,7 +225,7 @@ def test_a_model_is_found_and_chosen_by_keys(header: Header, qtbot: QtBot) -> No
     assert header.picker.isHidden()
 
 
-def test_nothing_is_chosen_where_nothing_is_found(header: Header, qtbot: QtBot) -> None:
+def test_nothing_is_chosen_if_nothing_matches(header: Header, qtbot: QtBot) -> None:
     header.open_picker()
     qtbot.keyClicks(header.picker.filter, "llama")
     assert rows(header) == ["On this machine"]
@@ -238,7 +237,7 @@ def test_nothing_is_chosen_where_nothing_is_found(header: Header, qtbot: QtBot) 
 @pytest.mark.parametrize(
     ("state", "can"), [(State.READY, True), (State.ANSWERING, False), (State.UNLOADED, False)]
 )
-def test_a_model_is_unloaded_only_where_one_rests(
+def test_a_model_can_be_unloaded_only_while_idle(
     header: Header, state: State, can: bool, qtbot: QtBot
 ) -> None:
     header.show_state(state)
@@ -248,7 +247,7 @@ def test_a_model_is_unloaded_only_where_one_rests(
 
 
 @pytest.mark.parametrize("name", ["unload", "reload", "download"])
-def test_buttons_ask_the_window(header: Header, name: str, qtbot: QtBot) -> None:
+def test_buttons_emit_their_signals(header: Header, name: str, qtbot: QtBot) -> None:
     header.show_state(State.READY)
     header.open_picker()
     asked = {"unload": header.unload_asked, "reload": header.reload_asked, "download": header.wizard_asked}

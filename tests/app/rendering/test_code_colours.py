@@ -16,7 +16,7 @@ def kinds(code: str) -> dict[str, str]:
     return {code[start:stop]: kind for start, stop, kind in highlight(code, "python")}
 
 
-def test_what_is_worth_a_colour() -> None:
+def test_code_is_coloured_by_kind() -> None:
     found = kinds(CODE)
     assert found["def"] == found["return"] == "keyword"
     assert found["f"] == found["int"] == found["@cache"] == "name"
@@ -37,7 +37,7 @@ def test_growing_code_has_the_colours_of_whole_code() -> None:
         assert spans == highlight(CODE[:end], "python")
 
 
-def test_growing_code_is_not_read_again_for_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growing_code_is_not_lexed_again_for_every_line(monkeypatch: pytest.MonkeyPatch) -> None:
     read = 0
 
     def count(code: str, language: str) -> list[tuple[int, int, str]]:

@@ -25,43 +25,43 @@ def test_a_button_asks_for_its_action(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
     actions.set_actions(set(Action))
-    assert len(actions._buttons) == len(Action)
-    for action, button in actions._buttons.items():
+    assert len(actions.buttons) == len(Action)
+    for action, button in actions.buttons.items():
         with qtbot.waitSignal(actions.asked) as asked:
             qtbot.keyClick(button, Qt.Key.Key_Space)
         assert asked.args == [action]
 
 
-def test_it_is_said_when_the_same_seed_gives_the_same_text(qtbot: QtBot) -> None:
+def test_the_tooltip_says_when_the_same_seed_gives_the_same_text(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
     actions.set_actions({Action.AGAIN})
-    for condition in ("same seed", "float32", "budgets are replayed"):
-        assert condition in actions._buttons[Action.AGAIN].toolTip()
+    for condition in ("the seed", "budgets of this answer", "same arithmetic"):
+        assert condition in actions.buttons[Action.AGAIN].toolTip()
 
 
-def test_versions_can_be_gone_through(qtbot: QtBot) -> None:
+def test_versions_can_be_stepped_through(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
     actions.set_versions(2, 3)
     assert shown(actions) == ["Copy", "‹", "›"]
-    assert actions._versions.label.text() == "2/3"
+    assert actions.versions.label.text() == "2/3"
     with qtbot.waitSignal(actions.version_asked) as asked:
-        actions._versions.before.click()
+        actions.versions.before.click()
     assert asked.args == [1]
     with qtbot.waitSignal(actions.version_asked) as asked:
-        actions._versions.after.click()
+        actions.versions.after.click()
     assert asked.args == [3]
     actions.set_versions(3, 3)
-    assert not actions._versions.after.isEnabled()
+    assert not actions.versions.after.isEnabled()
     actions.set_versions(1, 1)
     assert shown(actions) == ["Copy"]
 
 
-def test_copying_takes_the_text_of_now(qtbot: QtBot) -> None:
+def test_copying_takes_the_current_text(qtbot: QtBot) -> None:
     text = "one"
     actions = MessageActions(lambda: text)
     qtbot.addWidget(actions)
     text = "two"
-    actions._copy.click()
+    actions.copy.click()
     assert QGuiApplication.clipboard().text() == "two"

@@ -1,4 +1,4 @@
-"""Text that comes in pieces ends up as if it had come at once, and knows its source to the character."""
+"""Text added in pieces gives the same document as text added at once, mapped to its source by character."""
 
 import random
 from itertools import pairwise
@@ -9,17 +9,18 @@ from hypothesis import strategies as st
 from PySide6.QtGui import QFont, QTextDocument
 from PySide6.QtWidgets import QApplication
 
-from app import theme
-from app.rendering.formula_drawing import Picture
-from app.rendering.formulas import Formula, Formulas
+from app.rendering.formula_picture import Picture
+from app.rendering.formulas import Formula, FormulaRenderer
 from app.rendering.growing_text import MAX_GROWING, MAX_GROWING_TABLE
-from app.rendering.look import Look
+from app.rendering.look import TextStyle
 from app.rendering.message_document import MessageDocument
+from app.rendering.parser import MarkdownParser, MarkdownSection
 from app.rendering.pieces import Block
+from app.widgets import theme
 
 
-class Drawn(Formulas):
-    """Knows at once: what says `no` has no picture."""
+class Drawn(FormulaRenderer):
+    """Decides immediately: formulas that contain `no` cannot be drawn."""
 
     def picture(self, formula: Formula) -> Picture | None:
         return None if "no" in formula.latex else Picture(b"<svg/>", 1, 1, 0)
@@ -29,14 +30,14 @@ class Drawn(Formulas):
 
 
 def document(*pieces: str) -> MessageDocument:
-    made = MessageDocument(Look(theme.LIGHT, QFont()), Drawn())
+    made = MessageDocument(TextStyle(theme.LIGHT, QFont()), Drawn())
     for piece in pieces:
         made.append(piece)
     return made
 
 
 def formats(shown: QTextDocument) -> list[object]:
-    """All that is seen of a document."""
+    """Return everything visible of a document."""
     found: list[object] = []
     block = shown.begin()
     while block.isValid():
@@ -148,7 +149,7 @@ def f():
 
 
 @pytest.mark.usefixtures("qapp")
-def test_text_that_comes_by_the_character_is_right_at_every_step() -> None:
+def test_text_added_by_character_is_right_at_every_step() -> None:
     streamed = document()
     for end in range(1, len(RICH) + 1):
         streamed.append(RICH[end - 1])
@@ -161,7 +162,7 @@ def test_text_that_comes_by_the_character_is_right_at_every_step() -> None:
 @pytest.mark.usefixtures("qapp")
 @settings(max_examples=300, deadline=None)
 @given(pieces())
-def test_streamed_text_ends_up_as_if_it_had_come_at_once(pieces: list[str]) -> None:
+def test_streamed_text_ends_up_like_text_added_at_once(pieces: list[str]) -> None:
     streamed, whole = document(*pieces), document("".join(pieces))
     assert streamed.toPlainText() == whole.toPlainText()
     assert formats(streamed) == formats(whole)
@@ -173,7 +174,7 @@ def test_streamed_text_ends_up_as_if_it_had_come_at_once(pieces: list[str]) -> N
 @pytest.mark.usefixtures("qapp")
 @settings(max_examples=300, deadline=None)
 @given(pieces())
-def test_every_mapped_unit_is_said_by_its_source(pieces: list[str]) -> None:
+def test_every_mapped_unit_matches_its_source(pieces: list[str]) -> None:
     shown = document(*pieces)
     source = shown.text
     for run, following in pairwise(shown.source_map.runs):
@@ -187,7 +188,7 @@ def test_every_mapped_unit_is_said_by_its_source(pieces: list[str]) -> None:
 
 
 @pytest.mark.usefixtures("qapp")
-def test_source_and_position_lead_to_each_other() -> None:
+def test_source_and_position_map_to_each_other() -> None:
     text = "# Head *mark*\n\n- item `code` 😀 &amp; $x$ [label](http://a)\n\n"
     text += "| cell |\n|--|\n| other |\n\n```py\nif true:\n```\n"
     shown = document(text)
@@ -226,8 +227,7 @@ def lines(count: int, line: str) -> str:
 )
 def test_long_blocks_are_settled_bit_by_bit(text: str, plain: str) -> None:
     shown = document(*(text[i : i + 400] for i in range(0, len(text), 400)))
-    unsettled = shown.text[shown._growing._read_to :]
-    assert len(unsettled) <= MAX_GROWING
+    assert len(shown.unsettled) <= MAX_GROWING
     assert shown.toPlainText().replace("\n", "").replace(" ", "") == plain.replace("\n", "").replace(" ", "")
     tops = [placed.part.layout.is_tight for placed in shown.parts[1:] if "item" in text]  # type: ignore[union-attr]
     assert all(tops)
@@ -244,13 +244,16 @@ def test_long_code_is_one_block_to_copy() -> None:
 
 
 @pytest.mark.usefixtures("qapp")
-def test_only_the_growing_block_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_growing_block_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = document("A paragraph of words.\n\n" * 2_000)
     read: list[int] = []
-    original = shown._reader.read
-    monkeypatch.setattr(
-        shown._reader, "read", lambda source, base=0: (read.append(len(source)), original(source, base))[1]
-    )
+    original = MarkdownParser.read
+
+    def counted(parser: MarkdownParser, source: str, base: int = 0) -> list[MarkdownSection]:
+        read.append(len(source))
+        return original(parser, source, base)
+
+    monkeypatch.setattr(MarkdownParser, "read", counted)
     for _ in range(50):
         shown.append("more ")
     assert max(read) < 300
@@ -259,7 +262,7 @@ def test_only_the_growing_block_is_read(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_picture_that_cannot_be_drawn_becomes_its_source(qapp: QApplication) -> None:
     known: dict[str, bool] = {}
 
-    class Late(Formulas):
+    class Late(FormulaRenderer):
         def picture(self, formula: Formula) -> Picture | None:
             return Picture(b"<svg/>", 1, 1, 0) if known.get(formula.latex) else None
 
@@ -267,7 +270,7 @@ def test_a_picture_that_cannot_be_drawn_becomes_its_source(qapp: QApplication) -
             return known.get(latex, True)
 
     text = "a $bad$ b\n\n```\nc\n```\n\n$$\nbad\n$$\n\n$good$ d $bad$ e"
-    shown = MessageDocument(Look(theme.LIGHT, QFont()), Late())
+    shown = MessageDocument(TextStyle(theme.LIGHT, QFont()), Late())
     shown.append(text)
     known.update(bad=False, good=True)
     assert shown.show_drawn(Formula("bad", False))
@@ -315,6 +318,6 @@ HOSTILE = {
 def test_hostile_text_is_shown_in_bounded_pieces(text: str) -> None:
     shown = document(*(text[i : i + 2_000] for i in range(0, len(text), 2_000)))
     limit = MAX_GROWING_TABLE if "|" in text else MAX_GROWING
-    assert len(shown.text) - shown._growing._read_to <= limit
+    assert len(shown.unsettled) <= limit
     assert shown.text == text
     assert shown.characterCount() > 1

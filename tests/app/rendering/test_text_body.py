@@ -1,4 +1,4 @@
-"""The widget: nothing is loaded, text can be selected, copied and traced to its source."""
+"""The text widget: it loads nothing, and text can be selected, copied and mapped to its source."""
 
 from pathlib import Path
 
@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QGuiApplication, QImage, QTextCursor, QTextDoc
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import theme
 from app.rendering import formulas
 from app.rendering.formulas import Formula
 from app.rendering.text_body import TextBody
+from app.widgets import theme
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def drawn(qtbot: QtBot, latex: str, is_display: bool = False) -> None:
 
 
 def test_images_are_named_not_loaded(body: TextBody, tmp_path: Path) -> None:
-    """Not even a local file that is there: the picture would be red."""
+    """Not even an existing local file is loaded; its image would be red."""
     picture = tmp_path / "red.png"
     image = QImage(200, 200, QImage.Format.Format_RGB32)
     image.fill(QColor("#ff0000"))
@@ -68,14 +68,14 @@ def test_selection_survives_growing_text(body: TextBody) -> None:
     assert body.textCursor().selectedText() == "two"
 
 
-def test_other_text_takes_the_place_of_what_was_shown(body: TextBody) -> None:
+def test_other_text_replaces_the_text_shown(body: TextBody) -> None:
     body.show_markdown("one\n\n| a |\n|--|\n| b |\n\n```\ncode\n```")
     body.show_markdown("two")
     assert body.toPlainText() == "two"
-    assert not body._buttons
+    assert not body.copy_buttons
 
 
-def test_it_stops_when_its_time_is_over_and_goes_on(body: TextBody) -> None:
+def test_it_stops_when_its_time_is_up_and_continues_later(body: TextBody) -> None:
     text = "A paragraph of words.\n\n" * 1_000
     assert not body.show_markdown(text, budget_ms=0)
     assert 0 < len(body.toPlainText()) < len(text) / 2
@@ -96,7 +96,7 @@ def test_a_copy_reads_like_typed_text(body: TextBody, qtbot: QtBot) -> None:
 
 def test_code_has_a_button_that_copies_it(body: TextBody, qtbot: QtBot) -> None:
     body.show_markdown("a\n\n```py\nif g:\n    h\n```\n\nb\n\n~~~\nc\n~~~\n")
-    first, second = body._buttons
+    first, second = body.copy_buttons
     assert first.isVisible()
     assert first.accessibleName() == "Copy code"
     assert first.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -112,19 +112,19 @@ def test_code_has_a_button_that_copies_it(body: TextBody, qtbot: QtBot) -> None:
 @pytest.mark.parametrize(
     "above", ["", "| a |\n|---|\n| 1 |\n\n", "Some text.\n\n"], ids=["first", "table", "text"]
 )
-def test_the_head_of_code_has_room_of_its_own(body: TextBody, above: str) -> None:
-    """Wherever it stands, also where the text was no code yet."""
+def test_the_header_of_code_covers_no_text(body: TextBody, above: str) -> None:
+    """In every position, and also when the text was not recognised as code at first."""
     text = above + "```python\nx = 1\n```"
     for end in range(len(above), len(text) + 1):
         body.show_markdown(text[:end])
-    button = body._buttons[0]
+    button = body.copy_buttons[0]
     assert button.geometry().top() >= 0
     if above:
         upper = body.document().find(above.strip(" |\n")[-1])
         assert 0 < body.cursorRect(upper).bottom() < button.geometry().top()
 
 
-def test_a_point_leads_to_its_source(body: TextBody) -> None:
+def test_a_point_is_mapped_to_its_source(body: TextBody) -> None:
     text = "Some **bold** words and\n\n| a | cell |\n|--|--|\n| b | c |\n"
     body.show_markdown(text)
     for said in ("bold", "words", "cell"):
@@ -161,7 +161,7 @@ def test_a_wide_formula_fits(body: TextBody, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: body.document().idealWidth() <= 501)
 
 
-def test_links_defined_late_work_in_the_end(body: TextBody) -> None:
+def test_links_defined_after_their_use_work_at_the_end(body: TextBody) -> None:
     text = "[a][1] and more\n\n" + "words\n\n" * 3 + "[1]: https://a.example\n"
     for end in range(0, len(text) + 1, 5):
         body.show_markdown(text[:end])
@@ -176,7 +176,7 @@ def test_colours_follow_the_theme(qapp: QApplication, body: TextBody, scheme: Qt
     text = "```py\ndef f(): pass\n```"
     body.show_markdown(text)
     theme.dress(qapp, scheme)
-    body.forget_look()
+    body.reset_look()
     body.show_markdown(text)
     colours = theme.DARK if scheme == Qt.ColorScheme.Dark else theme.LIGHT
     grabbed = body.grab().toImage()

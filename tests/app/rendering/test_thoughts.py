@@ -21,7 +21,7 @@ def parts(text: str) -> tuple[str, str]:
         "why\n</think>so",
     ],
 )
-def test_marks_of_many_models(text: str) -> None:
+def test_thought_marks_of_many_models_are_recognised(text: str) -> None:
     thought, answer = parts(text)
     assert thought.strip() == "why"
     assert answer == "so"
@@ -33,11 +33,11 @@ def test_an_open_thought_is_all_of_the_text() -> None:
 
 
 @pytest.mark.parametrize("text", ["so", "use `<think>` and `</think>`", "", "<table>"])
-def test_other_text_is_no_thought(text: str) -> None:
+def test_other_text_is_not_a_thought(text: str) -> None:
     assert thoughts.find(text) is None
 
 
-def test_half_a_mark_waits_for_the_rest() -> None:
+def test_a_partial_mark_waits_for_the_rest() -> None:
     found = thoughts.find("<thi")
     assert found is not None
     assert found.is_open

@@ -1,4 +1,4 @@
-"""The settings, their presets, and what they tell the window."""
+"""The settings dialog, its presets, and its signals to the window."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,23 +52,23 @@ def choose(editor: object, value: str) -> None:
     editor.box.activated.emit(editor.box.currentIndex())
 
 
-def test_the_drafters_are_those_the_pair_can_run(dialog: SettingsDialog) -> None:
+def test_only_drafters_that_the_pair_supports_are_offered(dialog: SettingsDialog) -> None:
     editor = dialog.chat_page.rows["options.drafter"].editor
     assert isinstance(editor, ChoiceEditor)
     offered = [editor.box.itemData(place) for place in range(editor.box.count())]
     assert offered == ["auto", "specexec", "pld", "none"]
 
 
-def test_a_changed_option_of_the_chat_is_told(dialog: SettingsDialog, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(dialog.chat_changed) as told:
+def test_a_changed_chat_option_is_emitted(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(dialog.chat_changed) as emitted:
         choose(dialog.chat_page.rows["options.drafter"].editor, "pld")
-    assert told.args[0].options.drafter == "pld"
-    assert told.args[0].system == "Be brief."
+    assert emitted.args[0].options.drafter == "pld"
+    assert emitted.args[0].system == "Be brief."
     assert dialog.reload.isHidden()
-    assert dialog.presets_page.chat == told.args[0]
+    assert dialog.presets_page.chat == emitted.args[0]
 
 
-def test_what_counts_at_the_next_loading_offers_to_load(dialog: SettingsDialog, qtbot: QtBot) -> None:
+def test_an_option_that_needs_a_reload_offers_it(dialog: SettingsDialog, qtbot: QtBot) -> None:
     context = dialog.chat_page.rows["context"].editor
     assert isinstance(context, WholeEditor)
     with qtbot.waitSignal(dialog.chat_changed):
@@ -79,7 +79,7 @@ def test_what_counts_at_the_next_loading_offers_to_load(dialog: SettingsDialog, 
     assert dialog.reload.isHidden()
 
 
-def test_pages_of_the_program_keep_their_own_fields(
+def test_each_program_page_saves_only_its_own_fields(
     dialog: SettingsDialog, file: PreferencesFile, qtbot: QtBot
 ) -> None:
     choose(dialog.appearance_page.rows["theme"].editor, "dark")
@@ -95,38 +95,40 @@ def test_pages_of_the_program_keep_their_own_fields(
     assert not dialog.reload.isHidden()
 
 
-def test_new_chats_begin_with_the_defaults(
+def test_new_chats_start_with_the_defaults(
     dialog: SettingsDialog, file: PreferencesFile, qtbot: QtBot
 ) -> None:
     with qtbot.waitSignal(dialog.preferences_changed):
         dialog.presets_page.used_for_new.emit(CHAT)
     assert PreferencesFile(file.path).now.new_chats == CHAT
     assert dialog.defaults_page.value == CHAT
-    assert dialog.chat_page.rows["options.temperature"].reset.isHidden()  # as new chats' now
+    assert dialog.chat_page.rows[
+        "options.temperature"
+    ].reset.isHidden()  # now equal to the default for new chats
     with qtbot.waitSignal(dialog.preferences_changed):
         dialog.defaults_page.reset_all()
     assert PreferencesFile(file.path).now.new_chats == NEW_CHATS
 
 
-def test_what_cannot_be_kept_is_said(dialog: SettingsDialog, file: PreferencesFile) -> None:
+def test_a_failed_save_shows_the_error(dialog: SettingsDialog, file: PreferencesFile) -> None:
     file.path.parent.write_text("a file where the folder should be")
     choose(dialog.appearance_page.rows["theme"].editor, "dark")
-    assert "cannot be kept" in dialog.said.text()
-    assert not dialog.said.isHidden()
+    assert "could not be saved" in dialog.error.text()
+    assert not dialog.error.isHidden()
 
 
-def test_what_was_typed_last_is_told_when_the_dialog_closes(dialog: SettingsDialog, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(dialog.chat_changed) as told:
+def test_pending_input_is_emitted_when_the_dialog_closes(dialog: SettingsDialog, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(dialog.chat_changed) as emitted:
         qtbot.keyClicks(dialog.chat_page.rows["system"].editor.focus, "!")
         dialog.close()
-    assert told.args[0].system == "!Be brief."
+    assert emitted.args[0].system == "!Be brief."
 
 
-def test_a_preset_is_used_in_the_chat(dialog: SettingsDialog, store: Store, qtbot: QtBot) -> None:
+def test_a_preset_is_applied_to_the_chat(dialog: SettingsDialog, store: Store, qtbot: QtBot) -> None:
     preset = ChatSettings(options=SavedOptions(temperature=1.5))
-    with qtbot.waitSignal(dialog.chat_changed) as told:
+    with qtbot.waitSignal(dialog.chat_changed) as emitted:
         dialog.presets_page.used.emit(preset)
-    assert told.args[0] == preset == dialog.chat_page.value
+    assert emitted.args[0] == preset == dialog.chat_page.value
 
 
 # -- presets -------------------------------------------------------------------------------------------------
@@ -138,7 +140,7 @@ def test_a_preset_is_saved_described_and_deleted(
     assert not page.use.isEnabled()
     page.save_as("Brief / cold")
     assert store.presets.all() == [Preset("Brief / cold", CHAT)]
-    assert page.said.text() == "System prompt: Be brief.\nTemperature: 0.20\nBudget: 64"
+    assert page.summary.text() == "System prompt: Be brief.\nTemperature: 0.20\nBudget: 64"
     monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
     page.delete.click()
     assert len(store.presets.all()) == 1
@@ -157,24 +159,24 @@ def test_a_preset_survives_export_and_import(page: PresetsPage, store: Store, tm
     assert page.names.currentItem().text() == "Brief (2)"
 
 
-def test_what_is_no_preset_is_said(page: PresetsPage, store: Store, tmp_path: Path) -> None:
+def test_an_invalid_preset_file_shows_the_error(page: PresetsPage, store: Store, tmp_path: Path) -> None:
     (tmp_path / "no.json").write_text("{}")
     page.import_from(tmp_path / "no.json")
-    assert "no preset" in page.said.text()
+    assert "not a preset" in page.summary.text()
     assert store.presets.all() == []
     page.save_as("Brief")
     page.export_to(tmp_path / "nowhere" / "x.json")
-    assert "cannot be written" in page.said.text()
+    assert "could not be written" in page.summary.text()
 
 
-def test_the_preset_chosen_is_the_one_that_is_used(page: PresetsPage, qtbot: QtBot) -> None:
+def test_the_selected_preset_is_the_one_applied(page: PresetsPage, qtbot: QtBot) -> None:
     page.save_as("a")
     page.chat = ChatSettings(system="b")
     page.save_as("b")
     page.names.setCurrentRow(0)
-    with qtbot.waitSignal(page.used) as told:
+    with qtbot.waitSignal(page.used) as emitted:
         qtbot.mouseClick(page.use, Qt.MouseButton.LeftButton)
-    assert told.args[0] == CHAT
+    assert emitted.args[0] == CHAT
 
 
 # -- about ---------------------------------------------------------------------------------------------------
@@ -189,7 +191,7 @@ def test_folders_are_opened(tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.Mo
     assert opened == [tmp_path.as_posix()]
 
 
-def test_libraries_are_named_with_their_licences() -> None:
+def test_libraries_are_listed_with_their_licences() -> None:
     listed = parts()
     assert any(line.startswith("msgspec ") and "BSD" in line for line in listed)
     assert any(line.startswith("torch ") for line in listed)

@@ -1,4 +1,4 @@
-"""What the engine runs with, repaired and changed."""
+"""The engine page: repairing and replacing the runtime."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,16 +8,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.background import Work
 from app.preferences import PreferencesFile
+from app.runtime_setup import setup_job
+from app.runtime_setup.setup_job import EngineSetup
 from app.settings.dialog import SettingsDialog
 from app.settings.engine_page import EnginePage
 from app.store import ChatSettings, Store
-from app.wizard import EngineSetup, engine_setup
-from engine import launching, machine, runtime
+from app.widgets.form_parts import Facts
+from engine import machine, runtime
+from engine.launch import interpreter
 from engine.machine import Gpu
-from engine.runtime import Refused
-from tests.app.wizard import conftest
-from tests.app.wizard.packaged import FakeSetups, package, put_runtime
+from engine.runtime import RuntimeRefused
+from tests.app.runtime_setup.packaged import FakeSetups, package, put_runtime
+from tests.app.shared_fixtures import machine as described
 
 CARD = Gpu("nvidia", "GeForce RTX 4090", driver="581.20")
 
@@ -25,8 +29,8 @@ CARD = Gpu("nvidia", "GeForce RTX 4090", driver="581.20")
 @pytest.fixture(autouse=True)
 def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     package(tmp_path, monkeypatch)
-    monkeypatch.setattr(engine_setup, "POLL_MS", 5)
-    seen = conftest.machine(cards=(CARD,))
+    monkeypatch.setattr(setup_job, "POLL_MS", 5)
+    seen = described(cards=(CARD,))
     monkeypatch.setattr(machine, "probe", lambda folder: seen)
     put_runtime("cpu")
     yield
@@ -36,7 +40,7 @@ def packaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def setups(monkeypatch: pytest.MonkeyPatch) -> FakeSetups:
     made = FakeSetups()
-    monkeypatch.setattr(engine_setup, "Setup", made)
+    monkeypatch.setattr(setup_job, "Setup", made)
     return made
 
 
@@ -47,7 +51,7 @@ def file(tmp_path: Path) -> PreferencesFile:
 
 @pytest.fixture
 def setup(file: PreferencesFile, qapp: QApplication) -> Iterator[EngineSetup]:
-    """The program's own."""
+    """The program's one set-up."""
     made = EngineSetup(file, qapp)
     yield made
     made.close()
@@ -60,20 +64,20 @@ def page(setups: FakeSetups, setup: EngineSetup, qtbot: QtBot) -> Iterator[Engin
     made = EnginePage(setup)
     qtbot.addWidget(made)
     made.show()
-    qtbot.waitUntil(lambda: made._used is not None and made.view.chosen is not None)
+    qtbot.waitUntil(lambda: made.findChild(Facts).isVisible() and made.view.chosen is not None)
     yield made
-    made._work.close()
+    made.findChild(Work).close()
 
 
 def said(page: EnginePage) -> str:
     return " ".join(each.text() for each in page.findChildren(QLabel) if each.isVisible())
 
 
-def test_the_runtime_in_use_is_told_and_is_repaired(
+def test_the_runtime_in_use_is_shown_and_can_be_repaired(
     page: EnginePage, setup: EngineSetup, setups: FakeSetups, qtbot: QtBot
 ) -> None:
     text = said(page)
-    for part in ("Processor (CPU)", "2.13.0+cpu", str(launching.runtimes() / "cpu-1")):
+    for part in ("Processor (CPU)", "2.13.0+cpu", str(interpreter.runtimes_folder() / "cpu-1")):
         assert part in text
     assert "earlier version" not in text
     assert page.main.text() == "Repair"
@@ -86,14 +90,14 @@ def test_the_runtime_in_use_is_told_and_is_repaired(
     assert page.view.choosing.isVisible()
 
 
-def test_another_backend_takes_its_place_once_it_works(
+def test_another_backend_replaces_the_runtime_only_after_a_successful_set_up(
     page: EnginePage, setup: EngineSetup, setups: FakeSetups, qtbot: QtBot
 ) -> None:
     qtbot.keyClick(page.view.backends, Qt.Key.Key_Up)
-    assert page.main.text() == "Change the backend"
+    assert page.main.text() == "Switch to this engine"
     qtbot.keyClick(page.main, Qt.Key.Key_Space)
     with qtbot.waitSignal(setup.ended):
-        setups.last.fail(Refused("It does not work here.", "Update the driver."))
+        setups.last.fail(RuntimeRefused("It does not work here.", "Update the driver."))
     assert "It does not work here. Update the driver." in said(page)
     assert "2.13.0+cpu" in said(page)
     qtbot.keyClick(page.view.progress.resume, Qt.Key.Key_Space)
@@ -103,14 +107,14 @@ def test_another_backend_takes_its_place_once_it_works(
     assert page.main.text() == "Repair"
 
 
-def test_a_runtime_of_an_earlier_version_asks_to_be_renewed(page: EnginePage, qtbot: QtBot) -> None:
-    (launching.lists() / "torch-cpu.txt").write_text("torch==2.14.0")
+def test_a_runtime_from_an_earlier_version_asks_for_a_repair(page: EnginePage, qtbot: QtBot) -> None:
+    (interpreter.requirements_folder() / "torch-cpu.txt").write_text("torch==2.14.0")
     page.hide()
     page.show()
-    qtbot.waitUntil(lambda: "of an earlier version: repair it" in said(page))
+    qtbot.waitUntil(lambda: "from an earlier version; repair it" in said(page))
 
 
-def test_settings_have_the_page_where_the_program_is_packaged_and_enter_presses_nothing_there(
+def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_there(
     file: PreferencesFile,
     setups: FakeSetups,
     setup: EngineSetup,
@@ -137,11 +141,11 @@ def test_settings_have_the_page_where_the_program_is_packaged_and_enter_presses_
     assert pressed == []
     assert not dialog.appearance_page.rows["updates"].editor.focus.isChecked()  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(launching, "lists", lambda: tmp_path / "none")
+    monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path / "none")
     monkeypatch.setattr(runtime, "repository", lambda: None)
     checkout = SettingsDialog(file, store.presets, ChatSettings())
     qtbot.addWidget(checkout)
     assert checkout.findChild(EnginePage) is None
     assert "updates" not in checkout.appearance_page.rows
-    page._work.close()
+    page.findChild(Work).close()
     store.close()

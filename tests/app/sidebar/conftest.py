@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.sidebar.sidebar import Sidebar
-from app.store import Chat, Message, Store
+from app.store import Store, StoredMessage, WholeChat
 
 DAY_S = 24 * 60 * 60
 
@@ -26,7 +26,7 @@ def store(path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def make_sidebar(store: Store, path: Path, qtbot: QtBot) -> Iterator[Callable[[], Sidebar]]:
-    """Sidebars in windows of their own."""
+    """Factory of sidebars, each in its own window."""
     windows: list[QWidget] = []
 
     def make() -> Sidebar:
@@ -60,10 +60,10 @@ def chat(
     *said: str,
     pinned: bool = False,
     folder: str | None = None,
-) -> Chat:
-    """A chat that was last used so many days ago."""
+) -> WholeChat:
+    """Return a chat that was last used a number of days ago."""
     at = time.time() - days * DAY_S
-    return Chat(
+    return WholeChat(
         title=title,
         named=True,
         created_at=at,
@@ -71,7 +71,7 @@ def chat(
         pinned=pinned,
         folder=folder,
         messages=[
-            Message(
+            StoredMessage(
                 id=i,
                 parent=i - 1 if i else None,
                 role="assistant" if i % 2 else "user",
@@ -84,7 +84,7 @@ def chat(
 
 
 def rows(sidebar: Sidebar) -> list[str]:
-    """What is to be seen, from the top; chats are set in from their headings."""
+    """Return the visible rows from the top; chats are indented below their headings."""
     shown: list[str] = []
     view = sidebar.view
     index = view.chats.index(0)

@@ -1,5 +1,5 @@
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
@@ -19,16 +19,16 @@ def test_f2_renames_in_place(sidebar: Sidebar, store: Store, qtbot: QtBot) -> No
     qtbot.keyClick(sidebar.view, Key.Key_F2)
     editor = sidebar.view.findChild(QLineEdit)
     assert editor.text() == "one"
-    assert editor.accessibleName() == "Title of the chat"
+    assert editor.accessibleName() == "Chat title"
     qtbot.keyClicks(editor, "another")
-    sidebar.refresh()  # an answer has ended meanwhile
+    sidebar.refresh()  # as after the end of an answer
     assert sidebar.view.findChild(QLineEdit) is editor
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: store.chats.line(one).title == "another")
     assert rows(sidebar) == ["Today", "  another"]
 
 
-def test_escape_leaves_the_title(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_escape_keeps_the_title(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
     (one,) = store.chats.add([chat("one")])
     sidebar.refresh()
     go_to(sidebar, one)
@@ -39,7 +39,7 @@ def test_escape_leaves_the_title(sidebar: Sidebar, store: Store, qtbot: QtBot) -
     assert store.chats.line(one).title == "one"
 
 
-def test_a_deleted_chat_comes_back_and_is_shown_again(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_a_deleted_chat_is_restored_and_shown_again(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
     _, two, _ = store.chats.add([chat("one"), chat("two", 0.01), chat("three", 0.02)])
     sidebar.refresh()
     sidebar.show_chat(two)
@@ -58,7 +58,7 @@ def test_a_deleted_chat_comes_back_and_is_shown_again(sidebar: Sidebar, store: S
     assert not sidebar.note.isVisible()
 
 
-def test_the_last_chat_comes_back_by_key_too(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_the_last_chat_is_restored_by_key_too(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
     (one,) = store.chats.add([chat("one")])
     sidebar.refresh()
     go_to(sidebar, one)
@@ -69,7 +69,7 @@ def test_the_last_chat_comes_back_by_key_too(sidebar: Sidebar, store: Store, qtb
     assert QApplication.focusWidget() is sidebar.view
 
 
-def test_undo_is_a_button_that_the_keyboard_reaches(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_the_undo_button_can_be_reached_by_keyboard(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
     (one,) = store.chats.add([chat("one")])
     store.chats.add([chat("two", 0.01)])
     sidebar.refresh()
@@ -82,13 +82,13 @@ def test_undo_is_a_button_that_the_keyboard_reaches(sidebar: Sidebar, store: Sto
     assert rows(sidebar) == ["Today", "  one", "  two"]
 
 
-def test_the_undo_bar_goes_after_some_seconds_but_not_under_the_focus(
+def test_the_undo_bar_disappears_after_some_seconds_unless_focused(
     sidebar: Sidebar, store: Store, qtbot: QtBot
 ) -> None:
     assert note_bar.SHOWN_MS >= 5_000
     store.chats.add([chat("one")])
     sidebar.refresh()
-    sidebar.note._timer.setInterval(50)
+    sidebar.note.findChild(QTimer).setInterval(50)
     sidebar.note.say("done", "Undo", lambda: None)
     sidebar.note.button.setFocus()
     qtbot.wait(120)
@@ -125,7 +125,7 @@ def choose(menu: QMenu, name: str) -> None:
     next(action for action in menu.actions() if action.text() == name).trigger()
 
 
-def test_a_chat_moves_into_a_new_folder_that_is_named_in_place(
+def test_a_chat_moves_to_a_new_folder_that_is_named_in_place(
     sidebar: Sidebar, store: Store, qtbot: QtBot
 ) -> None:
     (one,) = store.chats.add([chat("one", pinned=True)])
@@ -133,7 +133,7 @@ def test_a_chat_moves_into_a_new_folder_that_is_named_in_place(
     go_to(sidebar, one)
     choose(sidebar.menu.folders, "New folder…")
     editor = sidebar.view.findChild(QLineEdit)
-    assert editor.accessibleName() == "Name of the folder"
+    assert editor.accessibleName() == "Folder name"
     qtbot.keyClicks(editor, "Recipes")
     qtbot.keyClick(editor, Key.Key_Return)
     qtbot.waitUntil(lambda: rows(sidebar) == ["Recipes", "  one"])
@@ -144,7 +144,7 @@ def test_a_chat_moves_into_a_new_folder_that_is_named_in_place(
     assert rows(sidebar) == ["Recipes", "  one"]
 
 
-def test_a_deleted_folder_leaves_its_chats_and_comes_back_with_them(
+def test_a_deleted_folder_leaves_its_chats_and_is_restored_with_them(
     sidebar: Sidebar, store: Store, qtbot: QtBot
 ) -> None:
     store.chats.add([chat("one", folder="Work"), chat("two", 1, folder="Work")])
@@ -156,14 +156,16 @@ def test_a_deleted_folder_leaves_its_chats_and_comes_back_with_them(
     assert rows(sidebar) == ["Work", "  one", "  two"]
 
 
-def test_two_folders_of_one_name_are_refused_and_told(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_two_folders_with_the_same_name_are_refused_with_an_error(
+    sidebar: Sidebar, store: Store, qtbot: QtBot
+) -> None:
     store.folders.create("Home")
     store.folders.create("Work")
     sidebar.refresh()
     model = sidebar.view.chats
-    with qtbot.waitSignal(sidebar.trouble) as trouble:
+    with qtbot.waitSignal(sidebar.failed) as failure:
         model.setData(model.index_of_group("folder:2"), "Home")
-    assert isinstance(trouble.args[0], StoreError)
+    assert isinstance(failure.args[0], StoreError)
     assert rows(sidebar) == ["Home", "Work"]
 
 
@@ -175,7 +177,7 @@ def test_two_folders_of_one_name_are_refused_and_told(sidebar: Sidebar, store: S
         ("Pinned", ["Pinned", "  kept", "  one", "Work", "  filed"]),
     ],
 )
-def test_a_chat_is_dragged_to_where_it_is_to_stand(
+def test_a_chat_is_moved_by_dragging(
     sidebar: Sidebar, store: Store, target: str, expected: list[str]
 ) -> None:
     one, _, filed = store.chats.add(
@@ -194,14 +196,14 @@ def test_a_chat_is_dragged_to_where_it_is_to_stand(
     assert rows(sidebar) == expected
 
 
-def test_what_another_window_purged_is_told(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+def test_a_chat_purged_by_another_window_is_an_error(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
     (one,) = store.chats.add([chat("one")])
     sidebar.refresh()
     go_to(sidebar, one)
     store.chats.delete(one)
     store.chats.purge(now=4e9)
-    with qtbot.waitSignal(sidebar.trouble) as trouble:
+    with qtbot.waitSignal(sidebar.failed) as failure:
         qtbot.keyClick(sidebar.view, Key.Key_Delete)
-    assert isinstance(trouble.args[0], NotInStore)
+    assert isinstance(failure.args[0], NotInStore)
     assert rows(sidebar) == []
     assert not sidebar.note.isVisible()

@@ -1,4 +1,4 @@
-"""Many chats cost no more than few."""
+"""Speed with ten thousand chats."""
 
 import time
 from collections.abc import Callable
@@ -8,6 +8,7 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from app.sidebar.search import Searching
 from app.sidebar.search_palette import SearchPalette
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
@@ -24,7 +25,7 @@ def store(path: Path) -> Store:
     return Store(path)
 
 
-def test_ten_thousand_chats_open_scroll_and_refresh_at_once(
+def test_ten_thousand_chats_open_scroll_and_refresh_quickly(
     make_sidebar: Callable[[], Sidebar], store: Store, qtbot: QtBot
 ) -> None:
     start = time.perf_counter()
@@ -48,7 +49,7 @@ def test_ten_thousand_chats_open_scroll_and_refresh_at_once(
     store.close()
 
 
-def test_a_search_among_many_is_on_the_screen_within_a_fifth_of_a_second(store: Store, qtbot: QtBot) -> None:
+def test_a_search_in_many_chats_takes_a_fraction_of_a_second(store: Store, qtbot: QtBot) -> None:
     window = QWidget()
     window.resize(900, 700)
     qtbot.addWidget(window)
@@ -58,9 +59,10 @@ def test_a_search_among_many_is_on_the_screen_within_a_fifth_of_a_second(store: 
     for query in QUERIES:
         start = time.perf_counter()
         with qtbot.waitSignal(
-            palette._searching.found, check_params_cb=lambda found, query=query: found.query == query
+            palette.findChild(Searching).found,
+            check_params_cb=lambda found, query=query: found.query == query,
         ):
             palette.field.setText(query)
         palette.grab()
-        assert time.perf_counter() - start < 0.5, query  # 0.2 where the machine has nothing else to do
+        assert time.perf_counter() - start < 0.5, query  # 0.2 on an idle machine
     store.close()

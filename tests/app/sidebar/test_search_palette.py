@@ -6,10 +6,12 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QInputMetho
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import theme
-from app.sidebar import searching
+from app.sidebar import search as search_module
+from app.sidebar.search import Searching
 from app.sidebar.search_palette import SearchPalette
 from app.store import Store, StoreLocked
+from app.widgets import theme
+from tests.app.seen import says
 from tests.app.sidebar.conftest import chat
 
 Key = Qt.Key
@@ -39,7 +41,9 @@ def entries(palette: SearchPalette) -> list[str]:
 def search(palette: SearchPalette, qtbot: QtBot, query: str) -> list[str]:
     palette.open()
     palette.field.clear()
-    with qtbot.waitSignal(palette._searching.found, check_params_cb=lambda found: found.query == query):
+    with qtbot.waitSignal(
+        palette.findChild(Searching).found, check_params_cb=lambda found: found.query == query
+    ):
         qtbot.keyClicks(palette.field, query)
     return entries(palette)
 
@@ -48,14 +52,12 @@ def titles(palette: SearchPalette) -> list[str]:
     return [entry.rpartition(", ")[0] for entry in entries(palette)]
 
 
-def test_before_anything_is_written_the_last_chats_are_offered(
-    palette: SearchPalette, store: Store, qtbot: QtBot
-) -> None:
+def test_an_empty_query_lists_the_recent_chats(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
     store.chats.add([chat(f"chat {i}", i) for i in range(20)])
     (pinned,) = store.chats.add([chat("pinned", 2.5, pinned=True)])
-    with qtbot.waitSignal(palette._searching.found):
+    with qtbot.waitSignal(palette.findChild(Searching).found):
         palette.open()
-    assert entries(palette)[0] == "Last used"
+    assert entries(palette)[0] == "Recent"
     assert titles(palette)[1:] == [
         "chat 0",
         "chat 1",
@@ -83,7 +85,7 @@ def test_titles_and_messages_are_found_and_a_hit_is_jumped_to(
     assert [entry.split(" (")[0] for entry in found[2:]] == ["Messages", "Model: A token tree grows."]
     assert found[0] == "Chats"
     assert found[1].startswith("Trees of Korea, ")
-    qtbot.keyClick(palette.field, Key.Key_Down)  # over the heading
+    qtbot.keyClick(palette.field, Key.Key_Down)  # skips the heading
     answer = store.messages.all(other)[1].id
     with qtbot.waitSignal(palette.hit_chosen) as chosen:
         qtbot.keyClick(palette.field, Key.Key_Return)
@@ -91,7 +93,7 @@ def test_titles_and_messages_are_found_and_a_hit_is_jumped_to(
     assert not palette.isVisible()
 
 
-def test_the_focus_stays_in_the_field_and_goes_back_at_the_end(
+def test_the_focus_stays_in_the_field_and_is_restored_on_closing(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
     store.chats.add([chat("one", 0, "word"), chat("two", 0, "word")])
@@ -108,7 +110,7 @@ def test_the_focus_stays_in_the_field_and_goes_back_at_the_end(
     assert QApplication.focusWidget() is behind
 
 
-def test_a_click_beside_it_closes_it_and_a_click_on_a_hit_opens_it(
+def test_a_click_beside_the_palette_closes_it_and_a_click_on_a_hit_opens_it(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
     (one,) = store.chats.add([chat("one", 0, "word")])
@@ -122,7 +124,7 @@ def test_a_click_beside_it_closes_it_and_a_click_on_a_hit_opens_it(
     assert chosen.args[0] == one
 
 
-def test_enter_before_the_answer_opens_what_was_asked_for(
+def test_enter_before_the_results_opens_the_first_one(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
     store.chats.add([chat("first", 0, "apple")])
@@ -135,25 +137,27 @@ def test_enter_before_the_answer_opens_what_was_asked_for(
     assert chosen.args[0] == second
 
 
-def test_only_what_was_asked_last_is_answered(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
+def test_only_the_newest_query_is_answered(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
     store.chats.add([chat("one", 0, "apple banana cherry")])
     answered = []
-    palette._searching.found.connect(lambda found: answered.append(found.query))
+    palette.findChild(Searching).found.connect(lambda found: answered.append(found.query))
     for query in ("apple", "banana", "cherry"):
-        palette._searching.ask(query)
+        palette.findChild(Searching).ask(query)
     qtbot.waitUntil(lambda: answered == ["cherry"])
 
 
-def test_korean_is_searched_while_it_is_composed_and_chinese_once_it_is_han(
+def test_korean_is_searched_while_composed_and_chinese_once_converted(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
     (korean,) = store.chats.add([chat("하나", 0, "부산으로 가는 기차")])
     (chinese,) = store.chats.add([chat("二", 0, "你好，世界")])
     palette.open()
-    with qtbot.waitSignal(palette._searching.found, check_params_cb=lambda found: found.query == "부"):
+    with qtbot.waitSignal(
+        palette.findChild(Searching).found, check_params_cb=lambda found: found.query == "부"
+    ):
         QApplication.sendEvent(palette.field, QInputMethodEvent("부", []))
     assert [hit.chat for hit in palette.results.model().results.hits] == [korean]
-    qtbot.keyClick(palette.field, Key.Key_Return)  # the input method's own
+    qtbot.keyClick(palette.field, Key.Key_Return)  # this key belongs to the input method
     assert palette.isVisible()
     committed = QInputMethodEvent("", [])
     committed.setCommitString("부")
@@ -163,38 +167,38 @@ def test_korean_is_searched_while_it_is_composed_and_chinese_once_it_is_han(
     QApplication.sendEvent(palette.field, QInputMethodEvent("ni'hao", []))
     assert palette.field.query() == ""
     committed.setCommitString("你好")
-    with qtbot.waitSignal(palette._searching.found, check_params_cb=lambda found: found.query == "你好"):
+    with qtbot.waitSignal(
+        palette.findChild(Searching).found, check_params_cb=lambda found: found.query == "你好"
+    ):
         QApplication.sendEvent(palette.field, committed)
     assert [hit.chat for hit in palette.results.model().results.hits] == [chinese]
 
 
-def test_further_messages_come_as_the_list_is_scrolled(
-    palette: SearchPalette, store: Store, qtbot: QtBot
-) -> None:
-    store.chats.add([chat("one", 0, *["word"] * (2 * searching.PAGE + 20))])
+def test_scrolling_fetches_further_messages(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
+    store.chats.add([chat("one", 0, *["word"] * (2 * search_module.PAGE + 20))])
     search(palette, qtbot, "word")
     for pages in (2, 3):
         palette.results.scrollToBottom()
-        expected = min(pages * searching.PAGE, 2 * searching.PAGE + 20)
+        expected = min(pages * search_module.PAGE, 2 * search_module.PAGE + 20)
         qtbot.waitUntil(lambda expected=expected: len(palette.results.model().results.hits) == expected)
     ids = [hit.message for hit in palette.results.model().results.hits]
     assert len(set(ids)) == len(ids)
     assert palette.results.currentIndex().row() == 1
 
 
-def test_nothing_found_says_why_and_enter_does_nothing(
+def test_an_empty_result_is_explained_and_enter_does_nothing(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
     store.chats.add([chat("one", 0, "word")])
     assert search(palette, qtbot, "zzz") == []
     assert not palette.results.isVisible()
-    assert "zzz" in palette._nothing.text()
+    assert says(palette, "zzz")
     with qtbot.assertNotEmitted(palette.hit_chosen):
         qtbot.keyClick(palette.field, Key.Key_Return)
     assert palette.isVisible()
 
 
-def test_a_store_that_cannot_be_read_is_told_and_search_goes_on(
+def test_an_unreadable_store_is_an_error_and_search_continues(
     palette: SearchPalette, store: Store, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def locked(*arguments: object) -> None:
@@ -203,19 +207,19 @@ def test_a_store_that_cannot_be_read_is_told_and_search_goes_on(
     with monkeypatch.context() as patch:
         patch.setattr(store, "search", locked)
         palette.open()
-        with qtbot.waitSignal(palette.trouble) as trouble:
+        with qtbot.waitSignal(palette.failed) as failure:
             qtbot.keyClicks(palette.field, "word")
-        assert isinstance(trouble.args[0], StoreLocked)
+        assert isinstance(failure.args[0], StoreLocked)
     store.chats.add([chat("one", 0, "word")])
     assert len(search(palette, qtbot, "word")) == 2
 
 
-def test_what_was_found_is_coloured_also_after_characters_of_two_units(
+def test_matches_are_highlighted_also_after_characters_of_two_units(
     palette: SearchPalette, store: Store, qtbot: QtBot
 ) -> None:
-    def coloured(said: str) -> int:
-        """The leftmost pixel in the colour of what was found."""
-        store.chats.add([chat("x", 0, said)])
+    def coloured(text: str) -> int:
+        """Return the x coordinate of the leftmost highlighted pixel."""
+        store.chats.add([chat("x", 0, text)])
         search(palette, qtbot, "needle")
         image = palette.results.grab(
             palette.results.visualRect(palette.results.model().index(1, 0))
@@ -233,7 +237,7 @@ def test_what_was_found_is_coloured_also_after_characters_of_two_units(
 
     plain, wide = coloured("a a a a needle"), coloured("🙂 🙂 🙂 🙂 needle")
     assert plain > 0
-    assert wide >= plain  # not moved to the left by four half characters
+    assert wide >= plain  # not shifted left by four half characters
 
 
 def test_the_list_fits_a_window_that_is_resized(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
@@ -243,17 +247,17 @@ def test_the_list_fits_a_window_that_is_resized(palette: SearchPalette, store: S
     assert palette.field.mapTo(palette, QPoint(palette.field.width(), 0)).x() < 400
 
 
-def test_a_screen_reader_hears_what_the_arrows_are_at(
+def test_the_current_result_is_announced_to_a_screen_reader(
     palette: SearchPalette, store: Store, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said: list[str] = []
+    texts: list[str] = []
 
     def hear(event: object) -> None:
         assert isinstance(event, QAccessibleAnnouncementEvent)
-        said.append(event.message())
+        texts.append(event.message())
 
     store.chats.add([chat("one", 0, "word")])
     monkeypatch.setattr(QAccessible, "isActive", lambda: True)
     monkeypatch.setattr(QAccessible, "updateAccessibility", hear)
     search(palette, qtbot, "word")
-    assert said[-1].startswith("You: word (one, ")
+    assert texts[-1].startswith("You: word (one, ")

@@ -6,18 +6,18 @@ from PySide6.QtGui import QContextMenuEvent, QDesktopServices
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import theme
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
+from app.widgets import theme
 from engine.protocol.connection import log_path
 from tests.app.sidebar.conftest import chat, go_to, rows
-from tests.app.test_theme import contrast
+from tests.app.widgets.test_theme import contrast
 
 MakeSidebar = Callable[[], Sidebar]
 Key = Qt.Key
 
 
-def test_chats_stand_pinned_in_folders_and_by_date(sidebar: Sidebar, store: Store) -> None:
+def test_chats_are_listed_pinned_in_folders_and_by_date(sidebar: Sidebar, store: Store) -> None:
     store.chats.add(
         [
             chat("new"),
@@ -82,7 +82,7 @@ def test_groups_fold_by_key_and_by_click_and_stay_folded(
     assert rows(sidebar) == ["Work", "Today", "  one"] or rows(sidebar) == ["Work", "  filed", "Today"]
 
 
-def test_the_menu_opens_by_key_beside_the_row_and_fits_it(
+def test_the_menu_opens_by_key_at_the_row_with_its_actions(
     sidebar: Sidebar, store: Store, qtbot: QtBot
 ) -> None:
     (one,) = store.chats.add([chat("one", pinned=True, folder="Work")])
@@ -108,7 +108,7 @@ def test_the_menu_opens_by_key_beside_the_row_and_fits_it(
     sidebar.view.setCurrentIndex(sidebar.view.chats.index(1))
     sidebar.view.ask_for_menu()
     names = [action.text() for action in sidebar.menu.actions() if action.isVisible() and action.text()]
-    assert names == ["Rename", "Export…", "Delete the folder, keep its chats"]
+    assert names == ["Rename", "Export…", "Delete folder, keep chats"]
     sidebar.menu.close()
 
 
@@ -142,7 +142,7 @@ def test_a_refresh_keeps_selection_and_scroll(sidebar: Sidebar, store: Store, qt
     assert view.chats.index_of(ids[80]).row() == 0 or view.chats.index_of(ids[80]).row() == 1
 
 
-def test_at_the_top_a_refresh_shows_what_is_new(sidebar: Sidebar, store: Store) -> None:
+def test_a_refresh_at_the_top_shows_new_chats(sidebar: Sidebar, store: Store) -> None:
     store.chats.add([chat(f"chat {i}", 0.1 + i * 0.001) for i in range(90)])
     sidebar.refresh()
     store.chats.add([chat("new")])
@@ -151,7 +151,7 @@ def test_at_the_top_a_refresh_shows_what_is_new(sidebar: Sidebar, store: Store) 
     assert rows(sidebar)[:2] == ["Today", "  new"]
 
 
-def test_two_windows_on_one_store_agree_once_they_are_active(
+def test_two_windows_on_one_store_agree_once_activated(
     store: Store, make_sidebar: MakeSidebar, qtbot: QtBot
 ) -> None:
     one, _ = store.chats.add([chat("one"), chat("two", 0.01)])
@@ -166,7 +166,9 @@ def test_two_windows_on_one_store_agree_once_they_are_active(
     assert rows(second) == ["Today", "  one", "  two"]
 
 
-def test_the_chat_with_an_answer_under_way_is_marked_and_said(sidebar: Sidebar, store: Store) -> None:
+def test_the_chat_with_an_answer_in_progress_is_marked_also_for_screen_readers(
+    sidebar: Sidebar, store: Store
+) -> None:
     one, two = store.chats.add([chat("one"), chat("two", 0.01)])
     sidebar.refresh()
     role = Qt.ItemDataRole.AccessibleTextRole
@@ -180,7 +182,7 @@ def test_the_chat_with_an_answer_under_way_is_marked_and_said(sidebar: Sidebar, 
     assert sidebar.view.chats.index_of(one).data(role) is None
 
 
-def test_an_empty_list_says_what_can_be_done(sidebar: Sidebar, store: Store) -> None:
+def test_an_empty_list_explains_itself(sidebar: Sidebar, store: Store) -> None:
     assert not sidebar.view.isVisible()
     assert not sidebar.header.export_all.isEnabled()
     store.chats.add([chat("one")])
@@ -210,7 +212,7 @@ def test_every_control_has_a_name_and_tab_reaches_it(sidebar: Sidebar, store: St
     assert [widget.accessibleName() for widget in reached] == ["New chat", "Search", "More", "Chats"]
 
 
-def test_an_index_that_has_outlived_its_row_leads_nowhere(sidebar: Sidebar, store: Store) -> None:
+def test_an_index_that_has_outlived_its_row_is_harmless(sidebar: Sidebar, store: Store) -> None:
     ids = store.chats.add([chat("one"), chat("two", 0.01)])
     sidebar.refresh()
     model = sidebar.view.chats
@@ -222,7 +224,7 @@ def test_an_index_that_has_outlived_its_row_leads_nowhere(sidebar: Sidebar, stor
     assert stale.data() is None
 
 
-def test_the_list_of_keys_and_the_logs_are_in_the_menu(
+def test_the_menu_opens_the_keyboard_shortcuts_and_the_logs(
     sidebar: Sidebar, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened: list[QUrl] = []
@@ -234,6 +236,6 @@ def test_the_list_of_keys_and_the_logs_are_in_the_menu(
 
 
 @pytest.mark.parametrize("c", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
-def test_text_stands_out_from_what_marks_it_as_found(c: theme.Tokens) -> None:
+def test_text_contrasts_with_the_highlight(c: theme.Palette) -> None:
     assert contrast(c.text, c.found) >= 4.5
     assert contrast(c.accent, c.raised) >= 3  # the bar and the dot

@@ -3,15 +3,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QProcess, Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from app.sidebar import files, printing
-from app.sidebar.importing import Importing, Outcome
+from app.sidebar import printer, transfer
+from app.sidebar.chat_import import Importing, Outcome
 from app.sidebar.sidebar import Sidebar
+from app.sidebar.transfer import ChatTransfer
 from app.store import BadImport, Store
 from app.store.exchange import export_file, import_file
 from engine.errors import DiskProblem
@@ -21,14 +22,14 @@ CTRL = Qt.KeyboardModifier.ControlModifier
 
 
 def answer_with(monkeypatch: pytest.MonkeyPatch, question: str, path: Path | None) -> None:
-    monkeypatch.setattr(files, question, lambda *_: path)
+    monkeypatch.setattr(transfer, question, lambda *_: path)
 
 
-def conversation(title: str, *said: str) -> dict[str, object]:
-    """As ChatGPT exports one."""
+def conversation(title: str, *texts: str) -> dict[str, object]:
+    """Return a conversation in the format of a ChatGPT export."""
     nodes: dict[str, object] = {"root": {"id": "root", "message": None, "parent": None, "children": []}}
     parent = "root"
-    for i, text in enumerate(said):
+    for i, text in enumerate(texts):
         message = {
             "author": {"role": "assistant" if i % 2 else "user"},
             "content": {"content_type": "text", "parts": [text]},
@@ -45,7 +46,7 @@ def conversation(title: str, *said: str) -> dict[str, object]:
     }
 
 
-def test_a_chat_is_exported_by_key_and_it_is_said_where(
+def test_a_chat_is_exported_by_key_and_the_file_is_named(
     sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (one,) = store.chats.add([chat("one", 0, "question", "answer")])
@@ -80,7 +81,7 @@ def test_all_chats_and_a_folder_are_exported_whole(
     assert [each.title for each in import_file(folder).chats] == ["three"]
 
 
-def test_what_cannot_be_written_is_told(
+def test_a_failed_export_is_an_error(
     sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (one,) = store.chats.add([chat("one")])
@@ -91,16 +92,16 @@ def test_what_cannot_be_written_is_told(
         ("ask_where_to_print", sidebar.menu.save_pdf),
     ):
         answer_with(monkeypatch, question, tmp_path / "nowhere" / "out.md")
-        with qtbot.waitSignal(sidebar.trouble) as trouble:
+        with qtbot.waitSignal(sidebar.failed) as failure:
             action.trigger()
-        assert isinstance(trouble.args[0], DiskProblem)
+        assert isinstance(failure.args[0], DiskProblem)
 
 
-def test_a_pdf_has_every_page_and_no_part_is_left(
+def test_a_pdf_has_every_page_and_no_temporary_file_is_left(
     sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "A paragraph with $x^2$.\n\n```python\ndef f(): return 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
-    (one,) = store.chats.add([chat("one", 0, "question", said * 40)])
+    text = "A paragraph with $x^2$.\n\n```python\ndef f(): return 1\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+    (one,) = store.chats.add([chat("one", 0, "question", text * 40)])
     sidebar.refresh()
     go_to(sidebar, one)
     path = tmp_path / "out.pdf"
@@ -115,10 +116,10 @@ def test_a_pdf_has_every_page_and_no_part_is_left(
 
 def test_printing_numbers_the_pages(store: Store, tmp_path: Path, qtbot: QtBot) -> None:
     (one,) = store.chats.add([chat("one", 0, *["a line of text\n\n" * 60] * 2)])
-    to_file = printing.printer("one")
+    to_file = printer.printer("one")
     to_file.setOutputFormat(QPrinter.OutputFormat.PdfFormat)
     to_file.setOutputFileName(str(tmp_path / "out.pdf"))
-    printing.print_chat(store.chats.read(one), to_file)
+    printer.print_chat(store.chats.read(one), to_file)
     assert to_file.docName() == "one"
     assert (tmp_path / "out.pdf").read_bytes().count(b"/Type /Page\n") >= 3
 
@@ -126,18 +127,18 @@ def test_printing_numbers_the_pages(store: Store, tmp_path: Path, qtbot: QtBot) 
 def begin_import(sidebar: Sidebar, monkeypatch: pytest.MonkeyPatch, path: Path) -> Importing:
     answer_with(monkeypatch, "ask_what_to_import", path)
     sidebar.header.import_chats.trigger()
-    importing = sidebar._transfer.importing
+    importing = sidebar.findChild(ChatTransfer).importing
     assert importing is not None
     return importing
 
 
-def test_an_export_of_chatgpt_is_imported_and_what_was_not_is_said(
+def test_a_chatgpt_export_is_imported_and_skipped_chats_are_listed(
     sidebar: Sidebar, store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "conversations.json"
     good = [conversation(f"chat {i}", "hello", "hi") for i in range(20)]
     path.write_text(json.dumps([*good, {"title": "broken"}]))
-    with qtbot.waitSignal(sidebar._transfer.import_ended, timeout=60_000):
+    with qtbot.waitSignal(sidebar.findChild(ChatTransfer).import_ended, timeout=60_000):
         begin_import(sidebar, monkeypatch, path)
         assert sidebar.importing.isVisible()
     assert not sidebar.importing.isVisible()
@@ -150,7 +151,7 @@ def test_an_export_of_chatgpt_is_imported_and_what_was_not_is_said(
     assert rows(sidebar) == []
 
 
-def test_an_import_that_is_stopped_says_how_far_it_came_and_can_be_undone(
+def test_a_stopped_import_shows_its_progress_and_can_be_undone(
     sidebar: Sidebar, store: Store, path: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = tmp_path / "many.json"
@@ -181,30 +182,30 @@ def test_a_window_that_closes_ends_its_import(
     sidebar.close_down()
     kept = len(store.chats.recent(1000))
     assert kept < 600
-    assert sidebar._transfer.importing is None
+    assert sidebar.findChild(ChatTransfer).importing is None
 
 
-def test_a_file_that_holds_no_chats_is_told_with_what_to_do(
+def test_a_file_without_chats_is_an_error_with_a_hint(
     sidebar: Sidebar, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.json"
     path.write_text("{}")
-    with qtbot.waitSignal(sidebar.trouble, timeout=60_000) as trouble:
+    with qtbot.waitSignal(sidebar.failed, timeout=60_000) as failure:
         begin_import(sidebar, monkeypatch, path)
-    assert isinstance(trouble.args[0], BadImport)
-    assert "ChatGPT" in trouble.args[0].hint
+    assert isinstance(failure.args[0], BadImport)
+    assert "ChatGPT" in failure.args[0].hint
     assert not sidebar.note.isVisible()
 
 
-def test_a_process_that_dies_is_told(
+def test_a_killed_import_process_is_an_error(
     sidebar: Sidebar, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "x.json"
     path.write_text("[]")
     importing = begin_import(sidebar, monkeypatch, path)
-    with qtbot.waitSignal(sidebar.trouble, timeout=60_000) as trouble:
-        importing._process.kill()
-    assert trouble.args[0].message == "Reading x.json ended unexpectedly."
+    with qtbot.waitSignal(sidebar.failed, timeout=60_000) as failure:
+        importing.findChild(QProcess).kill()
+    assert failure.args[0].message == "Reading x.json ended unexpectedly."
 
 
 @pytest.mark.parametrize(
@@ -217,8 +218,8 @@ def test_a_process_that_dies_is_told(
         ("a\x00b\nc", "a b c"),
     ],
 )
-def test_a_title_becomes_a_name_that_every_system_takes(title: str, name: str) -> None:
-    assert files.file_name(title) == name
+def test_a_title_becomes_a_file_name_valid_on_every_system(title: str, name: str) -> None:
+    assert transfer.file_name(title) == name
 
 
 def test_the_dialog_asks_about_the_file_it_will_write(
@@ -241,6 +242,6 @@ def test_the_dialog_asks_about_the_file_it_will_write(
     }
     for kind, ending in kinds.items():
         monkeypatch.setattr(QFileDialog, "exec", choose(kind))
-        path = files.ask_where_to_export(sidebar, "A title")
+        path = transfer.ask_where_to_export(sidebar, "A title")
         assert path is not None
         assert path.name == f"A title{ending}"

@@ -1,6 +1,6 @@
 """Answers and reports for the tests."""
 
-from app.store import ChatSettings, ModelPair, Report, SavedOptions
+from app.store import AnswerReport, ChatSettings, ModelPair, SavedOptions
 from engine.protocol.messages import Answer, Memory, Seconds, StopReason
 from tests.app import fake_engine
 
@@ -33,5 +33,5 @@ def answer(text: str, seed: int = 7, stop_reason: StopReason = "end_of_sequence"
     )
 
 
-def report(seed: int = 7) -> Report:
-    return Report.of(answer("", seed), SETTINGS, PAIR)
+def report(seed: int = 7) -> AnswerReport:
+    return AnswerReport.of(answer("", seed), SETTINGS, PAIR)

@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from app.store import Chat, Message, Store, by_date
+from app.store import Store, StoredMessage, WholeChat, by_date
 from tests.app.store.made import report
 
-# The commonest words come often, the rare ones once in thousands of messages, as in any language.
+# Word frequencies as in natural language: common words are frequent, rare ones occur once in thousands of
+# messages.
 SYLLABLES = ["ka", "to", "mi", "re", "so", "lun", "ber", "din", "fos", "gra", "ples", "ti"]
 LATIN = [a + b + c for a in SYLLABLES for b in SYLLABLES for c in SYLLABLES]
 HANGUL = [chr(0xAC00 + 28 * i) + chr(0xAC01 + 37 * i) for i in range(0, 280)]
@@ -21,23 +22,26 @@ HAN = [chr(0x4E00 + 7 * i) + chr(0x5000 + 11 * i) for i in range(0, 400)]
 WEIGHTS = [1 / (i + 1) for i in range(len(LATIN))]
 QUERIES = ["k", "ka", "kat", "katoka", "katoka kakaka", "tititi", "plesplesti", "nothing like this"]
 QUERIES += [HANGUL[0], HANGUL[250], HANGUL[3][0], "없는말씀", HAN[0], HAN[390], HAN[0] + HAN[1]]
-QUERIES += [f"kakaka {HANGUL[0]}", HAN[0] + HAN[1] + HAN[0] + HAN[1] + HAN[0]]  # common words, never together
+QUERIES += [
+    f"kakaka {HANGUL[0]}",
+    HAN[0] + HAN[1] + HAN[0] + HAN[1] + HAN[0],
+]  # common words that never occur together
 
 
-def chats(count: int, messages: int) -> Iterator[Chat]:
+def chats(count: int, messages: int) -> Iterator[WholeChat]:
     chance = random.Random(0)
     for chat in range(count):
         vocabulary, between = [(LATIN, " "), (HANGUL, " "), (HAN, "")][chat % 3]
         weights = WEIGHTS[: len(vocabulary)]
         said = [between.join(chance.choices(vocabulary, weights, k=60)) for _ in range(messages)]
         began = 1.7e9 + chat * 3600
-        yield Chat(
+        yield WholeChat(
             title=said[0][:30],
             named=False,
             created_at=began,
             updated_at=began + messages,
             messages=[
-                Message(
+                StoredMessage(
                     id=i,
                     parent=i - 1 if i else None,
                     role="assistant" if i % 2 else "user",
@@ -63,7 +67,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def open_and_list(path: Path) -> None:
-    """What a window does before it shows its sidebar."""
+    """Do what a window does before it shows its sidebar."""
     store = Store(path)
     by_date(store.chats.recent(), time.time())
     store.chats.pinned()

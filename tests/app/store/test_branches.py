@@ -1,4 +1,4 @@
-"""Any sequence of branch operations gives what a plain tree in memory gives, and loses no message."""
+"""Any sequence of operations on versions gives the same result as a tree in memory, and loses no message."""
 
 import tempfile
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class Node:
     text: str
     parent: "Node | None" = None
     children: list["Node"] = field(default_factory=list)
-    chosen: "Node | None" = None  # of the children
+    chosen: "Node | None" = None  # the child shown
     id: int = 0
 
     def grow(self, role: str, text: str) -> "Node":
@@ -29,7 +29,7 @@ class Node:
         return child
 
     def path(self) -> list["Node"]:
-        """From the first message to this one."""
+        """Return the path from the first message to this one."""
         return [*self.parent.path(), self] if self.parent else []
 
     def shown(self) -> list["Node"]:

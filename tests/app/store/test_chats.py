@@ -2,20 +2,20 @@ import time
 
 import pytest
 
-from app.store import BadImport, Chat, ChatSettings, Message, Store, StoreError
+from app.store import BadImport, ChatSettings, Store, StoredMessage, StoreError, WholeChat
 from app.store.chats import KEPT_DELETED_S
 from tests.app.store.made import PAIR, SETTINGS, answer, report
 
 
-def chat(title: str, updated_at: float, folder: str | None = None) -> Chat:
-    return Chat(title=title, named=True, created_at=updated_at, updated_at=updated_at, folder=folder)
+def chat(title: str, updated_at: float, folder: str | None = None) -> WholeChat:
+    return WholeChat(title=title, named=True, created_at=updated_at, updated_at=updated_at, folder=folder)
 
 
-def message(id: int, parent: int | None, text: str = "x", shown: bool = True) -> Message:
-    return Message(id=id, parent=parent, role="user", text=text, created_at=5.0, shown=shown)
+def message(id: int, parent: int | None, text: str = "x", shown: bool = True) -> StoredMessage:
+    return StoredMessage(id=id, parent=parent, role="user", text=text, created_at=5.0, shown=shown)
 
 
-def test_every_chat_stands_in_one_place(store: Store) -> None:
+def test_every_chat_is_listed_once(store: Store) -> None:
     ids = store.chats.add([chat(f"chat {i}", float(i)) for i in range(5)])
     work = store.folders.create("Work")
     store.chats.move(ids[0], work)
@@ -41,7 +41,7 @@ def test_pages_follow_each_other_without_a_gap(store: Store) -> None:
     assert [title for page in pages for title in page] == [f"chat {i}" for i in range(9, -1, -1)]
 
 
-def test_what_was_used_last_comes_first(store: Store) -> None:
+def test_the_most_recently_used_chat_comes_first(store: Store) -> None:
     first, second = store.chats.create(), store.chats.create()
     question = store.messages.ask(first, "hello")
     assert [line.id for line in store.chats.recent()] == [first, second]
@@ -51,7 +51,7 @@ def test_what_was_used_last_comes_first(store: Store) -> None:
     assert [line.id for line in store.chats.recent()] == [first, second]
 
 
-def test_a_chat_is_titled_by_its_first_question_until_a_person_names_it(store: Store) -> None:
+def test_a_chat_is_titled_by_its_first_question_until_renamed(store: Store) -> None:
     chat = store.chats.create()
     assert store.chats.line(chat).title == ""
     first = store.messages.ask(chat, "```\nx = 1\n```")
@@ -64,7 +64,7 @@ def test_a_chat_is_titled_by_its_first_question_until_a_person_names_it(store: S
     assert store.chats.line(chat).title == "my name"
 
 
-def test_a_deleted_chat_comes_back_whole(store: Store) -> None:
+def test_a_deleted_chat_is_restored_completely(store: Store) -> None:
     (chat_id,) = store.chats.add([chat("Trees", 5.0)])
     store.messages.ask(chat_id, "about trees")
     before = store.chats.read(chat_id)
@@ -82,7 +82,7 @@ def test_a_deleted_chat_is_purged_after_a_day(store: Store) -> None:
     store.chats.delete(gone)
     assert store.chats.purge() == 0
     assert store.chats.purge(time.time() + KEPT_DELETED_S + 1) == 1
-    with pytest.raises(StoreError, match="chat is not there"):
+    with pytest.raises(StoreError, match="chat no longer exists"):
         store.chats.restore(gone)
     assert len(store.search("words")) == 4
     assert store.messages.ask(kept, "new") > 6, "ids are not used again"
@@ -91,7 +91,7 @@ def test_a_deleted_chat_is_purged_after_a_day(store: Store) -> None:
 def test_a_question_follows_a_message_of_its_own_chat_only(store: Store) -> None:
     first, second = store.chats.create(), store.chats.create()
     elsewhere = store.messages.ask(first, "one")
-    with pytest.raises(StoreError, match="message is not there"):
+    with pytest.raises(StoreError, match="message no longer exists"):
         store.messages.ask(second, "two", after=elsewhere)
     assert store.messages.all(second) == []
 
@@ -109,7 +109,7 @@ def test_a_copy_has_every_version_and_grows_on_its_own(store: Store) -> None:
     assert len(store.messages.all(original)) == 3
 
 
-def test_a_branch_is_what_leads_to_a_message(store: Store) -> None:
+def test_a_branch_is_the_path_to_a_message(store: Store) -> None:
     chat = store.chats.create(SETTINGS)
     first = store.messages.ask(chat, "one")
     reply = store.messages.edit(store.messages.ask(chat, "two", first), "two, again")
@@ -123,7 +123,7 @@ def test_a_branch_is_what_leads_to_a_message(store: Store) -> None:
     assert store.chats.settings(branch) == SETTINGS
 
 
-def test_an_answer_under_way_is_an_interrupted_one_in_a_copy(store: Store) -> None:
+def test_an_answer_in_progress_is_interrupted_in_a_copy(store: Store) -> None:
     chat = store.chats.create()
     growing = store.messages.answer(store.messages.ask(chat, "q"), SETTINGS, PAIR)
     copy = store.chats.duplicate(chat)
@@ -157,14 +157,18 @@ def test_folders_keep_their_chats_when_renamed_and_lose_none_when_deleted(store:
     assert [line.id for line in store.chats.recent()] == [chat_id]
 
 
-def test_of_many_chats_all_or_none_are_added(store: Store) -> None:
-    bad = Chat(title="b", named=True, created_at=1, updated_at=1, messages=[message(1, 2), message(2, 1)])
-    with pytest.raises(BadImport, match="“b” do not follow"):
+def test_chats_are_added_all_or_none(store: Store) -> None:
+    bad = WholeChat(
+        title="b", named=True, created_at=1, updated_at=1, messages=[message(1, 2), message(2, 1)]
+    )
+    with pytest.raises(BadImport, match="“b” is inconsistent"):
         store.chats.add([chat("a", 1.0), bad])
     assert store.chats.recent() == []
 
 
-def test_exactly_one_version_is_shown_of_what_is_added(store: Store) -> None:
+def test_added_chats_show_exactly_one_version(store: Store) -> None:
     messages = [message(1, None), message(2, None), message(3, 2, shown=False), message(4, 2, shown=False)]
-    (chat_id,) = store.chats.add([Chat(title="", named=False, created_at=1, updated_at=1, messages=messages)])
+    (chat_id,) = store.chats.add(
+        [WholeChat(title="", named=False, created_at=1, updated_at=1, messages=messages)]
+    )
     assert [m.shown for m in store.messages.all(chat_id)] == [False, True, False, True]

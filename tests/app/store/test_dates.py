@@ -7,7 +7,7 @@ NOW = datetime(2026, 3, 30, 9, 0, tzinfo=BERLIN)
 
 
 def headings(*times: datetime, zone: timezone = BERLIN) -> list[tuple[tuple[object, ...], list[int]]]:
-    """What stands under each heading: the places of the times."""
+    """Return the indices of the times under each heading."""
     lines = [ChatLine(i, "", False, None, time.timestamp()) for i, time in enumerate(times)]
     return [
         (tuple(part for part in group.heading if part is not None), [line.id for line in group.chats])
@@ -15,7 +15,7 @@ def headings(*times: datetime, zone: timezone = BERLIN) -> list[tuple[tuple[obje
     ]
 
 
-def test_chats_stand_under_days_weeks_and_months() -> None:
+def test_chats_are_grouped_by_days_weeks_and_months() -> None:
     def at(year: int, month: int, day: int, hour: int = 12) -> datetime:
         return datetime(year, month, day, hour, tzinfo=BERLIN)
 
@@ -42,11 +42,11 @@ def test_chats_stand_under_days_weeks_and_months() -> None:
     ]
 
 
-def test_midnight_is_the_zones_own() -> None:
+def test_midnight_depends_on_the_time_zone() -> None:
     late = datetime(2026, 3, 29, 23, 30, tzinfo=BERLIN)
     assert headings(late) == [(("yesterday",), [0])]
     assert headings(late, zone=timezone(timedelta(hours=9))) == [(("today",), [0])]
 
 
-def test_no_chats_have_no_headings() -> None:
+def test_no_chats_give_no_headings() -> None:
     assert headings() == []

@@ -1,4 +1,4 @@
-"""Files of every version that was released are brought to the newest, wholly or not at all."""
+"""Files of every released version are migrated to the newest one, completely or not at all."""
 
 import sqlite3
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_every_released_version_has_a_frozen_copy() -> None:
 
 
 @pytest.mark.parametrize("version", range(1, len(schema.MIGRATIONS) + 1))
-def test_an_old_file_opens_with_all_that_is_in_it(path: Path, tmp_path: Path, version: int) -> None:
+def test_an_old_file_opens_with_all_its_content(path: Path, tmp_path: Path, version: int) -> None:
     store = Store(frozen(path, version))
     assert [line.title for line in store.chats.recent()] == ["北京", "Explain configuration"]
     assert [line.title for line in store.chats.pinned()] == ["여행"]
@@ -75,12 +75,12 @@ def with_colour(connection: sqlite3.Connection) -> None:
     connection.execute("UPDATE chats SET colour = 'red' WHERE pinned")
 
 
-def test_a_new_version_is_reached_and_keeps_everything(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_migration_keeps_everything(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, with_colour))
     store = Store(frozen(path, 1))
     assert [hit.message for hit in store.search("toml")] == [5, 4, 3]
     store.close()
-    Store(path).close()  # a second time there is nothing to do
+    Store(path).close()  # the second time nothing is migrated
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA user_version").fetchone() == (2,)
     assert connection.execute("SELECT colour FROM chats ORDER BY id").fetchall() == [
@@ -92,9 +92,7 @@ def test_a_new_version_is_reached_and_keeps_everything(path: Path, monkeypatch: 
     connection.close()
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_migration_leaves_the_file_unchanged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(connection: sqlite3.Connection) -> None:
         connection.execute("DROP TABLE presets")
         connection.execute("DELETE FROM messages")
@@ -109,7 +107,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(
     Store(path).close()
 
 
-def test_a_file_of_a_newer_version_is_left_alone(path: Path) -> None:
+def test_a_file_of_a_newer_version_is_not_touched(path: Path) -> None:
     Store(path).close()
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")

@@ -1,4 +1,4 @@
-"""Any two characters of Korean and Chinese in a row are found, and English by the beginning of a word."""
+"""Search finds any two adjacent Korean or Chinese characters, and English words by prefix."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.store import Store, excerpt, ranges, words
+from app.store import Store, search
+from app.store.search import excerpt, ranges
 from tests.app.store.made import PAIR, SETTINGS, answer
 
 SAID = [
@@ -80,7 +81,7 @@ def test_words_of_every_language_are_found(filled: Store, query: str, found: lis
     assert [hit.excerpt for hit in filled.search(query)] == [SAID[i] for i in found]
 
 
-def test_letters_written_in_parts_are_found(store: Store) -> None:
+def test_decomposed_letters_are_found(store: Store) -> None:
     in_parts = "\u1112\u1161\u11ab\u1100\u116e\u11a8"  # 한국, as macOS writes it in file names
     store.messages.ask(store.chats.create(), f"a file named {in_parts}")
     assert [hit.excerpt for hit in store.search("한국")] == ["a file named 한국"]
@@ -99,7 +100,7 @@ def test_every_version_is_found_and_jumped_to(store: Store) -> None:
     assert [one.message.id for one in store.messages.shown(chat)] == [first, below]
 
 
-def test_hits_come_in_pages_newest_first(store: Store) -> None:
+def test_hits_are_paged_newest_first(store: Store) -> None:
     chat = store.chats.create()
     ids = [store.messages.ask(chat, f"same {i}") for i in range(5)]
     page = store.search("same", limit=2)
@@ -118,7 +119,7 @@ def test_an_excerpt_shows_where_the_words_are() -> None:
     assert excerpt("nothing here", "absent") == ("nothing here", [])
 
 
-def test_places_are_counted_in_what_was_written() -> None:
+def test_ranges_are_counted_in_the_composed_text() -> None:
     text = "Ｇｐｕ, the GPUs; not agpu"
     assert [text[a:b] for a, b in ranges(text, "gpu")] == ["Ｇｐｕ", "GPU"]
     assert ranges(text, "?") == []
@@ -130,21 +131,21 @@ letters = st.text(st.sampled_from("서울시的北京가ab é_"), min_size=1, ma
 @settings(max_examples=300, deadline=None)
 @given(letters, st.data())
 def test_the_index_finds_a_text_exactly_where_the_excerpt_shows_it(text: str, data: st.DataObject) -> None:
-    """Two ways of looking for one word: SQLite's, over terms, and a pattern over the text."""
+    """SQLite's search over terms and the pattern over the text find the same word."""
     part = st.builds(lambda a, b: text[a:b], st.integers(0, 9), st.integers(1, 12))
     query = data.draw(letters | part)
     query = query.replace("_", "").replace(" ", "")
     index = sqlite3.connect(":memory:")
     index.execute("CREATE VIRTUAL TABLE found USING fts5 (terms, content = '', tokenize = 'ascii')")
-    index.execute("INSERT INTO found (rowid, terms) VALUES (1, ?)", (words.terms(text),))
-    match = words.match(query)
+    index.execute("INSERT INTO found (rowid, terms) VALUES (1, ?)", (search.terms(text),))
+    match = search.match_expression(query)
     found = bool(match and index.execute("SELECT 1 FROM found WHERE found MATCH ?", (match,)).fetchall())
     index.close()
     assert found == bool(ranges(text, query))
 
 
-def test_the_index_holds_what_the_messages_hold(path: Path) -> None:
-    """SQLite checks the structure; a second index over the same messages must have the same rows per term."""
+def test_the_index_matches_the_messages(path: Path) -> None:
+    """SQLite checks the structure; a new index of the same messages must have the same rows per term."""
     store = Store(path)
     chat = store.chats.create()
     for text in SAID:
@@ -160,7 +161,7 @@ def test_the_index_holds_what_the_messages_hold(path: Path) -> None:
     index.execute("INSERT INTO found (found) VALUES ('integrity-check')")
     index.execute("CREATE VIRTUAL TABLE anew USING fts5 (terms, content = '', tokenize = 'ascii')")
     for id, text in index.execute("SELECT id, text FROM messages").fetchall():
-        index.execute("INSERT INTO anew (rowid, terms) VALUES (?, ?)", (id, words.terms(text)))
+        index.execute("INSERT INTO anew (rowid, terms) VALUES (?, ?)", (id, search.terms(text)))
     counts = []
     for table in ("found", "anew"):
         index.execute(f"CREATE VIRTUAL TABLE {table}_terms USING fts5vocab ({table}, 'row')")

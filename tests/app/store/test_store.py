@@ -1,4 +1,4 @@
-"""What can be wrong with a file or a disk has a name, and nothing is lost by it."""
+"""Errors of a file or a disk are reported by kind, and no data is lost."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ from app.store import (
 from tests.app.store.made import PAIR, SETTINGS, answer
 
 
-def test_what_was_said_is_there_after_a_restart(path: Path) -> None:
+def test_messages_survive_a_restart(path: Path) -> None:
     store = Store(path)
     chat = store.chats.create(SETTINGS)
     question = store.messages.ask(chat, "What is a token tree?")
@@ -41,21 +41,21 @@ def test_what_was_said_is_there_after_a_restart(path: Path) -> None:
 
 
 def test_it_needs_neither_qt_nor_torch() -> None:
-    """Once from an empty interpreter, since these tests have loaded Qt."""
+    """Checked in a new interpreter, since these tests have loaded Qt."""
     loaded = "import sys, app.store.exchange; print(*sys.modules)"
     names = subprocess.run([sys.executable, "-c", loaded], check=True, capture_output=True, text=True).stdout
     assert "app.store.exchange" in names
     assert not {"PySide6", "torch", "transformers", "numpy"} & set(names.split())
 
 
-def test_it_lies_in_the_users_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_in_the_users_data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
     Store().close()
     assert (tmp_path / "data" / "conversations.sqlite").exists()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
-def test_nobody_else_may_read_it(path: Path, store: Store) -> None:
+def test_no_other_user_may_read_it(path: Path, store: Store) -> None:
     assert path.stat().st_mode & 0o077 == 0
 
 
@@ -75,7 +75,7 @@ def make_foreign(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [spoil_header, cut_off, make_foreign])
-def test_a_damaged_file_is_kept_beside_and_an_empty_one_begun(path: Path, spoil) -> None:
+def test_a_damaged_file_is_renamed_and_replaced_by_an_empty_one(path: Path, spoil) -> None:
     Store(path).close()
     spoil(path)
     content = path.read_bytes()
@@ -102,7 +102,7 @@ def test_the_log_of_a_damaged_file_is_kept_with_it(path: Path) -> None:
     assert log.read_bytes() == b"what was said last"
 
 
-def test_damage_found_later_is_named_and_other_chats_can_be_read(path: Path) -> None:
+def test_damage_found_later_is_reported_and_other_chats_can_be_read(path: Path) -> None:
     store = Store(path)
     spoiled, sound = store.chats.create(), store.chats.create()
     store.messages.ask(sound, "short")
@@ -121,7 +121,7 @@ def test_damage_found_later_is_named_and_other_chats_can_be_read(path: Path) -> 
     store.close()
 
 
-def test_writing_fails_by_name_while_another_program_has_the_file(
+def test_writing_reports_that_another_program_locked_the_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "WAIT_S", 0.05)
@@ -142,7 +142,7 @@ def test_writing_fails_by_name_while_another_program_has_the_file(
 
 @pytest.fixture
 def readable_folder() -> Iterator[Path]:
-    """With a store in it, of which nobody may write anything; tests as root become another user."""
+    """A read-only folder with a store; tests run as root switch to another user."""
     if sys.platform == "win32":
         pytest.skip("POSIX permissions")
     folder = Path(tempfile.mkdtemp())
@@ -159,18 +159,18 @@ def readable_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_read_only_file_or_folder_is_named(readable_folder: Path) -> None:
+def test_a_read_only_file_or_folder_is_reported(readable_folder: Path) -> None:
     with pytest.raises(StoreNotWritable, match=r"a\.sqlite"):
         Store(readable_folder / "a.sqlite")
-    with pytest.raises(StoreNotWritable, match="cannot be kept in"):
+    with pytest.raises(StoreNotWritable, match="cannot be saved in"):
         Store(readable_folder / "new.sqlite")
-    with pytest.raises(StoreNotWritable, match="cannot be kept in"):
+    with pytest.raises(StoreNotWritable, match="cannot be saved in"):
         Store(readable_folder / "new" / "a.sqlite")
 
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> list[sqlite3.Connection]:
-    """The connections that were made; `max_page_count` on the first one is the disk's size."""
+    """The connections opened; `max_page_count` of the first one simulates the size of the disk."""
     connections: list[sqlite3.Connection] = []
     connect = database.connect
 
@@ -211,7 +211,7 @@ def test_a_full_disk_keeps_what_was_saved(disk: list[sqlite3.Connection], path: 
     store.close()
 
 
-def test_an_answer_waits_in_memory_until_the_disk_has_room(
+def test_an_answer_stays_in_memory_until_the_disk_has_space(
     disk: list[sqlite3.Connection], path: Path
 ) -> None:
     store = Store(path)
@@ -233,7 +233,7 @@ def test_an_answer_waits_in_memory_until_the_disk_has_room(
     store.close()
 
 
-def test_a_store_closes_even_where_its_answer_cannot_be_saved(
+def test_a_store_closes_even_if_its_answer_cannot_be_saved(
     disk: list[sqlite3.Connection], path: Path
 ) -> None:
     store = Store(path)
@@ -247,7 +247,7 @@ def test_a_store_closes_even_where_its_answer_cannot_be_saved(
     Store(path).close()
 
 
-def test_what_is_not_there_is_named(store: Store) -> None:
+def test_missing_records_are_reported(store: Store) -> None:
     for action in (
         lambda: store.messages.all(7),
         lambda: store.messages.ask(7, "x"),
@@ -266,5 +266,5 @@ def test_what_is_not_there_is_named(store: Store) -> None:
         lambda: store.folders.delete(7),
         lambda: store.presets.delete("x"),
     ):
-        with pytest.raises(NotInStore, match="not there any more"):
+        with pytest.raises(NotInStore, match="no longer exists"):
             action()

@@ -33,11 +33,11 @@ from app.store.titles import WIDTH, title_of
         ("???", ""),
     ],
 )
-def test_a_title_says_what_was_asked(question: str, title: str) -> None:
+def test_a_title_is_made_from_the_question(question: str, title: str) -> None:
     assert title_of(question) == title
 
 
-def test_where_the_question_is_code_alone_the_answer_gives_the_title() -> None:
+def test_a_question_of_code_alone_is_titled_by_its_answer() -> None:
     assert title_of("```\nx = 1\n```", "It assigns 1. To x.") == "It assigns 1"
 
 

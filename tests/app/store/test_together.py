@@ -1,12 +1,16 @@
-"""Several processes and threads use one file at once."""
+"""Several processes and threads use one file at the same time."""
 
 import sqlite3
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from app.store import Store
+from app.store.database import Database
 from tests.app.store.made import PAIR, SETTINGS, answer
 
 OPEN_AND_ASK = """
@@ -22,7 +26,15 @@ store.close()
 """
 
 
-def test_processes_make_and_write_one_file_together(path: Path) -> None:
+@pytest.fixture
+def database(store: Store) -> Iterator[Database]:
+    """A second connection to the store's file."""
+    database = Database(store.path)
+    yield database
+    database.close()
+
+
+def test_processes_create_and_write_one_file_together(path: Path) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", OPEN_AND_ASK, str(path), str(i)], stdin=subprocess.PIPE, text=True
@@ -44,7 +56,7 @@ def test_processes_make_and_write_one_file_together(path: Path) -> None:
     store.close()
 
 
-def test_a_file_another_process_is_making_is_waited_for(path: Path) -> None:
+def test_a_file_that_another_process_is_creating_is_waited_for(path: Path) -> None:
     path.parent.mkdir()
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("BEGIN IMMEDIATE")
@@ -55,9 +67,9 @@ def test_a_file_another_process_is_making_is_waited_for(path: Path) -> None:
     other.close()
 
 
-def test_what_is_read_together_is_of_one_moment(store: Store) -> None:
+def test_reads_of_one_transaction_see_one_snapshot(store: Store, database: Database) -> None:
     count = "SELECT count(*) FROM chats"
-    with store._database.reading() as connection:
+    with database.reading() as connection:
         assert connection.execute(count).fetchone() == (0,)
         store.chats.create()
         assert connection.execute(count).fetchone() == (0,)
@@ -83,7 +95,7 @@ def test_threads_read_while_others_write(store: Store) -> None:
             while not done.is_set():
                 store.search("answer")
                 for chat in chats:
-                    shown = store.messages.shown(chat)  # a question is never seen without its place
+                    shown = store.messages.shown(chat)  # a reader never sees a half-written chat
                     assert len(shown) <= 2
         except BaseException as problem:
             problems.append(problem)
@@ -101,9 +113,9 @@ def test_threads_read_while_others_write(store: Store) -> None:
     assert len(store.search("answer", limit=1000)) == 60
 
 
-def test_reading_does_not_wait_for_a_long_write(store: Store) -> None:
+def test_reading_does_not_wait_for_a_long_write(store: Store, database: Database) -> None:
     chat = store.chats.create()
-    with store._database.writing() as connection:
+    with database.writing() as connection:
         connection.execute("UPDATE chats SET title = 'half done'")
         assert store.chats.line(chat).title == ""
     assert store.chats.line(chat).title == "half done"

@@ -1,13 +1,13 @@
 from typing import Any
 
-from app.store import Message, to_send
+from app.store import StoredMessage, to_send
 from app.store.tree import path_to, shown_path
 
 
-def said(*texts: tuple[str, str]) -> list[Message]:
+def said(*texts: tuple[str, str]) -> list[StoredMessage]:
     roles: Any = {"q": "user", "a": "assistant"}
     return [
-        Message(id=i, parent=i - 1 or None, role=roles[role], text=text, created_at=1)
+        StoredMessage(id=i, parent=i - 1 or None, role=roles[role], text=text, created_at=1)
         for i, (role, text) in enumerate(texts, 1)
     ]
 
@@ -16,7 +16,7 @@ def sent(*texts: tuple[str, str], system: str = "") -> list[tuple[str, str]]:
     return [(one.role, one.content) for one in to_send(said(*texts), system)]
 
 
-def test_roles_alternate_in_what_is_sent() -> None:
+def test_roles_alternate_in_a_request() -> None:
     assert sent(("q", "1"), ("a", "2"), ("q", "3"), system="s") == [
         ("system", "s"),
         ("user", "1"),

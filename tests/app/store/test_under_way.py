@@ -1,4 +1,4 @@
-"""An answer is saved as it comes: a killed process costs at most its last second."""
+"""An answer in progress is saved continuously: a killed process loses at most the last second."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def stream(path: Path) -> subprocess.Popen[str]:
 
 
 def numbers_until(process: subprocess.Popen[str], seconds: float) -> dict[int, float]:
-    """When each number was said."""
+    """Return the time at which each number was written."""
     assert process.stdout
     said: dict[int, float] = {}
     for line in process.stdout:
@@ -64,7 +64,7 @@ def test_an_answer_another_process_is_writing_is_not_interrupted(path: Path) -> 
         process.kill()
 
 
-def test_what_was_added_last_is_saved_though_nothing_follows(path: Path, store: Store) -> None:
+def test_the_last_text_is_saved_even_if_none_follows(path: Path, store: Store) -> None:
     chat = store.chats.create()
     growing = store.messages.answer(store.messages.ask(chat, "q"), SETTINGS, PAIR)
     growing.add("slow")
@@ -76,7 +76,7 @@ def test_what_was_added_last_is_saved_though_nothing_follows(path: Path, store: 
     growing.finish(answer("slow"))
 
 
-def test_figures_and_what_a_replay_needs_are_kept_with_the_answer(store: Store) -> None:
+def test_figures_and_replay_data_are_stored_with_the_answer(store: Store) -> None:
     chat = store.chats.create(SETTINGS)
     growing = store.messages.answer(store.messages.ask(chat, "q"), SETTINGS, PAIR)
     growing.finish(answer("text", seed=41, stop_reason="max_new_tokens"))
@@ -120,7 +120,7 @@ def test_an_answer_is_interrupted_when_the_store_closes(path: Path) -> None:
     store.close()
 
 
-def test_half_characters_do_not_stop_an_answer(store: Store) -> None:
+def test_lone_surrogates_do_not_stop_an_answer(store: Store) -> None:
     chat = store.chats.create()
     growing = store.messages.answer(store.messages.ask(chat, "\ud83d?"), SETTINGS, PAIR)
     growing.add("a\udc00")

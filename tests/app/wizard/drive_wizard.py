@@ -1,4 +1,4 @@
-"""Drives the real wizard as a person would: pastes an address, downloads, pauses, goes on, loads.
+"""Drives the real wizard like a user: pastes an address, downloads, pauses, resumes, loads.
 
 Run as a program, because it needs a display of its own, with $HF_ENDPOINT and $SPECEXEC_MODELS:
     python -m tests.app.wizard.drive_wizard FOLDER ADDRESS
@@ -16,15 +16,19 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from app.engine import Engine, State
-from app.engine_link import EngineLink
+from app.connection.engine import Engine, State
+from app.connection.engine_link import EngineLink
+from app.downloads.downloads import Downloads
+from app.downloads.indicator import DownloadIndicator
 from app.preferences import PreferencesFile
-from app.startup import make_application
-from app.wizard import DownloadIndicator, Downloads, EngineSetup, Wizard
+from app.runtime_setup.setup_job import EngineSetup
+from app.startup.application import make_application
+from app.wizard.selection import wording
+from app.wizard.wizard import Wizard
 from engine.protocol.messages import Load
 
 PATIENCE_S = 120
-SETTLE_MS = 150  # the X server paints in its own time
+SETTLE_MS = 150  # the X server paints asynchronously
 KEY_MS = 1
 
 
@@ -60,7 +64,8 @@ def main() -> None:
     until(wizard.main.hasFocus)
     press(Qt.Key.Key_Return)
     photograph("choose")
-    recommended = wizard.choose.catalogue.recommended._title.text()
+    assert wizard.choose.catalogue.offer is not None
+    recommended = wording.name(wizard.choose.catalogue.offer)
 
     search = wizard.choose.hub_search
     wizard.choose.tabs.setCurrentWidget(search)
@@ -76,12 +81,12 @@ def main() -> None:
     until(lambda: wizard.page is wizard.download)
     [entry] = downloads.entries
     view = wizard.download.views[entry]
-    until(lambda: entry.shown.done > 0 and entry.shown.bytes_per_s > 0 and view.pause.hasFocus())
+    until(lambda: entry.progress.done > 0 and entry.progress.bytes_per_s > 0 and view.pause.hasFocus())
     photograph("download")
     press(Qt.Key.Key_Return)
     until(view.resume.hasFocus)
     photograph("paused")
-    paused, told = entry.shown.done, indicator.text()
+    paused, told = entry.progress.done, indicator.text()
     press(Qt.Key.Key_Return)
     until(lambda: wizard.page is wizard.ready and wizard.main.hasFocus())
     photograph("ready")
@@ -120,7 +125,7 @@ def until(condition: Callable[[], bool]) -> None:
 
 def give_up(why: object) -> None:
     print(why, file=sys.stderr, flush=True)
-    os._exit(3)  # the engine follows by its lifeline
+    os._exit(3)  # the engine ends with its lifeline
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The real set-up, with uv and an index that serves small packages, by keyboard alone."""
+"""The real set-up by keyboard alone, with uv and an index of small packages."""
 
 import os
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.wizard import engine_setup
-from app.wizard.engine_setup import EngineSetup
+from app.runtime_setup import setup_job
+from app.runtime_setup.setup_job import EngineSetup
 from app.wizard.wizard import Wizard
 from engine import runtime
 from tests.engine.runtime.conftest import App, app, forget_backends, index
@@ -22,7 +22,7 @@ LIMIT_MS = 60_000
 
 
 def go_to(widget: QWidget, wizard: Wizard, qtbot: QtBot) -> None:
-    """With Tab."""
+    """Move the focus to a widget with Tab."""
     for _ in range(20):
         if widget.hasFocus():
             return
@@ -32,7 +32,7 @@ def go_to(widget: QWidget, wizard: Wizard, qtbot: QtBot) -> None:
     raise AssertionError(f"Tab does not lead to {widget}")
 
 
-def test_a_person_behind_a_mirror_sets_the_engine_up_once_the_mirror_has_all_packages(
+def test_the_engine_is_set_up_from_a_mirror_once_it_has_all_packages(
     app: App,
     index: Index,
     setup: EngineSetup,
@@ -40,7 +40,7 @@ def test_a_person_behind_a_mirror_sets_the_engine_up_once_the_mirror_has_all_pac
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(engine_setup, "POLL_MS", 20)
+    monkeypatch.setattr(setup_job, "POLL_MS", 20)
     wizard = make_wizard()
     wizard.begin()
     view = wizard.engine.view
@@ -55,14 +55,14 @@ def test_a_person_behind_a_mirror_sets_the_engine_up_once_the_mirror_has_all_pac
     with qtbot.waitSignal(setup.ended, timeout=LIMIT_MS) as ended:
         qtbot.keyClick(wizard.main, Qt.Key.Key_Return)
     assert ended.args == [False]
-    assert setup.shown is not None
-    assert "not offered there" in setup.shown.trouble
-    assert "another mirror" in setup.shown.hint
+    assert setup.progress is not None
+    assert "not available" in setup.progress.error
+    assert "another mirror" in setup.progress.hint
     elsewhere.rename(torch)
     go_to(view.progress.resume, wizard, qtbot)
     with qtbot.waitSignal(setup.ended, timeout=LIMIT_MS) as ended:
         qtbot.keyClick(view.progress.resume, Qt.Key.Key_Return)
-    assert ended.args == [True], setup.shown
+    assert ended.args == [True], setup.progress
     found = runtime.current()
     assert found is not None
     assert found.backend == "cpu"

@@ -1,5 +1,5 @@
-"""From a machine without a model to an engine that holds one: real window on a real X server, real measuring,
-real engine process; only the Hub is ours."""
+"""From a machine without a model to a loaded one: real window on a real X server, real measurement, real
+engine process; only the Hub is a stand-in."""
 
 import json
 import os
@@ -23,7 +23,7 @@ FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 @pytest.fixture(scope="module")
 def shipped() -> bytes:
-    """Of the tester's own models folder."""
+    """The shipped model, read from the tester's models folder."""
     try:
         return catalog.resolve(catalog.default_target()).read_bytes()
     except ModelNotFound as error:
@@ -31,7 +31,7 @@ def shipped() -> bytes:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs an X server")
-def test_a_person_gets_a_model_and_loads_it(
+def test_a_user_downloads_a_model_and_loads_it(
     shipped: bytes, display: str, server: LyingHub, tmp_path: Path
 ) -> None:
     server.repositories[ID] = Offered({FILE: shipped}, license="apache-2.0")

@@ -1,4 +1,4 @@
-"""Through every page, as a person goes."""
+"""The wizard page by page, operated like a user does."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,15 +10,19 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from app.wizard import survey, where_page
-from app.wizard.downloads import Downloads
-from app.wizard.examination import Examined, NotMeasured
-from app.wizard.page import Page
+from app.downloads.downloads import Downloads
+from app.widgets.notice import Notice
+from app.wizard.pages import where_page
+from app.wizard.pages.page import Page
+from app.wizard.selection import survey
+from app.wizard.selection.survey import Examined, NotMeasured
 from app.wizard.wizard import Wizard
 from engine import catalog
 from engine.hub import Stop
 from engine.machine import Finding
-from tests.app.wizard.conftest import GIB, examined, machine, place, put
+from tests.app.seen import labels, says
+from tests.app.shared_fixtures import GIB, machine, place, put
+from tests.app.wizard.conftest import examined
 from tests.engine.hub.conftest import MemoryKeyring
 from tests.engine.hub.lying_hub import LyingHub, stalls
 
@@ -27,7 +31,7 @@ NOT_ACCEPTED = (403, {"X-Error-Code": "GatedRepo"})
 
 
 def press(wizard: Wizard, qtbot: QtBot) -> None:
-    """What has the keyboard, which has to be the button that goes on."""
+    """Press the main button once it has the focus."""
     qtbot.waitUntil(lambda: wizard.main.isEnabled() and wizard.main.hasFocus())
     qtbot.keyClick(wizard.main, Qt.Key.Key_Return)
 
@@ -37,8 +41,9 @@ def reach(wizard: Wizard, qtbot: QtBot, page: Page) -> None:
 
 
 def offer_recommended(wizard: Wizard, server: LyingHub, **also: object) -> str:
-    """What is recommended lies on the Hub; the id of its target."""
-    offer = wizard.choose.catalogue._offers.recommended  # type: ignore[union-attr]
+    """Put the recommended models on the Hub and return the target's id."""
+    offer = wizard.choose.catalogue.offer
+    assert offer is not None
     for variant in offer.missing:
         put(server, variant.id, **also)
     return offer.target.id
@@ -57,7 +62,7 @@ def test_enter_alone_leads_from_nothing_to_a_loaded_model(
 ) -> None:
     target = offer_recommended(wizard, server)
     to_where(wizard, qtbot)
-    assert catalog.entries()[target].repository in wizard.where._parts_text.text()
+    assert says(wizard.where, catalog.entries()[target].repository)
     press(wizard, qtbot)
     reach(wizard, qtbot, wizard.ready)
     with qtbot.waitSignal(wizard.load_asked) as asked:
@@ -67,20 +72,20 @@ def test_enter_alone_leads_from_nothing_to_a_loaded_model(
     assert not wizard.isVisible()
 
 
-def test_the_first_page_tells_what_was_found_and_what_is_wrong(
+def test_the_first_page_shows_the_hardware_and_its_problems(
     make_wizard: Callable[[], Wizard], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = Finding("hard_disk", "warning", "The models lie on a hard disk.", "Move them to an SSD.")
-    monkeypatch.setattr(survey, "measured", lambda models, again, stop: replace(examined(), findings=(slow,)))
+    monkeypatch.setattr(survey, "measure", lambda models, again, stop: replace(examined(), findings=(slow,)))
     wizard = make_wizard()
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.begin()
     said = " ".join(label.text() for label in wizard.machine.findChildren(where_page.label().__class__))
-    for part in ("32.0 GB", "8 cores", "500.0 GB free", "None that can compute", slow.message, slow.hint):
+    for part in ("32.0 GB", "8 cores", "500.0 GB free", "None suitable", slow.message, slow.hint):
         assert part in said
 
 
-def test_measuring_again_is_asked_for_and_what_fails_is_told_but_stops_nobody(
+def test_a_failed_repeated_measurement_is_shown_but_blocks_nothing(
     wizard: Wizard, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -89,7 +94,7 @@ def test_measuring_again_is_asked_for_and_what_fails_is_told_but_stops_nobody(
         asked.append(again)
         raise NotMeasured("It could not be measured.", "Measure again.")
 
-    monkeypatch.setattr(survey, "measured", fail)
+    monkeypatch.setattr(survey, "measure", fail)
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.machine.again.click()
     assert asked == [True]
@@ -97,7 +102,7 @@ def test_measuring_again_is_asked_for_and_what_fails_is_told_but_stops_nobody(
     assert wizard.main.isEnabled()
 
 
-def test_what_is_here_already_is_loaded_at_once(
+def test_a_model_on_this_machine_is_loaded_at_once(
     make_wizard: Callable[[], Wizard], qtbot: QtBot, own_models: Path
 ) -> None:
     place(catalog.entries()["smollm2-360m-q8_0"])
@@ -105,63 +110,63 @@ def test_what_is_here_already_is_loaded_at_once(
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.begin()
     wizard.main.click()
-    wizard.choose.catalogue.fit.setCurrentText("Already here")
+    wizard.choose.catalogue.fit.setCurrentText("On this machine")
     wizard.choose.catalogue.search.setText("360M none")
-    assert wizard.main.text() == "Load it now"
+    assert wizard.main.text() == "Load now"
     with qtbot.waitSignal(wizard.load_asked) as asked:
         wizard.main.click()
     assert asked.args == ["smollm2-360m-q8_0", "none"]
 
 
-def test_too_little_room_is_told_with_what_to_do_and_nothing_is_begun(
+def test_too_little_disk_space_is_explained_and_starts_no_download(
     wizard: Wizard, server: LyingHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(where_page.machine, "probe", lambda folder: machine(free_nbytes=GIB // 2))
     to_where(wizard, qtbot)
-    qtbot.waitUntil(lambda: "Too little room" in wizard.where._room.text())
-    assert "512.0 MB are free" in wizard.where._room.text()
+    qtbot.waitUntil(lambda: says(wizard.where, "Not enough disk space"))
+    assert says(wizard.where, "512.0 MB free")
     assert not wizard.main.isEnabled()
 
 
-def test_another_folder_takes_the_models_along(
+def test_changing_the_folder_moves_the_models(
     wizard: Wizard, server: LyingHub, qtbot: QtBot, own_models: Path, tmp_path: Path
 ) -> None:
     place(catalog.entries()["smollm2-360m-q8_0"])
     to_where(wizard, qtbot)
-    wizard.where.go_to(tmp_path / "elsewhere")
+    wizard.where.use_folder(tmp_path / "elsewhere")
     qtbot.waitUntil(wizard.where.move_here.isVisible)
-    assert str(tmp_path / "elsewhere") in wizard.where._question.text()
+    assert says(wizard.where, str(tmp_path / "elsewhere"))
     with qtbot.waitSignal(wizard.where.moved):
         wizard.where.move_here.click()
     assert catalog.models_folder() == tmp_path / "elsewhere"
     assert catalog.find(catalog.entries()["smollm2-360m-q8_0"]) is not None
     assert not own_models.exists()
-    assert wizard.where._path.text() == str(tmp_path / "elsewhere")
+    assert str(tmp_path / "elsewhere") in labels(wizard.where)
     qtbot.waitUntil(lambda: not wizard.survey.is_running)
 
 
-def test_a_folder_that_cannot_be_moved_to_says_why(wizard: Wizard, qtbot: QtBot, own_models: Path) -> None:
+def test_a_failed_move_shows_the_reason(wizard: Wizard, qtbot: QtBot, own_models: Path) -> None:
     place(catalog.entries()["smollm2-360m-q8_0"])
     to_where(wizard, qtbot)
-    wizard.where.go_to(own_models / "inside")
+    wizard.where.use_folder(own_models / "inside")
     qtbot.waitUntil(wizard.where.move_here.isVisible)
     wizard.where.move_here.click()
     qtbot.waitUntil(wizard.where.problem.isVisible)
-    assert "in one another" in wizard.where.problem.message
+    assert "contains the other" in wizard.where.problem.message
     assert catalog.models_folder() == own_models
 
 
-def test_with_nothing_to_move_another_folder_counts_at_once(
+def test_with_nothing_to_move_the_folder_changes_at_once(
     wizard: Wizard, qtbot: QtBot, tmp_path: Path
 ) -> None:
     to_where(wizard, qtbot)
     with qtbot.waitSignal(wizard.where.moved):
-        wizard.where.go_to(tmp_path / "elsewhere")
+        wizard.where.use_folder(tmp_path / "elsewhere")
     assert catalog.models_folder() == tmp_path / "elsewhere"
     qtbot.waitUntil(lambda: not wizard.survey.is_running)
 
 
-def test_a_gated_model_asks_for_a_token_keeps_it_and_goes_on(
+def test_a_gated_model_asks_for_a_token_stores_it_and_continues(
     wizard: Wizard,
     server: LyingHub,
     qtbot: QtBot,
@@ -174,7 +179,7 @@ def test_a_gated_model_asks_for_a_token_keeps_it_and_goes_on(
     to_where(wizard, qtbot)
     press(wizard, qtbot)
     reach(wizard, qtbot, wizard.access)
-    assert "licence" in wizard.access._message.text()
+    assert says(wizard.access, "licence")
     wizard.access.open_page.click()
     wizard.access.open_tokens.click()
     assert opened[0].startswith(server.endpoint)
@@ -182,7 +187,7 @@ def test_a_gated_model_asks_for_a_token_keeps_it_and_goes_on(
     wizard.access.token.setText("not a token")
     qtbot.keyClick(wizard.access.token, Qt.Key.Key_Return)
     qtbot.waitUntil(wizard.access.problem.isVisible)
-    assert "no access token" in wizard.access.problem.message
+    assert "not an access token" in wizard.access.problem.message
     offer_recommended(wizard, server, gated="manual")
     wizard.access.token.setText("hf_right")
     qtbot.keyClick(wizard.access.token, Qt.Key.Key_Return)
@@ -192,7 +197,7 @@ def test_a_gated_model_asks_for_a_token_keeps_it_and_goes_on(
     assert server.asked[-1].headers["authorization"] == "Bearer hf_right"
 
 
-def test_a_licence_that_is_not_accepted_asks_for_that_alone(
+def test_a_missing_licence_consent_asks_for_no_token(
     wizard: Wizard, server: LyingHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_TOKEN", "hf_mine")
@@ -207,19 +212,19 @@ def test_a_licence_that_is_not_accepted_asks_for_that_alone(
     reach(wizard, qtbot, wizard.ready)
 
 
-def test_a_hub_that_cannot_be_reached_is_told_and_tried_again(
+def test_an_error_of_the_hub_is_shown_and_can_be_retried(
     wizard: Wizard, server: LyingHub, downloads: Downloads, qtbot: QtBot
 ) -> None:
     to_where(wizard, qtbot)
     press(wizard, qtbot)
-    qtbot.waitUntil(wizard.where.problem.isVisible)  # nothing of that name is there yet
+    qtbot.waitUntil(wizard.where.problem.isVisible)  # the Hub has no such repository yet
     assert wizard.main.isEnabled()
     offer_recommended(wizard, server)
-    wizard.where.problem._notice.button.click()  # type: ignore[union-attr]
+    wizard.where.problem.findChild(Notice).button.click()
     reach(wizard, qtbot, wizard.ready)
 
 
-def test_closed_the_download_goes_on_and_the_way_back_shows_it(
+def test_a_download_continues_while_the_wizard_is_closed(
     wizard: Wizard, server: LyingHub, downloads: Downloads, qtbot: QtBot
 ) -> None:
     target = offer_recommended(wizard, server)
@@ -228,7 +233,7 @@ def test_closed_the_download_goes_on_and_the_way_back_shows_it(
     press(wizard, qtbot)
     reach(wizard, qtbot, wizard.download)
     [entry] = downloads.entries
-    qtbot.waitUntil(lambda: entry.shown.done >= 100_000)
+    qtbot.waitUntil(lambda: entry.progress.done >= 100_000)
     qtbot.keyClick(wizard, Qt.Key.Key_Escape)
     assert not wizard.isVisible()
     assert entry.is_active
@@ -243,11 +248,11 @@ def test_closed_the_download_goes_on_and_the_way_back_shows_it(
     assert not entry.is_seen
     wizard.show_downloads()
     assert wizard.page is wizard.ready
-    assert wizard.ready._name.text() == entry.shown.title
+    assert entry.progress.title in labels(wizard.ready)
     assert entry.is_seen
 
 
-def test_a_second_model_may_be_chosen_while_the_first_one_comes(
+def test_a_second_model_can_be_chosen_during_a_download(
     wizard: Wizard, server: LyingHub, downloads: Downloads, qtbot: QtBot
 ) -> None:
     target = offer_recommended(wizard, server)
@@ -268,7 +273,7 @@ def test_a_second_model_may_be_chosen_while_the_first_one_comes(
     assert wizard.ready.entry is downloads.entries[1]
 
 
-def test_cancelled_it_leaves_the_list(
+def test_a_cancelled_download_leaves_the_list(
     wizard: Wizard, server: LyingHub, downloads: Downloads, qtbot: QtBot, own_models: Path
 ) -> None:
     target = offer_recommended(wizard, server)
@@ -279,10 +284,10 @@ def test_cancelled_it_leaves_the_list(
     [entry] = downloads.entries
     wizard.download.views[entry].cancelled.emit()
     qtbot.waitUntil(lambda: wizard.download.views == {})
-    assert "Nothing is being downloaded" in wizard.download._note.text()
+    assert says(wizard.download, "Nothing is being downloaded")
 
 
-def test_closing_in_the_midst_of_a_question_forgets_it(
+def test_closing_the_wizard_cancels_its_question_to_the_hub(
     wizard: Wizard, server: LyingHub, qtbot: QtBot
 ) -> None:
     offer_recommended(wizard, server)
@@ -308,22 +313,20 @@ def test_back_leads_through_the_pages(wizard: Wizard, server: LyingHub, qtbot: Q
     assert not wizard.back.isVisible()
 
 
-def test_everything_that_can_be_pressed_or_typed_has_a_name_and_the_keyboard_reaches_it(
-    wizard: Wizard, qtbot: QtBot
-) -> None:
-    for page in wizard._pages:
-        wizard._go(page)
+def test_every_control_has_a_name_and_is_reachable_by_keyboard(wizard: Wizard, qtbot: QtBot) -> None:
+    for page in wizard.pages:
+        wizard.go_to(page)
         assert wizard.windowTitle().endswith(page.step)
         for kind in (QAbstractButton, QLineEdit, QComboBox):
             for widget in page.findChildren(kind):
                 if widget.isVisible() and not widget.objectName().startswith("qt_"):
                     named = widget.accessibleName() or getattr(widget, "text", str)()
                     assert named or widget.parent().accessibleName(), widget
-                    is_inside = isinstance(widget.parent(), QLineEdit)  # the button that clears it
+                    is_inside = isinstance(widget.parent(), QLineEdit)  # the clear button of a line edit
                     assert is_inside or widget.focusPolicy() & Qt.FocusPolicy.TabFocus, widget
 
 
-def test_enter_presses_only_the_button_that_has_the_keyboard(wizard: Wizard, qtbot: QtBot) -> None:
+def test_enter_presses_only_the_focused_button(wizard: Wizard, qtbot: QtBot) -> None:
     qtbot.waitActive(wizard)
     pressed: list[bool] = []
     for each in wizard.findChildren(QAbstractButton):

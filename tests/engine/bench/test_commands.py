@@ -1,6 +1,7 @@
-"""The benches as commands, on the embedded model."""
+"""The benchmarks as commands, on the embedded model."""
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -13,19 +14,19 @@ COMMANDS = {
     "passes": ["--rows", "1,4", "--repeats", "1", "--context", "256"],
     "parting": PROMPT,
     "coverage": [*PROMPT, "--draft", "smollm2"],
+    "panel": ["--budget", "8", "--tokens", "4", "--repeats", "1", "--nodes", "20", "--context", "256"],
 }
 
 
 @pytest.mark.parametrize("kind", COMMANDS)
-def test_a_bench_prints_one_json_object_and_draws(kind, tmp_path, capsys):
+def test_a_benchmark_prints_one_json_object_and_plots(kind, tmp_path, capsys):
     model_file("smollm2")
-    plot = [] if kind == "parting" else ["--plot", str(tmp_path / "plot.svg")]
-    if plot:
-        pytest.importorskip("matplotlib")
+    plots = kind not in ("parting", "panel") and find_spec("matplotlib") is not None
+    plot = ["--plot", str(tmp_path / "plot.svg")] if plots else []
     assert cli.run(["bench", kind, *COMMANDS[kind], "--json", *plot]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report
-    if plot:
+    if plots:
         assert (tmp_path / "plot.svg").read_text().startswith("<?xml")
 
 

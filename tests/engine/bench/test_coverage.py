@@ -10,7 +10,7 @@ TEXTS = [([1, 5, 9], [30, 2, 44, 17]), ([7, 8], [60, 3, 3, 21, 40])]
 
 @pytest.fixture(scope="module", autouse=True)
 def few_tokens():
-    """The tiny models have fewer tokens than the largest k."""
+    """Limits k, because the tiny models have fewer tokens than the largest one."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("engine.bench.coverage.KS", tuple(k for k in KS if k <= VOCABULARY))
         yield
@@ -22,7 +22,7 @@ def probs_of(module, prompt, answer):
     return logits[len(prompt) - 1 : -1].softmax(-1)
 
 
-def test_it_is_what_both_models_alone_say_of_each_token_of_the_answers():
+def test_coverage_equals_that_of_both_models_run_by_transformers():
     module = reference("llama")
     other = disturbed(module, 0.3)
     found = measure(ours(module), ours(other), TEXTS, Sampler(temperature=1.0), lambda what: None)
@@ -36,13 +36,13 @@ def test_it_is_what_both_models_alone_say_of_each_token_of_the_answers():
     assert found[0].draft.value < found[0].target.value
 
 
-def test_a_draft_that_is_the_target_holds_what_the_target_holds():
+def test_a_draft_equal_to_the_target_covers_as_much():
     model = ours(reference("llama"))
     for each in measure(model, model, TEXTS, Sampler(temperature=1.0), lambda what: None):
         assert each.draft.value == pytest.approx(each.target.value)
 
 
-def test_greedy_everything_lies_on_one_token():
+def test_greedy_sampling_puts_all_probability_on_one_token():
     model = ours(reference("llama"))
     found = measure(model, model, TEXTS, Sampler(), lambda what: None)
     assert [each.target.value for each in found] == pytest.approx([1.0] * len(found))

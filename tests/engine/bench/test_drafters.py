@@ -3,11 +3,9 @@ import json
 import pytest
 
 from engine.bench.comparison import compare, table
-from engine.bench.drafters import Bench, Record, Terms
-from engine.bench.json_lines import JsonLines
-from engine.bench.prompts import Prompt
-from engine.bench.replay import Recorded
-from engine.bench.settings import Models, Sampling
+from engine.bench.drafters import Bench, ComparisonTerms
+from engine.bench.options import Prompt
+from engine.bench.records import AnswerRecord, JsonLines, Models, Recorded, Sampling
 from engine.errors import Interrupted
 from tests.engine.bench.tiny import tiny_session
 
@@ -22,24 +20,24 @@ def session():
 
 
 def bench(session, folder, replay=False, repeats=1, tokens=40, prompts=PROMPTS, cancelled=lambda: False):
-    said = []
-    found = Bench(
+    reported = []
+    measuring = Bench(
         session,
         MODELS,
-        Terms(prompts, tokens, repeats, replay),
-        JsonLines(folder / "answers.jsonl", Record),
+        ComparisonTerms(prompts, tokens, repeats, replay),
+        JsonLines(folder / "answers.jsonl", AnswerRecord),
         JsonLines(folder / "recorded.jsonl", Recorded),
-        said.append,
+        reported.append,
         cancelled,
     )
-    return found, said
+    return measuring, reported
 
 
 def grid(found, drafters=("none", "specexec", "recycling"), budgets=(8, None), samplings=(GREEDY, SAMPLED)):
     return found.cells(drafters, budgets, samplings)
 
 
-def test_who_grows_no_trees_has_one_cell_for_each_sampling(session, tmp_path):
+def test_a_drafter_without_trees_has_one_cell_for_each_sampling(session, tmp_path):
     cells = grid(bench(session, tmp_path)[0])
     assert [(cell.drafter, cell.budget) for cell in cells if cell.sampling == GREEDY] == [
         ("none", 0),
@@ -51,14 +49,17 @@ def test_who_grows_no_trees_has_one_cell_for_each_sampling(session, tmp_path):
     assert len(cells) == 10
 
 
-def test_all_have_the_same_prompts_and_counts_are_those_of_the_answers(session, tmp_path):
+def test_all_cells_share_the_prompts_and_counts_match_the_answers(session, tmp_path):
     found, _ = bench(session, tmp_path)
     cells = grid(found)
     records = found.run(cells)
     assert len(records) == len(cells) * len(PROMPTS)
     for record in records:
         counts, times = record.counts, record.times
-        assert counts.accepted + counts.passes in (counts.tokens - 1, counts.tokens)  # perhaps no bonus token
+        assert counts.accepted + counts.passes in (
+            counts.tokens - 1,
+            counts.tokens,
+        )  # the last pass may have no bonus token
         assert times.tokens_per_second > 0
         assert times.prefill_s > 0
         if record.cell.drafter == "none":
@@ -69,23 +70,23 @@ def test_all_have_the_same_prompts_and_counts_are_those_of_the_answers(session, 
     assert len(by_prompt) == len(PROMPTS) * 2, "every drafter gives the same answer"
 
 
-def test_a_replay_counts_what_the_target_would_have_counted(session, tmp_path):
+def test_a_replay_has_the_counts_of_a_run_with_the_target(session, tmp_path):
     real, _ = bench(session, tmp_path)
     cells = grid(real, drafters=("none", "specexec"), budgets=(4, 16))
     counts = [record.counts for record in real.run(cells)]
     (tmp_path / "answers.jsonl").unlink()
-    replayed, said = bench(session, tmp_path, replay=True)
+    replayed, reported = bench(session, tmp_path, replay=True)
     records = replayed.run(cells)
     assert [record.counts for record in records] == counts
     assert all(record.times is None for record in records)
-    assert sum("recording" in what for what in said) == len(PROMPTS) * 2
+    assert sum("recording" in what for what in reported) == len(PROMPTS) * 2
     (tmp_path / "answers.jsonl").unlink()
-    again, said = bench(session, tmp_path, replay=True, tokens=30)
+    again, reported = bench(session, tmp_path, replay=True, tokens=30)
     again.run(cells)
-    assert not any("recording" in what for what in said)
+    assert not any("recording" in what for what in reported)
 
 
-def test_what_depends_on_times_or_hears_the_target_is_never_replayed(session, tmp_path):
+def test_drafters_that_need_times_or_the_targets_output_are_never_replayed(session, tmp_path):
     found, _ = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
     cells = grid(found, drafters=("specexec", "recycling"), samplings=(GREEDY,))
     replayed = {(each.cell.drafter, each.cell.budget): each.times is None for each in found.run(cells)}
@@ -97,34 +98,34 @@ def test_what_depends_on_times_or_hears_the_target_is_never_replayed(session, tm
     }
 
 
-def test_a_second_start_goes_on_where_the_first_was_ended(session, tmp_path):
-    first, said = bench(session, tmp_path, cancelled=lambda: len(said) > 4)
+def test_a_second_run_resumes_an_interrupted_one(session, tmp_path):
+    first, reported = bench(session, tmp_path, cancelled=lambda: len(reported) > 4)
     cells = grid(first, samplings=(GREEDY,))
     with pytest.raises(Interrupted):
         first.run(cells)
     done = first.records.records
     assert 0 < len(done) < len(cells) * len(PROMPTS)
     path = tmp_path / "answers.jsonl"
-    path.write_bytes(path.read_bytes() + b'{"models":{"tar')  # killed while it wrote
-    second, said = bench(session, tmp_path)
+    path.write_bytes(path.read_bytes() + b'{"models":{"tar')  # as if killed while writing
+    second, reported = bench(session, tmp_path)
     records = second.run(cells)
-    assert len(said) == len(records) - len(done)
+    assert len(reported) == len(records) - len(done)
     assert [each for each in records if each in done] == done
     assert len(path.read_text().splitlines()) == len(records)
-    third, said = bench(session, tmp_path)
+    third, reported = bench(session, tmp_path)
     assert third.run(cells) == records
-    assert not said
+    assert not reported
 
 
-def test_a_replayed_answer_is_asked_for_again_where_times_are_wanted(session, tmp_path):
+def test_a_replayed_answer_is_measured_again_if_times_are_needed(session, tmp_path):
     replayed, _ = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
     cells = grid(replayed, drafters=("specexec",), budgets=(8,), samplings=(GREEDY,))
     assert replayed.run(cells)[0].times is None
     real, _ = bench(session, tmp_path, prompts=PROMPTS[:1])
     assert real.run(cells)[0].times is not None
-    again, said = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
+    again, reported = bench(session, tmp_path, replay=True, prompts=PROMPTS[:1])
     assert again.run(cells)[0].times is not None
-    assert not said
+    assert not reported
 
 
 def test_repeats_of_a_sampled_answer_differ_and_those_of_a_greedy_one_do_not(session, tmp_path):
@@ -141,14 +142,14 @@ def test_a_penalty_keeps_the_letter_out_of_the_answer(session, tmp_path):
     plain = found.cells(["specexec"], [8], [GREEDY])
     found.run(plain)
     tokenizer = session.pair.tokenizer
-    said = [tokenizer.token_text(token) for token in found.recorded.records[0].answer]
-    letter = max(set(said), key=said.count)
+    texts = [tokenizer.token_text(token) for token in found.recorded.records[0].answer]
+    letter = max(set(texts), key=texts.count)
     found.run(found.cells(["specexec"], [8], [Sampling(letter=letter, penalty=1000.0)]))
-    said = {tokenizer.token_text(token) for token in found.recorded.records[1].answer}
-    assert not {letter.lower(), letter.upper()} & said
+    texts = {tokenizer.token_text(token) for token in found.recorded.records[1].answer}
+    assert not {letter.lower(), letter.upper()} & texts
 
 
-def test_ratios_are_of_the_same_prompts_and_the_table_has_a_row_for_each_cell(session, tmp_path):
+def test_ratios_use_the_same_prompts_and_the_table_has_a_row_for_each_cell(session, tmp_path):
     found, _ = bench(session, tmp_path)
     cells = grid(found, budgets=(8,), samplings=(GREEDY,))
     records = found.run(cells)
@@ -159,7 +160,7 @@ def test_ratios_are_of_the_same_prompts_and_the_table_has_a_row_for_each_cell(se
     for row in rows:
         assert (row.against_per_pass is None) == (row.cell.drafter == "none")
         if row.against_per_pass:
-            assert row.against_per_pass == row.tokens_per_pass  # plain decoding gives one token per pass
+            assert row.against_per_pass == row.tokens_per_pass  # plain decoding has one token per pass
             assert row.against_per_second.value == pytest.approx(
                 row.tokens_per_second.value / rows[0].tokens_per_second.value, rel=1
             )

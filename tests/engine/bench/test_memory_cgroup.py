@@ -12,7 +12,7 @@ MIB = 1 << 20
 
 @pytest.fixture
 def group():
-    """A group of 64 MiB; skips the test where this machine allows none."""
+    """A group of 64 MiB; skips the test if this machine allows none."""
     try:
         with memory_cgroup(64 * MIB) as made:
             yield made
@@ -21,7 +21,7 @@ def group():
 
 
 def holding(group, mib: int) -> int:
-    """The exit status of a process in the group that fills so much memory."""
+    """Return the exit status of a process in the group that fills `mib` MiB."""
     program = f"b'x' * ({mib} << 20)"
     return subprocess.run([*group.prefix, sys.executable, "-c", program]).returncode
 
@@ -33,7 +33,7 @@ def test_a_process_that_takes_more_than_the_limit_is_killed_and_one_that_takes_l
     assert holding(group, 200) == -9
 
 
-def test_at_the_end_what_still_runs_is_ended_and_the_group_is_gone():
+def test_processes_left_at_the_end_are_killed_and_the_group_is_removed():
     try:
         with memory_cgroup(64 * MIB) as group:
             if group.peak_file is None:
@@ -51,7 +51,7 @@ def test_at_the_end_what_still_runs_is_ended_and_the_group_is_gone():
 
 @pytest.fixture
 def mount(tmp_path, monkeypatch):
-    """An empty tree in the place of /sys/fs/cgroup."""
+    """An empty tree in place of /sys/fs/cgroup."""
     monkeypatch.setattr(module, "MOUNT", tmp_path / "cgroup")
     monkeypatch.setattr(module, "OWN_GROUP", tmp_path / "own")
     return tmp_path / "cgroup"
@@ -62,7 +62,7 @@ def mount(tmp_path, monkeypatch):
     [("4:cpu,memory:/a/b\n0::/x\n", "memory/a/b"), ("4:memory:/elsewhere\n0::/\n", "memory")],
     ids=["plain", "container"],
 )
-def test_in_version_1_a_group_is_made_below_the_own_one(mount, own_group, own_folder):
+def test_in_version_1_a_group_is_created_below_its_own(mount, own_group, own_folder):
     (mount / own_folder).mkdir(parents=True)
     module.OWN_GROUP.write_text(own_group)
     folder, peak = module._new_folder(5 * MIB)
@@ -71,12 +71,12 @@ def test_in_version_1_a_group_is_made_below_the_own_one(mount, own_group, own_fo
     assert peak == "memory.max_usage_in_bytes"
 
 
-@pytest.mark.parametrize(("handing", "parent"), [("a/b", "a/b"), ("a", "a")], ids=["below", "beside"])
-def test_in_version_2_a_group_is_made_where_memory_is_handed_on(mount, handing, parent):
+@pytest.mark.parametrize(("delegating", "parent"), [("a/b", "a/b"), ("a", "a")], ids=["below", "beside"])
+def test_in_version_2_a_group_is_created_where_memory_is_delegated(mount, delegating, parent):
     (mount / "a/b").mkdir(parents=True)
     for folder in (mount / "a", mount / "a/b"):
         (folder / "cgroup.subtree_control").write_text("cpu pids\n")
-    (mount / handing / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (mount / delegating / "cgroup.subtree_control").write_text("cpu memory pids\n")
     module.OWN_GROUP.write_text("0::/a/b\n")
     folder, peak = module._new_folder(5 * MIB)
     assert folder.parent == mount / parent
@@ -84,7 +84,7 @@ def test_in_version_2_a_group_is_made_where_memory_is_handed_on(mount, handing, 
     assert peak == "memory.peak"
 
 
-def test_where_no_group_can_be_made_a_person_is_told_what_it_needs(mount, monkeypatch):
+def test_without_a_group_the_error_names_the_requirements(mount, monkeypatch):
     monkeypatch.setenv("PATH", "")
     mount.mkdir()
     module.OWN_GROUP.write_text("0::/\n")

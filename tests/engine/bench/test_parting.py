@@ -1,16 +1,16 @@
-from engine.bench.parting import Text, compare, curves, table
+from engine.bench.parting import GreedyText, compare, curves, table
 
 
 def text(tokens, margin=1.0):
-    return Text(tokens, [margin + place for place in range(len(tokens))])
+    return GreedyText(tokens, [margin + place for place in range(len(tokens))])
 
 
-def test_what_counts_is_the_first_difference():
+def test_only_the_first_difference_counts():
     ours = [text(list(range(32))), text(list(range(32))), text(list(range(20)))]
     theirs = [
         text(list(range(32))),
         text([*range(9), 99, *range(10, 32)]),
-        text(list(range(25))),  # it went on where the other ended
+        text(list(range(25))),  # continues after the other has ended
     ]
     found = compare("a", "b", ours, theirs, 32)
     assert found.partings == [None, 9, 20]

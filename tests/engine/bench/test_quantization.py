@@ -1,7 +1,11 @@
+import json
+
 import pytest
 import torch
 
-from engine.bench.quantization import PACKED, measure, random_packed, table
+from engine import cli
+from engine.bench.quantization import measure, table
+from engine.bench.random_weights import PACKED, random_packed
 
 CPU = torch.device("cpu")
 
@@ -9,7 +13,7 @@ CPU = torch.device("cpu")
 @pytest.mark.parametrize("name", PACKED)
 def test_random_matrices_are_valid_and_not_trivial(name):
     packed = random_packed(name, (64, 256), CPU, torch.float32)
-    assert packed.format.sound(packed.parts)
+    assert packed.format.valid(packed.parts)
     dense = packed.dense()
     assert dense.isfinite().all()
     assert len(dense.unique()) > 64
@@ -30,5 +34,14 @@ def test_every_way_is_measured_and_rates_follow_from_seconds():
         assert each.seconds > 0
         assert each.spread >= 0
         assert each.gw_per_s == pytest.approx(128 * 256 / each.seconds / 1e9)
-    assert speeds[0].gb_per_s / speeds[0].gw_per_s == pytest.approx(34 / 32)  # bytes of a number in Q8_0
+    assert speeds[0].gb_per_s / speeds[0].gw_per_s == pytest.approx(34 / 32)  # bytes per number in Q8_0
     assert len(list(table(speeds))) == len(speeds) + 1
+
+
+def test_without_the_extra_the_error_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr("engine.bench.options.find_spec", lambda name: None)
+    assert cli.run(["bench", "quantization", "--device", "cpu", "--size", "256", "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert error["kind"] == "missing_extra"
+    assert "gguf" in error["message"]
+    assert "specexec-desktop[bench]" in error["hint"]

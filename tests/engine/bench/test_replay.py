@@ -1,12 +1,13 @@
-"""What is replayed is what the target would have said: the same trees, the same passes."""
+"""A replay gives the same trees and the same passes as a run with the target."""
 
 import pytest
 
-from engine.bench.replay import Recorded, ReplayVerifier, can_replay
-from engine.bench.settings import Sampling
-from engine.budget import FixedLimits
-from engine.decoding import Iterated, Prefilled, decode
-from engine.drafting import Limits
+from engine.bench.records import Recorded, Sampling
+from engine.bench.replay import ReplayVerifier, can_replay
+from engine.decoding.budget import FixedLimits
+from engine.decoding.iteration import Iterated, Prefilled, decode
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
 from engine.drafting.lookahead import LookaheadDrafter
 from engine.drafting.merged import MergedDrafter
 from engine.drafting.none import NoDrafter
@@ -14,12 +15,11 @@ from engine.drafting.pld import PromptLookupDrafter
 from engine.drafting.recycling import RecyclingDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
-from engine.model import no_watch
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
-from engine.verification import TargetVerifier
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, pair
 from tests.engine.models import VOCABULARY
-from tests.engine.test_decoding import CAPACITY, PROMPT, pair
 
 TOKENS = 48
 
@@ -41,22 +41,25 @@ DRAFTERS = {
 
 
 def events(verifier, drafter, sampler, budget=24, end_ids=(), tokens=TOKENS):
-    rule = FixedLimits(Limits(budget, 8, 12))
-    return list(decode(verifier, drafter, sampler, PROMPT, rule, end_ids, tokens, no_watch))
+    rule = FixedLimits(TreeLimits(budget, 8, 12))
+    return list(decode(verifier, drafter, sampler, PROMPT, rule, end_ids, tokens, no_progress))
 
 
 def target(sampler):
     return TargetVerifier(Sequence(pair("llama")[1], CAPACITY), sampler)
 
 
-def tokens_of(found):
-    return [found[0].token, *(token for each in found if isinstance(each, Iterated) for token in each.tokens)]
+def tokens_of(events):
+    return [
+        events[0].token,
+        *(token for each in events if isinstance(each, Iterated) for token in each.tokens),
+    ]
 
 
-def trees(found):
+def trees(events):
     return [
         (each.tree.tokens.tolist(), each.tree.parents.tolist(), each.accepted, each.tokens)
-        for each in found
+        for each in events
         if isinstance(each, Iterated)
     ]
 
@@ -74,7 +77,7 @@ def test_a_replay_grows_the_same_trees_and_takes_the_same_passes(name, temperatu
     assert isinstance(replayed[0], Prefilled)
     assert trees(replayed) == trees(real)
     if name in ("specexec", "merged", "specinfer"):
-        assert len(trees(real)) < TOKENS - 8, "trees must have been accepted for this to say anything"
+        assert len(trees(real)) < TOKENS - 8, "no tree was accepted, so this test shows nothing"
 
 
 def test_a_replay_ends_where_the_answer_ended():
@@ -90,7 +93,7 @@ def test_a_replay_ends_where_the_answer_ended():
 
 
 @pytest.mark.parametrize("fewer", [1, 2, 17])
-def test_the_beginning_of_a_longer_record_is_a_shorter_answer(fewer):
+def test_a_longer_record_also_gives_shorter_answers(fewer):
     sampler = Sampler()
     record = tokens_of(events(target(sampler), NoDrafter(), sampler, 0))
     real = events(target(sampler), specexec(), sampler, tokens=TOKENS - fewer)
@@ -98,23 +101,23 @@ def test_the_beginning_of_a_longer_record_is_a_shorter_answer(fewer):
     assert trees(events(verifier, specexec(), sampler, tokens=TOKENS - fewer)) == trees(real)
 
 
-def test_who_hears_more_of_the_target_cannot_be_replayed():
+def test_drafters_that_need_more_of_the_target_cannot_be_replayed():
     assert all(can_replay(make(), greedy=False) for make in DRAFTERS.values())
     assert not can_replay(RecyclingDrafter(VOCABULARY), greedy=True)
     assert not can_replay(MergedDrafter("merged", [specexec(), RecyclingDrafter(VOCABULARY)]), greedy=True)
 
 
-def test_with_rejection_the_record_speaks_for_the_target_only_where_greedy():
+def test_with_rejection_only_greedy_answers_can_be_replayed():
     assert can_replay(specinfer(), greedy=True)
     assert not can_replay(specinfer(), greedy=False)
 
 
-def test_rows_beside_the_tree_cannot_be_replayed():
+def test_drafters_with_rows_outside_the_tree_cannot_be_replayed():
     assert not can_replay(LookaheadDrafter(), greedy=True)
     assert not can_replay(MergedDrafter("merged", [specexec(), LookaheadDrafter()]), greedy=True)
 
 
-def test_a_record_answers_only_what_was_recorded():
+def test_a_record_covers_only_the_recorded_answer():
     recorded = Recorded("m", Sampling(), "p", [1, 2], [3, 4, 5], ended=False)
     assert recorded.covers("m", Sampling(), [1, 2], 3)
     assert not recorded.covers("m", Sampling(), [1, 2], 4)

@@ -5,26 +5,26 @@ import pytest
 import torch
 
 from engine import cli
-from engine.bench.bounds import in_place
-from engine.bench.made_up import PRESETS, checkpoint
-from engine.bench.same import compare
-from engine.bench.shapes import PARTS, Plan, measure, table
+from engine.bench.device import compare, in_place
+from engine.bench.random_weights import PRESETS, checkpoint
+from engine.bench.shapes import PARTS, ShapesPlan, measure, table
 from engine.errors import BadOption
-from engine.loading import load_model
-from engine.model import Rows, no_watch
-from engine.reading import read_ahead
-from engine.streaming import Limits
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.reader import read_ahead
+from engine.model.rows import Rows
+from engine.streaming import WeightLimits
 from tests.engine.conftest import model_file
 
 CPU = torch.device("cpu")
 TINY = PRESETS["tiny"]
-PLAN = Plan(TINY, tuple(part for part in PARTS if part != "same"), (1, 5), 2, CPU, torch.float32)
+PLAN = ShapesPlan(TINY, tuple(part for part in PARTS if part != "same"), (1, 5), 2, CPU, torch.float32)
 
 
 def loaded(folder, **how):
     torch.manual_seed(0)
     return load_model(
-        checkpoint(TINY.target, "Q4_K", folder), torch.float32, CPU, no_watch, 64, packed=True, **how
+        checkpoint(TINY.target, "Q4_K", folder), torch.float32, CPU, no_progress, 64, packed=True, **how
     )
 
 
@@ -33,27 +33,27 @@ def logits(model):
 
 
 @pytest.mark.parametrize("stored_as", ["Q4_K", "Q4_0", "F16", "BF16"])
-def test_made_up_weights_are_sound_and_take_the_room_of_one_layer(stored_as, tmp_path):
+def test_random_weights_are_valid_and_as_large_as_one_layer(stored_as, tmp_path):
     found = checkpoint(TINY.target, stored_as, tmp_path)
     for name, _ in read_ahead(
-        {name: (each.format, each.spans) for name, each in found.weights.items()}, no_watch
+        {name: (each.format, each.spans) for name, each in found.weights.items()}, no_progress
     ):
         assert found.weights[name].shape
     layer = sum(each.nbytes for name, each in found.weights.items() if ".0." in name)
     head = found.weights["lm_head.weight"].nbytes
-    assert layer + head - 3000 < found.path.stat().st_size < layer + head  # norms are the same bytes too
+    assert layer + head - 3000 < found.path.stat().st_size < layer + head  # norms share bytes too
     assert found.nbytes > TINY.target.layers * layer + 2 * head
 
 
-def test_a_made_up_model_says_finite_and_different_things(tmp_path):
+def test_a_random_model_has_finite_and_varied_logits(tmp_path):
     found = logits(loaded(tmp_path))
     assert found.isfinite().all()
     assert found.std() > 0.01
     assert len(found.argmax(-1).unique()) > 2
 
 
-def test_computing_in_place_streams_nothing_and_leaves_the_model_as_it_was(tmp_path):
-    model = loaded(tmp_path, limits=Limits(1 << 20))
+def test_computing_in_place_streams_nothing_and_restores_the_model(tmp_path):
+    model = loaded(tmp_path, limits=WeightLimits(1 << 20))
     before = logits(model)
     moved = model.moved
     with in_place(model) as streamed:
@@ -65,12 +65,12 @@ def test_computing_in_place_streams_nothing_and_leaves_the_model_as_it_was(tmp_p
     model.close()
 
 
-def test_what_is_measured_follows_from_its_parts():
+def test_bounds_and_ratios_follow_from_the_measured_parts():
     report = measure(PLAN, lambda what: None)
     packed, plain = report.targets
     assert (packed.format, plain.format) == ("Q4_K", "F16")
     assert (packed.layers, plain.layers) == (4, 2)
-    assert packed.pass_nbytes + packed.ring_nbytes > 1 << 20  # what does not fit the limit
+    assert packed.pass_nbytes + packed.ring_nbytes > 1 << 20  # the bytes beyond the limit
     for target in report.targets:
         assert [each.rows for each in target.passes] == [1, 5]
         for each in target.passes:
@@ -100,12 +100,12 @@ def test_the_command_prints_one_object(capsys):
 @pytest.mark.parametrize(
     "options", ["--shape 7b", "--parts all", "--rows one", "--rows 0", "--limits 0", "--layers 0"]
 )
-def test_senseless_options_are_refused(options, capsys):
+def test_invalid_options_are_refused(options, capsys):
     assert cli.run(["bench", "shapes", *options.split(), "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "bad_option"
 
 
-def test_the_cpu_says_what_the_cpu_says():
+def test_the_cpus_results_equal_the_cpus():
     model_file("smollm2")
     same = compare(CPU, tokens=3)
     assert (same.max_difference, same.equal, same.margin) == (0, 3, None)

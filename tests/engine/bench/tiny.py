@@ -1,15 +1,15 @@
-"""A tiny pair behind a session, and a tokenizer of letters, for benches."""
+"""A session with a tiny pair and a tokenizer of letters, for benchmarks."""
 
-from engine.pair import Pair
-from engine.sequence import Sequence
-from engine.session import Session
+from engine.model.sequence import Sequence
+from engine.serving.pair import LoadedPair
+from engine.serving.session import Session
 from tests.engine.models import VOCABULARY, disturbed, ours, reference
 
 CONTEXT = 160
 
 
 class Letters:
-    """Token 3 + n is the n-th printable character; what it does not have is left out."""
+    """A tokenizer whose token 3 + n is the n-th character from “A” on; other characters are dropped."""
 
     vocabulary_size = VOCABULARY
     eos_ids = frozenset({2})
@@ -35,4 +35,4 @@ class Letters:
 def tiny_session():
     module = reference("llama")
     target, draft = ours(module, CONTEXT), ours(disturbed(module, 0.05), CONTEXT)
-    return Session(Pair(Sequence(target, CONTEXT), Sequence(draft, CONTEXT), Letters()))
+    return Session(LoadedPair(Sequence(target, CONTEXT), Sequence(draft, CONTEXT), Letters()))

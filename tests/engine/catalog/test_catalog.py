@@ -1,17 +1,17 @@
-"""The catalogue that is shipped: complete, and in agreement with itself and with the engine."""
+"""The shipped catalogue: complete, and consistent with itself and with the engine."""
 
 import pytest
 
 from engine import catalog
-from engine.catalog import Model, Pair, Variant, sizes
-from engine.loading import ARCHITECTURES
+from engine.catalog import CatalogModel, CatalogPair, Variant, sizes
+from engine.model.loader import ARCHITECTURES
 
 ALL = catalog.catalog()
 models = pytest.mark.parametrize("model", ALL.models.values(), ids=ALL.models)
 variants = pytest.mark.parametrize("variant", ALL.variants.values(), ids=ALL.variants)
-pairs = pytest.mark.parametrize("pair", ALL.pairs, ids=[f"{each.target}+{each.draft}" for each in ALL.pairs])
+pairs = pytest.mark.parametrize("pair", ALL.pairs, ids=[f"{pair.target}+{pair.draft}" for pair in ALL.pairs])
 GATED = ("meta-llama/", "google/", "mistralai/Mistral-Large-")
-WANTED = {
+EXPECTED_DRAFTS = {
     "llama-3.3-70b": {"llama-3.1-8b", "llama-3.2-1b"},
     "llama-3.1-70b": {"llama-3.1-8b", "llama-3.2-1b"},
     "llama-2-70b": {"llama-2-7b", "tinyllama-1.1b"},
@@ -28,7 +28,7 @@ WANTED = {
 
 
 @models
-def test_a_model_can_be_loaded_and_downloaded(model: Model) -> None:
+def test_a_model_can_be_loaded_and_downloaded(model: CatalogModel) -> None:
     assert model.architecture in ARCHITECTURES
     assert model.variants
     assert model.license
@@ -36,7 +36,7 @@ def test_a_model_can_be_loaded_and_downloaded(model: Model) -> None:
 
 
 @models
-def test_the_figures_give_the_published_number_of_parameters(model: Model) -> None:
+def test_the_figures_give_the_published_number_of_parameters(model: CatalogModel) -> None:
     assert sizes.parameters(model) == model.parameters
 
 
@@ -57,7 +57,7 @@ def test_a_variant_is_complete(variant: Variant) -> None:
 
 @variants
 def test_bytes_agree_with_the_arithmetic(variant: Variant) -> None:
-    """A file is larger than its tensors by its header: of a GGUF file with the vocabulary, 12 MB at most."""
+    """A file is larger than its tensors by its header: at most 12 MB for a GGUF file with the vocabulary."""
     computed = sizes.files_nbytes(ALL.models[variant.model], variant)
     assert variant.nbytes > 0
     if variant.nbytes_from == "computed":
@@ -67,7 +67,7 @@ def test_bytes_agree_with_the_arithmetic(variant: Variant) -> None:
 
 
 @pairs
-def test_a_draft_shares_the_vocabulary_and_is_smaller(pair: Pair) -> None:
+def test_a_draft_shares_the_vocabulary_and_is_smaller(pair: CatalogPair) -> None:
     target, draft = ALL.models[pair.target], ALL.models[pair.draft]
     assert target.family == draft.family
     assert abs(target.vocabulary - draft.vocabulary) <= 128, "more than padding"
@@ -75,22 +75,22 @@ def test_a_draft_shares_the_vocabulary_and_is_smaller(pair: Pair) -> None:
 
 
 @pairs
-def test_expected_tokens_per_pass_are_possible(pair: Pair) -> None:
-    for found in pair.expectations:
-        assert 1 < found.tokens_per_pass <= found.budget + 1
-        assert found.temperature >= 0
+def test_expected_tokens_per_pass_are_possible(pair: CatalogPair) -> None:
+    for expectation in pair.expectations:
+        assert 1 < expectation.tokens_per_pass <= expectation.budget + 1
+        assert expectation.temperature >= 0
 
 
-def test_the_pairs_that_people_want_are_there() -> None:
-    found = {target: {pair.draft for pair in ALL.drafts_for(target)} for target in WANTED}
-    assert found == WANTED
+def test_the_expected_pairs_exist() -> None:
+    drafts = {target: {pair.draft for pair in ALL.drafts_for(target)} for target in EXPECTED_DRAFTS}
+    assert drafts == EXPECTED_DRAFTS
 
 
-def test_mixtral_does_not_go_with_version_3_of_mistral() -> None:
+def test_mixtral_does_not_match_mistral_v3() -> None:
     assert ALL.models["mixtral-8x7b"].family == ALL.models["mistral-7b-v0.2"].family
     assert ALL.models["mixtral-8x7b"].family != ALL.models["mistral-7b-v0.3"].family
 
 
-def test_the_smallest_machine_can_run_something() -> None:
+def test_the_smallest_model_runs_on_any_machine() -> None:
     smallest = min(variant.nbytes for variant in ALL.variants.values())
     assert smallest < 100e6

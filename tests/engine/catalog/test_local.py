@@ -1,4 +1,4 @@
-"""Known models are found by id and by path; what is missing is said with the next step."""
+"""Finding models by id and by path; errors name the next step."""
 
 from pathlib import Path
 
@@ -13,11 +13,11 @@ AWQ = "qwen2.5-coder-1.5b-awq"
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty models folder, and no models shipped."""
+    """Return an empty models folder; no models are shipped."""
     folder = tmp_path / "models"
     folder.mkdir()
     monkeypatch.setenv("SPECEXEC_MODELS", str(folder))
-    catalog.catalog()  # read before its folder is put elsewhere
+    catalog.catalog()  # read before the folder is replaced
     shipped = tmp_path / "resources"
     (shipped / "models").mkdir(parents=True)
     monkeypatch.setattr(local, "RESOURCES", shipped)
@@ -45,12 +45,12 @@ def test_the_default_model_is_the_embedded_one() -> None:
     assert catalog.draft_for(entry.id) is None
 
 
-def test_the_catalogue_says_the_size_of_the_files_that_are_here() -> None:
+def test_installed_files_have_the_size_in_the_catalogue() -> None:
     found = [(entry, catalog.find(entry)) for entry in catalog.entries().values() if entry.sha256]
     for entry, path in found:
         assert path is None or path.stat().st_size == entry.nbytes
     if all(path is None for _, path in found):
-        pytest.skip("no model of the catalogue is on this machine")
+        pytest.skip("no model of the catalogue is installed")
 
 
 def test_an_id_is_looked_up_among_shipped_models_then_in_the_models_folder(models: Path) -> None:
@@ -62,18 +62,18 @@ def test_an_id_is_looked_up_among_shipped_models_then_in_the_models_folder(model
     assert catalog.resolve("smollm2") == shipped
 
 
-def test_what_is_no_gguf_is_a_folder_with_a_configuration(models: Path) -> None:
+def test_other_formats_are_folders_with_a_configuration(models: Path) -> None:
     (models / catalog.entries()[AWQ].repository).mkdir(parents=True)
     assert catalog.find(catalog.entries()[AWQ]) is None
     (models / catalog.entries()[AWQ].repository / "config.json").touch()
     assert catalog.resolve(AWQ) == models / "Qwen/Qwen2.5-Coder-1.5B-Instruct-AWQ"
 
 
-def test_the_id_of_a_model_means_the_variant_that_is_here(models: Path) -> None:
+def test_the_id_of_a_model_means_its_first_installed_variant(models: Path) -> None:
     folder = put_folder(models, AWQ)
     assert catalog.resolve("qwen2.5-coder-1.5b") == folder
     file = put(models, "coder")
-    assert catalog.resolve("qwen2.5-coder-1.5b") == file, "the first of the list"
+    assert catalog.resolve("qwen2.5-coder-1.5b") == file, "the first in the list"
 
 
 def test_a_path_may_be_a_file_or_a_folder(models: Path) -> None:
@@ -84,9 +84,9 @@ def test_a_path_may_be_a_file_or_a_folder(models: Path) -> None:
 
 
 def test_an_unknown_model_is_refused_with_known_ids(models: Path) -> None:
-    for asked in ("nonsense", "", str(models / "missing.gguf")):
+    for id in ("nonsense", "", str(models / "missing.gguf")):
         with pytest.raises(ModelNotFound) as caught:
-            catalog.resolve(asked)
+            catalog.resolve(id)
         assert "smollm2" in caught.value.hint
         assert "coder" in caught.value.hint
     with pytest.raises(ModelNotFound) as caught:
@@ -94,7 +94,7 @@ def test_an_unknown_model_is_refused_with_known_ids(models: Path) -> None:
     assert "llama-3.3-70b" in caught.value.hint
 
 
-def test_a_known_model_that_is_not_here_says_where_to_put_it(models: Path) -> None:
+def test_the_error_for_a_missing_model_says_where_to_put_it(models: Path) -> None:
     with pytest.raises(ModelNotFound, match=r"Coder 1.5B.*1\.0 GiB") as caught:
         catalog.resolve("coder")
     assert f"into {models}," in caught.value.hint
@@ -103,7 +103,7 @@ def test_a_known_model_that_is_not_here_says_where_to_put_it(models: Path) -> No
     assert f"into {models / 'Qwen/Qwen2.5-Coder-1.5B-Instruct-AWQ'}," in caught.value.hint
 
 
-def test_the_draft_is_named_only_where_it_is(models: Path) -> None:
+def test_a_draft_is_returned_only_where_it_is_installed(models: Path) -> None:
     put(models, "coder")
     assert catalog.draft_for("coder") is None
     put(models, "coder-draft")
@@ -113,7 +113,7 @@ def test_the_draft_is_named_only_where_it_is(models: Path) -> None:
     assert catalog.draft_for("unknown") is None
 
 
-def test_the_best_draft_that_is_here_is_named(models: Path) -> None:
+def test_the_best_installed_draft_is_returned(models: Path) -> None:
     put(models, "coder-draft")
     assert catalog.draft_for("qwen2.5-coder-32b-awq") == "coder-draft"
     put_folder(models, AWQ)
@@ -131,7 +131,7 @@ def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_pat
     assert catalog.draft_for(str(target)) == "coder-draft"
 
 
-def test_without_a_setting_models_lie_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_default_models_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("SPECEXEC_MODELS", raising=False)
     folder = catalog.models_folder()
     assert folder.name == "models"
@@ -139,7 +139,7 @@ def test_without_a_setting_models_lie_in_the_users_cache(monkeypatch: pytest.Mon
     assert folder.is_relative_to(Path.home())
 
 
-def test_heads_that_come_with_the_program_are_found_by_id_and_by_path(models: Path) -> None:
+def test_shipped_heads_are_found_by_id_and_by_path(models: Path) -> None:
     assert catalog.heads_for("smollm2") is None
     heads = models.parent / "resources" / "drafts" / "smollm2-135m-eagle"
     heads.mkdir(parents=True)

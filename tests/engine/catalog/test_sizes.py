@@ -1,12 +1,11 @@
-"""The arithmetic agrees with models that transformers builds, and to the byte with files of llama.cpp."""
+"""Computed sizes equal those of models built by transformers and, to the byte, of llama.cpp's files."""
 
 from dataclasses import replace
 
 import pytest
 
 from engine import catalog
-from engine.catalog import Model, Variant, sizes
-from engine.catalog.gguf_mixes import storage
+from engine.catalog import CatalogModel, Variant, sizes
 from engine.checkpoints import Checkpoint, open_checkpoint
 from tests.engine.checkpoints.files import real_file
 from tests.engine.models import reference
@@ -16,11 +15,11 @@ MIXTRAL = catalog.catalog().models["mixtral-8x7b"]
 Q4 = catalog.entries()["llama-3.1-8b-q4_k_m"]
 
 
-def model_of(kind: str) -> tuple[Model, int]:
-    """A tiny model's figures, and the parameters transformers counts."""
+def model_of(kind: str) -> tuple[CatalogModel, int]:
+    """Return a tiny model's figures, and the number of parameters in transformers."""
     module = reference(kind)
     config = module.config
-    figures = Model(
+    figures = CatalogModel(
         id=kind,
         name=kind,
         family=kind,
@@ -52,7 +51,7 @@ def test_parameters_are_those_of_the_built_model(kind: str) -> None:
     assert sizes.weights_nbytes(figures, plain) == 2 * counted
 
 
-def test_a_token_meets_only_its_experts() -> None:
+def test_only_routed_experts_are_active() -> None:
     assert sizes.parameters(MIXTRAL) == 46_702_792_704
     assert sizes.active_parameters(MIXTRAL) == 12_879_925_248  # Mixtral of Experts, 2401.04088: 13B
     assert sizes.active_parameters(LLAMA) == sizes.parameters(LLAMA)
@@ -65,7 +64,7 @@ def test_bytes_are_those_of_the_file(id: str) -> None:
     checkpoint = open_checkpoint(real_file(id))
     layers = range(model.layers)
     computed = [sizes.layer_nbytes(model, variant, layer) for layer in layers]
-    # In files whose layers are sorted by name (0, 1, 10, ...) others get more bits.
+    # In files that sort layers by name (0, 1, 10, ...), other layers get more bits.
     for parts, prefix, ending in (
         ([layer.attention for layer in computed], "self_attn.", "_proj.weight"),
         ([layer.mlp for layer in computed], "mlp.", "_proj.weight"),
@@ -87,7 +86,7 @@ def stored(checkpoint: Checkpoint, prefix: str, ending: str) -> int:
     )
 
 
-def test_groups_share_a_scale_and_a_zero_point() -> None:
+def test_each_group_has_a_scale_and_a_zero_point() -> None:
     grouped = replace(Q4, format="gptq", mix="", bits=4, group_size=128)
     one_group = replace(grouped, group_size=-1)
     awq = replace(grouped, format="awq")
@@ -98,7 +97,7 @@ def test_groups_share_a_scale_and_a_zero_point() -> None:
     assert attention(grouped) == attention(awq) + 4 * columns
     assert attention(one_group) == numbers // 2 + rows * 5 // 2 + 4 * columns
     assert attention(replace(awq, group_size=3000)) == numbers // 2 + rows * 2 * 5 // 2, (
-        "the last one shorter"
+        "the last group is shorter"
     )
 
 
@@ -106,14 +105,14 @@ def attention(variant: Variant) -> int:
     return sizes.layer_nbytes(LLAMA, variant, 0).attention
 
 
-def test_a_padded_mlp_takes_more() -> None:
+def test_a_padded_mlp_is_larger() -> None:
     plain = replace(Q4, format="16-bit", mix="")
     padded = replace(plain, intermediate=LLAMA.intermediate + 128)
     more = sizes.layer_nbytes(LLAMA, padded, 0).mlp - sizes.layer_nbytes(LLAMA, plain, 0).mlp
     assert more == 2 * 3 * 128 * LLAMA.hidden
 
 
-def test_a_mixture_keeps_all_its_experts() -> None:
+def test_a_mixture_includes_all_experts() -> None:
     layer = sizes.layer_nbytes(MIXTRAL, replace(Q4, format="16-bit", mix=""), 0)
     assert layer.expert == 2 * 3 * 4096 * 14336
     assert layer.mlp == 8 * layer.expert
@@ -127,7 +126,7 @@ def test_a_copy_of_a_tied_head_counts_in_the_files_only() -> None:
     assert sizes.files_nbytes(model, variant) - sizes.weights_nbytes(model, variant) == 2 * 151936 * 1024
 
 
-def test_keys_and_values_of_a_token() -> None:
+def test_the_size_of_a_tokens_keys_and_values() -> None:
     assert sizes.kv_row_nbytes(LLAMA) == 131072  # 128 KiB
     assert sizes.kv_row_nbytes(LLAMA, itemsize=4) == 262144
 
@@ -151,6 +150,6 @@ def test_keys_and_values_of_a_token() -> None:
         ("smollm2-135m", "q", 0, "Q5_0"),
     ],
 )
-def test_matrices_that_matter_get_more_bits(model: str, matrix: str, layer: int, expected: str) -> None:
+def test_important_matrices_get_more_bits(model: str, matrix: str, layer: int, expected: str) -> None:
     figures = catalog.catalog().models[model]
-    assert storage(figures, Q4, matrix, layer, figures.hidden) == expected
+    assert sizes.storage(figures, Q4, matrix, layer, figures.hidden) == expected

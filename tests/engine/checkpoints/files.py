@@ -1,4 +1,4 @@
-"""Model files for the tests: real ones where they are on this machine, tiny ones written on the spot."""
+"""Model files for tests: real ones if they are installed, and tiny ones written on demand."""
 
 import json
 import math
@@ -26,7 +26,7 @@ MERGES = ["a b", "ab c"]
 
 @contextmanager
 def named_errors_only() -> Iterator[None]:
-    """Lets the errors a checkpoint may be refused with pass, if they say why and what to do, and no other."""
+    """Allow only the errors for refused checkpoints, and only with a message and a hint."""
     refusal = None
     try:
         yield
@@ -36,17 +36,17 @@ def named_errors_only() -> Iterator[None]:
 
 
 def real_file(model: str) -> Path:
-    """The file of a catalogue entry; the test is skipped where it is not on this machine."""
+    """Return the file of a catalogue entry; skip the test where it is not installed."""
     file = catalog.find(catalog.entries()[model])
     if file is None:
-        pytest.skip(f"{catalog.entries()[model].file} is not on this machine")
+        pytest.skip(f"{catalog.entries()[model].file} is not installed")
     return file
 
 
 def weights(
     architecture: str = "llama", tied: bool = True, seed: int = 0
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """GGUF names and random float32 weights of a model of the sizes above."""
+    """Yield GGUF names and random float32 weights of a model with the sizes above."""
     rng = np.random.default_rng(seed)
     head = HIDDEN // HEADS
     shapes: dict[str, tuple[int, ...]] = {
@@ -87,8 +87,8 @@ def write_gguf(
     metadata: dict[str, Any] | None = None,
     tensors: dict[str, NDArray[Any] | None] | None = None,
 ) -> Path:
-    """A tiny GGUF file; `metadata` and `tensors` are added to the usual ones, replace them, or (None) leave
-    them out."""
+    """Write a tiny GGUF file. `metadata` and `tensors` are added to the defaults, or replace or (None) remove
+    them."""
     entries: dict[str, Any] = {
         f"{architecture}.block_count": LAYERS,
         f"{architecture}.context_length": 256,
@@ -127,12 +127,12 @@ def convert(
     tensors: dict[str, NDArray[np.float32] | None] | None = None,
     tensors_per_part: int = 0,
 ) -> Path:
-    """`module` as a GGUF file, as llama.cpp's convert_hf_to_gguf.py writes it, in float32.
+    """Write `module` as a float32 GGUF file like llama.cpp's convert_hf_to_gguf.py.
 
     Returns the file, or the first of its parts.
 
-    stacked: a mixture's experts as one tensor of each kind, not one each, as converters wrote before April
-    2024. metadata, tensors: as `write_gguf`'s.
+    stacked: one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
+    wrote before April 2024. metadata, tensors: as in `write_gguf`.
     """
     config = module.config
     architecture = {"gemma3_text": "gemma3", "mixtral": "llama"}.get(config.model_type, config.model_type)
@@ -233,7 +233,7 @@ def _converted(
 
 
 def values(weight: Weight) -> NDArray[np.float32]:
-    """The numbers of `weight` as HF has them: unpacked, rows of Q and K put back to the half-split order."""
+    """Return the numbers of `weight` as in HF: unpacked, rows of Q and K restored to the half-split order."""
     (span,) = weight.spans
     kind = gguf.GGMLQuantizationType[weight.format]
     rows = read_span(span).reshape(-1, span.nbytes // int(np.prod(span.shape[:-1], dtype=int)))
@@ -265,7 +265,7 @@ def add_entry(writer: gguf.GGUFWriter, key: str, value: Any) -> None:
 def write_folder(
     folder: Path, config: dict[str, Any] | None = None, tied: bool = False, shards: int = 1
 ) -> Path:
-    """A tiny safetensors folder; `config` is added to the usual configuration."""
+    """Write a tiny safetensors folder; `config` is added to the default configuration."""
     folder.mkdir(parents=True, exist_ok=True)
     usual = {
         "model_type": "llama",

@@ -1,10 +1,10 @@
-"""Coverage-guided fuzzing of everything that reads model files (needs atheris, which is for Linux only).
+"""Coverage-guided fuzzing of all readers of model files. Needs atheris, which is available for Linux only.
 
 python -m tests.engine.checkpoints.fuzz gguf --seconds 60
 
-Begins with sound files and changes their bytes. Only named errors with a hint may come out, each in 5 s and
-within 512 MB. An input that does otherwise is kept in the current folder (crash-*, oom-*, timeout-*); naming
-it behind the target runs it again.
+Starts from valid files and changes their bytes. Every input must be read or refused with a named error and a
+hint, within 5 s and 512 MB. An input that violates this is stored in the current folder (crash-*, oom-*,
+timeout-*); give its name after the target to run it again.
 """
 
 import argparse
@@ -20,24 +20,23 @@ from pathlib import Path
 from typing import Any
 
 TARGETS = ("gguf", "safetensors", "settings", "tokenizer", "vocabulary")
-WEIGHTS = 1 << 20  # zeros behind a header
-# What a value of a JSON file is replaced by.
+WEIGHTS = 1 << 20  # bytes of zeros after a header
+# Replacements for values of a JSON file.
 ODD = [
     *(None, True, -1, 0, 1, 2, 33, 2**16, 2**31, 2**32 - 1, 2**53, 2**63, 10**30, 1e308, -0.5),
     *("", "a", "\u2581", "\ud800", "x" * 5000, [], [[]], {}, {"": 0}),
 ]
 
 
-def write_sound(folder: Path) -> None:
-    """Sound inputs: headers without their weights, in a folder for each target; settings and a tokenizer as
-    JSON, to be edited."""
+def write_valid(folder: Path) -> None:
+    """Write valid inputs: headers without weights, in a folder per target; JSON settings and tokenizer."""
     from engine.checkpoints import gguf_header
     from tests.engine.checkpoints.files import MERGES, TOKENS, write_folder, write_gguf
     from tests.engine.checkpoints.test_grouped import AWQ, GPTQ
 
     def gguf(architecture: str, **metadata: Any) -> bytes:
-        said = {key.replace("__", "."): value for key, value in metadata.items()}
-        file = write_gguf(folder / "sound.gguf", architecture, metadata=said)
+        entries = {key.replace("__", "."): value for key, value in metadata.items()}
+        file = write_gguf(folder / "valid.gguf", architecture, metadata=entries)
         return file.read_bytes()[: gguf_header.read_header(file).nbytes]
 
     write_folder(folder / "model")
@@ -55,7 +54,7 @@ def write_sound(folder: Path) -> None:
     for target in TARGETS:
         (folder / target).mkdir()
         for number, data in enumerate(headers.get(target, [bytes(64), bytes(range(256))])):
-            (folder / target / f"sound{number}").write_bytes(data)
+            (folder / target / f"valid{number}").write_bytes(data)
     bytes_only = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
     split = {"type": "Split", "pattern": {"Regex": "a+"}, "behavior": "Isolated", "invert": False}
     replace = {"type": "Replace", "pattern": {"String": "a"}, "content": "b"}
@@ -76,12 +75,12 @@ def write_sound(folder: Path) -> None:
         "model": {"type": "BPE", "dropout": None, "unk_token": None, "byte_fallback": False, **byte_pairs},
     }
     named = {"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": [{"name": "default"}]}
-    (folder / "tokenizer.sound").write_text(json.dumps([tokenizer, named]))
-    (folder / "settings.sound").write_text(json.dumps([[config, GPTQ, {}], [config, {}, AWQ]]))
+    (folder / "tokenizer.valid").write_text(json.dumps([tokenizer, named]))
+    (folder / "settings.valid").write_text(json.dumps([[config, GPTQ, {}], [config, {}, AWQ]]))
 
 
 def places(value: Any) -> Iterator[tuple[Any, Any]]:
-    """(container, key) of everything inside `value`."""
+    """Yield (container, key) for everything inside `value`."""
     if isinstance(value, (dict, list)):
         for key in list(value) if isinstance(value, dict) else range(len(value)):
             yield value, key
@@ -89,7 +88,7 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
-    """What to run on an input; imported here, so that atheris sees which lines are reached."""
+    """Return the functions that run on an input; local imports let atheris measure their coverage."""
     import atheris
 
     with atheris.instrument_imports(include=["engine"]):
@@ -100,7 +99,7 @@ def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
         from engine.checkpoints.safetensors import read_header, read_json
         from engine.tokenizer.folder import from_folder
         from engine.tokenizer.gguf import from_vocabulary
-        from engine.tokenizer.parts import Parts
+        from engine.tokenizer.parts import TokenizerParts
         from engine.tokenizer.tokenizer import Tokenizer
 
     def with_weights(name: str, header: bytes) -> Path:
@@ -109,37 +108,36 @@ def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
         os.truncate(file, len(header) + WEIGHTS)
         return file
 
-    def edited(sound: list[Any], given: Any) -> list[Any]:
-        """`sound` with up to four values replaced or taken out."""
+    def edited(texts: list[Any], given: Any) -> list[Any]:
+        """Return `texts` with up to four values replaced or removed."""
         for _ in range(given.ConsumeIntInRange(0, 4)):
-            found = [place for value in sound for place in places(value)]
-            container, key = given.PickValueInList(found or [({"": 0}, "")])
+            candidates = [place for value in texts for place in places(value)]
+            container, key = given.PickValueInList(candidates or [({"": 0}, "")])
             if given.ConsumeBool():
                 container[key] = deepcopy(given.PickValueInList(ODD))
             else:
                 del container[key]
-        return sound
+        return texts
 
-    def talk(parts: Parts) -> None:
+    def encode_and_decode(parts: TokenizerParts) -> None:
         tokenizer = Tokenizer(parts)
         tokenizer.decode(tokenizer.encode("Hello, <s> world 123\n\U0001f600"))
 
     def gguf(data: bytes) -> None:
         file = with_weights("model.gguf", data)
-        found = open_checkpoint(file).tokenizer
-        assert isinstance(found, GgufVocabulary)
-        talk(from_vocabulary(found))
+        vocabulary = open_checkpoint(file).tokenizer
+        assert isinstance(vocabulary, GgufVocabulary)
+        encode_and_decode(from_vocabulary(vocabulary))
 
     def safetensors(data: bytes) -> None:
         read_header(with_weights("other.safetensors", data))
 
     def settings(data: bytes) -> None:
         given = atheris.FuzzedDataProvider(data)
-        texts = edited(given.PickValueInList(json.loads((folder / "settings.sound").read_text())), given)
+        texts = edited(given.PickValueInList(json.loads((folder / "settings.valid").read_text())), given)
         for name, text in zip(("config.json", *grouped.FILES), texts, strict=True):
             (folder / name).write_text(json.dumps(text))
-        said = {name: read_json(folder / name) for name in grouped.FILES}
-        packing = grouped.packing(said)
+        packing = grouped.packing({name: read_json(folder / name) for name in grouped.FILES})
         shapes = {"qweight": (12, 64), "qzeros": (3, 8), "scales": (3, 64), "g_idx": (96,)}
         spans = {
             f"a.{part}": Span(Path("a"), 0, 4, shape, "F16" if part == "scales" else "I32")
@@ -149,11 +147,11 @@ def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
         open_checkpoint(folder)
 
     def tokenizer(data: bytes) -> None:
-        sound = json.loads((folder / "tokenizer.sound").read_text())
-        texts = edited(sound, atheris.FuzzedDataProvider(data))
+        valid = json.loads((folder / "tokenizer.valid").read_text())
+        texts = edited(valid, atheris.FuzzedDataProvider(data))
         for name, text in zip(("tokenizer.json", "tokenizer_config.json"), texts, strict=True):
             (folder / name).write_text(json.dumps(text))
-        talk(from_folder(folder))
+        encode_and_decode(from_folder(folder))
 
     def vocabulary(data: bytes) -> None:
         given = atheris.FuzzedDataProvider(data)
@@ -176,9 +174,9 @@ def targets(folder: Path) -> dict[str, Callable[[bytes], None]]:
             add_space_prefix=given.PickValueInList([None, True, False]),
             chat_template=None,
         )
-        talk(from_vocabulary(found))
+        encode_and_decode(from_vocabulary(found))
 
-    return {each.__name__: each for each in (gguf, safetensors, settings, tokenizer, vocabulary)}
+    return {function.__name__: function for function in (gguf, safetensors, settings, tokenizer, vocabulary)}
 
 
 def fuzz(target: str, folder: Path, arguments: list[str]) -> None:
@@ -204,13 +202,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("target", choices=(*TARGETS, "all"))
-    parser.add_argument("input", nargs="*", help="inputs to run once each, instead of fuzzing")
+    parser.add_argument("input", nargs="*", help="inputs to run once each instead of fuzzing")
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        # One process makes the seeds, with torch; another fuzzes, without: its memory is what reading takes.
+        # One process writes the seeds with torch; another fuzzes without it, so that only reading uses
+        # memory.
         call = f"from {__spec__.name} import *; "
-        subprocess.run([sys.executable, "-c", call + f"write_sound(Path({folder!r}))"], check=True)
+        subprocess.run([sys.executable, "-c", call + f"write_valid(Path({folder!r}))"], check=True)
         limits = ["-rss_limit_mb=512", "-timeout=5", f"-max_total_time={options.seconds}", "-max_len=16384"]
         environment = {**os.environ, "RUST_BACKTRACE": "0"}
         for target in TARGETS if options.target == "all" else (options.target,):

@@ -1,4 +1,4 @@
-"""GGUF files become Hugging Face models: names, shapes, configurations; damaged ones are refused."""
+"""GGUF files as Hugging Face models: names, shapes, configurations, and refusal of damaged files."""
 
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ YARN = {
 
 
 def _parameters(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of the transformers model with the checkpoint's configuration."""
+    """Return the parameter names and shapes of the transformers model with the checkpoint's configuration."""
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(
             AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
@@ -42,7 +42,7 @@ def _parameters(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
 # -- real files ----------------------------------------------------------------------------------------------
 
 
-def test_weights_equal_those_transformers_loads_from_the_same_file() -> None:
+def test_weights_equal_those_loaded_by_transformers() -> None:
     file = real_file("smollm2")
     checkpoint = open_checkpoint(file)
     reference = AutoModelForCausalLM.from_pretrained(
@@ -60,8 +60,8 @@ def test_weights_equal_those_transformers_loads_from_the_same_file() -> None:
 
 
 @pytest.mark.parametrize("architecture", ["smollm2", "qwen2", "qwen3"])
-def test_configuration_equals_the_one_transformers_reads(tmp_path: Path, architecture: str) -> None:
-    # The real Qwen files take the reference ten seconds each.
+def test_the_configuration_equals_the_one_read_by_transformers(tmp_path: Path, architecture: str) -> None:
+    # transformers needs ten seconds for each of the real Qwen files.
     real = architecture == "smollm2"
     file = real_file("smollm2") if real else write_gguf(tmp_path / "model.gguf", architecture, tied=False)
     checkpoint = open_checkpoint(file)
@@ -144,13 +144,13 @@ def test_read_span_gives_the_stored_bytes(tmp_path: Path) -> None:
     assert data.tobytes() == arrays["blk.0.ffn_down.weight"].tobytes()
 
 
-def test_a_file_cut_after_it_was_opened_is_refused_when_read(tmp_path: Path) -> None:
+def test_a_file_truncated_after_opening_is_refused_when_read(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "model.gguf")
     spans = [weight.spans[0] for weight in open_checkpoint(path).weights.values()]
     last = max(spans, key=lambda span: span.offset)
     with path.open("r+b") as file:
         file.truncate(last.offset + last.nbytes - 1)
-    with pytest.raises(BadCheckpoint, match="not complete"):
+    with pytest.raises(BadCheckpoint, match="is incomplete"):
         read_span(last)
     path.unlink()
     with pytest.raises(BadCheckpoint, match="cannot be read"):
@@ -189,18 +189,18 @@ def _with_rope(folder: Path, divisors: NDArray[np.float32]) -> Checkpoint:
 
 
 def _llama3_divisors(factor: float, theta: float, head_dim: int = HIDDEN // HEADS) -> NDArray[np.float32]:
-    """As convert_hf_to_gguf.py writes them, one frequency at a time."""
-    found = []
+    """Return the divisors as convert_hf_to_gguf.py computes them, one frequency at a time."""
+    divisors = []
     for frequency in theta ** -(np.arange(0, head_dim, 2) / head_dim):
         wavelength = 2 * np.pi / frequency
         if wavelength < 8192 / 4:
-            found.append(1.0)
+            divisors.append(1.0)
         elif wavelength > 8192:
-            found.append(factor)
+            divisors.append(factor)
         else:
             smooth = (8192 / wavelength - 1) / (4 - 1)
-            found.append(1 / ((1 - smooth) / factor + smooth))
-    return np.array(found, np.float32)
+            divisors.append(1 / ((1 - smooth) / factor + smooth))
+    return np.array(divisors, np.float32)
 
 
 @pytest.mark.parametrize(
@@ -222,9 +222,7 @@ def _llama3_divisors(factor: float, theta: float, head_dim: int = HIDDEN // HEAD
         ),
     ],
 )
-def test_position_scaling_is_taken_over(
-    tmp_path: Path, metadata: dict[str, Any], expected: dict[str, Any]
-) -> None:
+def test_position_scaling_is_read(tmp_path: Path, metadata: dict[str, Any], expected: dict[str, Any]) -> None:
     checkpoint = open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=metadata))
     assert checkpoint.config["rope_parameters"] == {"rope_theta": 10000.0, **expected}
     AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
@@ -243,7 +241,7 @@ def test_position_scaling_is_taken_over(
         ({"llama.attention.head_count": [4, 2]}, "different sizes"),
     ],
 )
-def test_what_computes_differently_is_refused(tmp_path: Path, metadata: dict[str, Any], reason: str) -> None:
+def test_unsupported_computations_are_refused(tmp_path: Path, metadata: dict[str, Any], reason: str) -> None:
     with pytest.raises(UnsupportedModel, match=reason):
         open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=metadata))
 
@@ -273,7 +271,7 @@ def test_an_unsupported_architecture_is_named_with_the_supported_ones(tmp_path: 
         ({"tokenizer.ggml.tokens": "abc"}, "tokens"),
         (
             {"tokenizer.ggml.tokens": [*TOKENS, "x"], "tokenizer.ggml.token_type": None},
-            "16 tokens, but an embedding of 15",
+            "16 tokens, but only 15 embeddings",
         ),
         ({"tokenizer.ggml.token_type": [1, 2]}, "token_type has 2 items"),
         ({"tokenizer.ggml.merges": [1, 2]}, "merges"),
@@ -322,7 +320,7 @@ def test_a_gguf_file_of_another_name_is_recognised(tmp_path: Path) -> None:
     assert open_checkpoint(write_gguf(tmp_path / "blob")).format == "gguf"
 
 
-def test_other_files_and_missing_ones_are_refused(tmp_path: Path) -> None:
+def test_other_and_missing_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with pytest.raises(UnsupportedModel, match=r"notes\.txt"):
         open_checkpoint(tmp_path / "notes.txt")

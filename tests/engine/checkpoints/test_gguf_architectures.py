@@ -1,4 +1,4 @@
-"""Tiny random models, written as llama.cpp's converter would, are read back as the same models."""
+"""Tiny random models, written as llama.cpp's converter does, are read back as the same models."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 from tests.engine.checkpoints.files import convert, values, write_gguf
 from tests.engine.models import reference
 
-# What GGUF files cannot say, or say otherwise than the tiny configurations do.
+# Settings that GGUF files lack or that differ from those of the tiny configurations.
 CHANGES: dict[str, dict[str, Any]] = {
     "llama": {},
     "llama_bias": {},
@@ -39,7 +39,7 @@ def tiny(kind: str, **changes: Any) -> PreTrainedModel:
 
 
 def rebuilt(checkpoint: Checkpoint) -> PreTrainedModel:
-    """transformers' model of the checkpoint's configuration, with its weights and no others."""
+    """Return transformers' model with the checkpoint's configuration and exactly its weights."""
     config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
     found = {name: torch.from_numpy(values(weight)) for name, weight in checkpoint.weights.items()}
@@ -99,17 +99,17 @@ def test_queries_of_the_largest_gemma_are_scaled_by_width_and_heads(
 
 
 @pytest.mark.parametrize(
-    ("said", "sliding"),
+    ("pattern", "sliding"),
     [(None, [0, 1, 2, 3, 4, 6]), (3, [0, 1, 3, 4, 6]), ([True, False, False, True] + [False] * 3, [0, 3])],
 )
-def test_a_pattern_of_sliding_layers_is_taken_over(tmp_path: Path, said: Any, sliding: list[int]) -> None:
-    config = _gemma3(tmp_path, {"gemma3.attention.sliding_window_pattern": said}).config
+def test_the_pattern_of_sliding_layers_is_read(tmp_path: Path, pattern: Any, sliding: list[int]) -> None:
+    config = _gemma3(tmp_path, {"gemma3.attention.sliding_window_pattern": pattern}).config
     assert [i for i, kind in enumerate(config["layer_types"]) if kind == "sliding_attention"] == sliding
 
 
-def test_what_a_gemma_file_leaves_out_is_as_in_llama_cpp(tmp_path: Path) -> None:
-    said = {"gemma3.rope.freq_base": None, "gemma3.rope.freq_base_swa": 500.0}
-    rope = _gemma3(tmp_path, said).config["rope_parameters"]
+def test_missing_settings_of_gemma_are_those_of_llama_cpp(tmp_path: Path) -> None:
+    metadata = {"gemma3.rope.freq_base": None, "gemma3.rope.freq_base_swa": 500.0}
+    rope = _gemma3(tmp_path, metadata).config["rope_parameters"]
     assert (rope["full_attention"]["rope_theta"], rope["sliding_attention"]["rope_theta"]) == (1e6, 500.0)
     keys = ("attn_logit_softcapping", "final_logit_softcapping", "attention.sliding_window")
     bare = convert(tiny("gemma2"), tmp_path / "gemma2.gguf", metadata={f"gemma2.{key}": None for key in keys})
@@ -117,12 +117,12 @@ def test_what_a_gemma_file_leaves_out_is_as_in_llama_cpp(tmp_path: Path) -> None
     assert [config[key.removeprefix("attention.")] for key in keys] == [50.0, 30.0, 4096]
 
 
-def test_a_gemma_without_a_window_sees_everything(tmp_path: Path) -> None:
+def test_a_gemma_without_a_window_has_full_attention(tmp_path: Path) -> None:
     config = _gemma3(tmp_path, {"gemma3.attention.sliding_window": None}).config
     assert set(config["layer_types"]) == {"full_attention"}
 
 
-def test_a_pattern_of_another_number_of_layers_is_refused(tmp_path: Path) -> None:
+def test_a_pattern_with_a_wrong_number_of_layers_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadCheckpoint, match="sliding_window_pattern"):
         _gemma3(tmp_path, {"gemma3.attention.sliding_window_pattern": [True, False]})
 
@@ -135,11 +135,19 @@ def _gemma3(folder: Path, metadata: dict[str, Any]) -> Checkpoint:
     ("kind", "tensors", "reason"),
     [
         ("phi3_long", {"rope_factors_short.weight": None}, "rope_factors_short.weight is missing"),
-        ("phi3_long", {"rope_factors_long.weight": np.ones(3, np.float32)}, r"shape \(3,\), not \(2,\)"),
-        ("phi3_long", {"rope_factors_long.weight": np.array([1, np.nan], np.float32)}, "absurd"),
+        (
+            "phi3_long",
+            {"rope_factors_long.weight": np.ones(3, np.float32)},
+            r"shape \(3,\) instead of \(2,\)",
+        ),
+        ("phi3_long", {"rope_factors_long.weight": np.array([1, np.nan], np.float32)}, "implausible"),
         ("phi3", {"blk.1.attn_qkv.weight": None}, "blk.1.attn_qkv.weight is missing"),
         ("mixtral", {"blk.1.ffn_up_exps.weight": None}, "blk.1.ffn_up_exps.weight is missing"),
-        ("mixtral", {"blk.1.ffn_up_exps.weight": np.ones((4, 48, 32), np.float32)}, r"not \(5, 48, 32\)"),
+        (
+            "mixtral",
+            {"blk.1.ffn_up_exps.weight": np.ones((4, 48, 32), np.float32)},
+            r"instead of \(5, 48, 32\)",
+        ),
         ("mixtral", {"blk.0.ffn_gate_inp.weight": None}, "ffn_gate_inp.weight is missing"),
     ],
 )
@@ -170,7 +178,7 @@ def test_contradictory_metadata_is_refused_by_name(
 @pytest.mark.parametrize(
     ("architecture", "key"), [("qwen2", "expert_count"), ("qwen3", "final_logit_softcapping")]
 )
-def test_what_another_architecture_computes_is_refused(tmp_path: Path, architecture: str, key: str) -> None:
+def test_computations_of_other_architectures_are_refused(tmp_path: Path, architecture: str, key: str) -> None:
     with pytest.raises(UnsupportedModel, match=key):
         open_checkpoint(
             write_gguf(tmp_path / "model.gguf", architecture, metadata={f"{architecture}.{key}": 8})

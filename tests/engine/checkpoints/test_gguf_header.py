@@ -1,4 +1,4 @@
-"""Whatever the bytes: a sound header is read, any other is refused by a named error, soon and cheaply."""
+"""GGUF headers: valid ones are read, all others refused with a named error, in bounded time and memory."""
 
 import re
 import struct
@@ -38,14 +38,14 @@ def tensor(name: str = "a", shape: tuple[int, ...] = (8,), kind: int = 0, offset
 def header(
     *parts: bytes, tensors: int = 0, entries: int = 0, version: int = 3, magic: bytes = b"GGUF", data: int = 0
 ) -> bytes:
-    """A file with these parts, padding to 32 bytes and `data` bytes of weights."""
+    """Return a file with these parts, padding to 32 bytes and `data` bytes of weights."""
     head = magic + struct.pack("<IQQ", version, tensors, entries) + b"".join(parts)
     return head + bytes(-len(head) % 32) + bytes(data)
 
 
 @contextmanager
 def bounded(seconds: float = 1.0, mebibytes: float = 64.0) -> Iterator[None]:
-    """Fails where the block takes longer or allocates more at its peak."""
+    """Fail if the block takes longer or its peak allocation is larger."""
     tracemalloc.start()
     started = time.perf_counter()
     try:
@@ -67,7 +67,7 @@ def refused(folder: Path, data: bytes) -> BadCheckpoint | UnsupportedModel:
     return caught.value
 
 
-def test_a_sound_header_is_read(tmp_path: Path) -> None:
+def test_a_valid_header_is_read(tmp_path: Path) -> None:
     numbers = struct.pack("<IQ", 5, 3) + struct.pack("<3i", 1, -2, 3)
     words = struct.pack("<IQ", 8, 2) + text("ab") + text("ü")
     parts = [
@@ -90,20 +90,20 @@ def test_a_sound_header_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (header(magic=b"GGML"), "no GGUF file"),
+        (header(magic=b"GGML"), "not a GGUF file"),
         (header(version=1), "version 1"),
         (header(version=4), "version 4"),
         (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
         (header(tensors=2**60), "1,152,921,504,606,846,976 tensors"),
-        (header(tensors=1000), "not complete"),
+        (header(tensors=1000), "is incomplete"),
         (header(entries=2**60), "metadata entries"),
-        (header(entries=1000), "not complete"),
+        (header(entries=1000), "is incomplete"),
         (header(struct.pack("<Q", 2**62), entries=1, data=64), "bytes of text"),
         (header(entry("k", 8, struct.pack("<Q", 2**40)), entries=1), "bytes of text"),
-        (header(entry("k", 8, struct.pack("<Q", 2**20)), entries=1), "not complete"),
+        (header(entry("k", 8, struct.pack("<Q", 2**20)), entries=1), "is incomplete"),
         (header(entry("k", 9, struct.pack("<IQ", 8, 2**50)), entries=1), "strings"),
         (header(entry("k", 9, struct.pack("<IQ", 6, 2**62)), entries=1), "array items"),
-        (header(entry("k", 9, struct.pack("<IQ", 6, 2**20)), entries=1), "not complete"),
+        (header(entry("k", 9, struct.pack("<IQ", 6, 2**20)), entries=1), "is incomplete"),
         (header(entry("k", 9, struct.pack("<IQIQ", 9, 1, 4, 0)), entries=1), "items of type 9"),
         (header(entry("k", 13, b""), entries=1, data=64), "unknown type 13"),
         (header(entry("k", 9, struct.pack("<IQ", 99, 0)), entries=1, data=64), "items of type 99"),
@@ -118,28 +118,28 @@ def test_a_sound_header_is_read(tmp_path: Path) -> None:
         (header(tensor(shape=(1,) * 5), tensors=1, data=64), "5 dimensions"),
         (header(text("a") + struct.pack("<I", 2**31), tensors=1, data=64), "2147483648 dimensions"),
         (header(tensor(shape=(4, 0)), tensors=1, data=64), r"shape \(0, 4\)"),
-        (header(tensor(shape=(2**63, 2**63)), tensors=1, data=64), "not complete"),
-        (header(tensor(kind=4), tensors=1, data=64), "format number 4"),
-        (header(tensor(kind=2**31), tensors=1, data=64), "format number"),
-        (header(tensor(shape=(33,), kind=2), tensors=1, data=64), "no whole blocks of 32"),
+        (header(tensor(shape=(2**63, 2**63)), tensors=1, data=64), "is incomplete"),
+        (header(tensor(kind=4), tensors=1, data=64), "ggml format 4"),
+        (header(tensor(kind=2**31), tensors=1, data=64), "ggml format"),
+        (header(tensor(shape=(33,), kind=2), tensors=1, data=64), "not whole blocks of 32"),
         (header(tensor(offset=4), tensors=1, data=64), "not aligned"),
-        (header(tensor(offset=64), tensors=1, data=64), "not complete"),
-        (header(tensor(shape=(17,)), tensors=1, data=64), "not complete"),
-        (header(tensor(offset=2**63), tensors=1, data=64), "not complete"),
+        (header(tensor(offset=64), tensors=1, data=64), "is incomplete"),
+        (header(tensor(shape=(17,)), tensors=1, data=64), "is incomplete"),
+        (header(tensor(offset=2**63), tensors=1, data=64), "is incomplete"),
         (header(tensor("a"), tensor("a", offset=32), tensors=2, data=64), "appears twice"),
         (header(tensor("a", (9,)), tensor("b", offset=32), tensors=2, data=64), "overlaps"),
         (header(tensor("a"), tensor("b"), tensors=2, data=64), "overlaps"),
     ],
 )
-def test_each_fault_is_refused_with_its_reason(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_each_error_is_refused_with_its_reason(tmp_path: Path, data: bytes, reason: str) -> None:
     error = refused(tmp_path, data)
     assert re.search(reason, error.message), error.message
 
 
-def test_a_cut_file_says_how_much_is_there(tmp_path: Path) -> None:
+def test_a_truncated_file_is_refused_with_its_size(tmp_path: Path) -> None:
     error = refused(tmp_path, header(tensor(shape=(1000,)), tensors=1, data=2000))
-    assert "ends after 2,064 of at least 4,064 bytes" in error.message
-    assert "download it again" in error.hint
+    assert "it has 2,064 of at least 4,064 bytes" in error.message
+    assert "Download it again" in error.hint
 
 
 def test_every_truncation_of_a_header_is_refused(tmp_path: Path) -> None:
@@ -153,11 +153,11 @@ def test_every_truncation_of_a_header_is_refused(tmp_path: Path) -> None:
             open_checkpoint(cut)
 
 
-@pytest.mark.parametrize("claimed", [2**27, 2**30, 2**40])
-def test_claims_larger_than_a_large_file_cost_nothing(tmp_path: Path, claimed: int) -> None:
-    # A sparse file, so that the claim is no larger than the file.
+@pytest.mark.parametrize("count", [2**27, 2**30, 2**40])
+def test_absurd_counts_in_a_large_file_cost_nothing(tmp_path: Path, count: int) -> None:
+    # A sparse file, so that the count fits the size of the file.
     path = tmp_path / "model.gguf"
-    for value in (struct.pack("<IQ", 8, claimed), struct.pack("<IQ", 4, claimed)):
+    for value in (struct.pack("<IQ", 8, count), struct.pack("<IQ", 4, count)):
         with path.open("wb") as file:
             file.write(header(entry("k", 9, value), entries=1))
             file.truncate(2**42 if sys.platform == "linux" else 2**31)
@@ -165,7 +165,7 @@ def test_claims_larger_than_a_large_file_cost_nothing(tmp_path: Path, claimed: i
             read_header(path)
 
 
-def test_many_arrays_of_strings_are_bounded_together(tmp_path: Path) -> None:
+def test_all_arrays_of_strings_share_one_limit(tmp_path: Path) -> None:
     million = struct.pack("<IQ", 8, 2**20) + bytes(8 * 2**20)
     path = tmp_path / "model.gguf"
     path.write_bytes(header(*(entry(f"k{i}", 9, million) for i in range(4)), entries=4))
@@ -175,7 +175,7 @@ def test_many_arrays_of_strings_are_bounded_together(tmp_path: Path) -> None:
     assert time.perf_counter() - started < 1.0
 
 
-def test_a_vocabulary_of_usual_size_is_read_quickly(tmp_path: Path) -> None:
+def test_a_typical_vocabulary_is_read_quickly(tmp_path: Path) -> None:
     tokens = b"".join(text(f"token {i}") for i in range(150_000))
     strings = struct.pack("<IQ", 8, 150_000) + tokens
     path = tmp_path / "model.gguf"
@@ -187,13 +187,13 @@ def test_a_vocabulary_of_usual_size_is_read_quickly(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def sound(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, int]:
-    """A whole tiny file, and how many of its bytes are the header."""
-    path = write_gguf(tmp_path_factory.mktemp("sound") / "model.gguf", "qwen2")
+def valid(tmp_path_factory: pytest.TempPathFactory) -> tuple[bytes, int]:
+    """Return the bytes of a tiny file, and the size of its header."""
+    path = write_gguf(tmp_path_factory.mktemp("valid") / "model.gguf", "qwen2")
     return path.read_bytes(), min(entry.offset for entry in read_header(path).tensors.values())
 
 
-def open_soon(path: Path, data: bytes) -> None:
+def open_quickly(path: Path, data: bytes) -> None:
     path.write_bytes(data)
     started = time.perf_counter()
     with named_errors_only():
@@ -207,23 +207,23 @@ def open_soon(path: Path, data: bytes) -> None:
         st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4
     )
 )
-def test_flipped_bits_give_named_errors_only(
-    tmp_path: Path, sound: tuple[bytes, int], changes: list[tuple[float, int]]
+def test_flipped_bits_raise_named_errors_only(
+    tmp_path: Path, valid: tuple[bytes, int], changes: list[tuple[float, int]]
 ) -> None:
-    data = bytearray(sound[0])
+    data = bytearray(valid[0])
     for place, bits in changes:
-        data[int(place * sound[1])] ^= bits
-    open_soon(tmp_path / "flipped.gguf", bytes(data))
+        data[int(place * valid[1])] ^= bits
+    open_quickly(tmp_path / "flipped.gguf", bytes(data))
 
 
 @SOME
 @given(place=st.floats(0, 1), garbage=st.binary(min_size=1, max_size=64), insert=st.booleans())
 def test_garbage_in_the_header_gives_named_errors_only(
-    tmp_path: Path, sound: tuple[bytes, int], place: float, garbage: bytes, insert: bool
+    tmp_path: Path, valid: tuple[bytes, int], place: float, garbage: bytes, insert: bool
 ) -> None:
-    data, head = sound
+    data, head = valid
     at = int(place * head)
-    open_soon(tmp_path / "garbage.gguf", data[:at] + garbage + data[at if insert else at + len(garbage) :])
+    open_quickly(tmp_path / "garbage.gguf", data[:at] + garbage + data[at if insert else at + len(garbage) :])
 
 
 @SOME
@@ -232,22 +232,22 @@ def test_garbage_in_the_header_gives_named_errors_only(
     number=st.sampled_from([0, 1, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**60, 2**63, 2**64 - 1]),
     nbytes=st.sampled_from([4, 8]),
 )
-def test_extreme_numbers_anywhere_give_named_errors_only(
-    tmp_path: Path, sound: tuple[bytes, int], place: float, number: int, nbytes: int
+def test_extreme_numbers_anywhere_raise_named_errors_only(
+    tmp_path: Path, valid: tuple[bytes, int], place: float, number: int, nbytes: int
 ) -> None:
-    data, head = sound
+    data, head = valid
     at = int(place * head)
     changed = (number % 2 ** (8 * nbytes)).to_bytes(nbytes, "little")
-    open_soon(tmp_path / "extreme.gguf", data[:at] + changed + data[at + nbytes :])
+    open_quickly(tmp_path / "extreme.gguf", data[:at] + changed + data[at + nbytes :])
 
 
 @SOME
 @given(tail=st.binary(max_size=400))
 def test_garbage_after_the_magic_gives_named_errors_only(tmp_path: Path, tail: bytes) -> None:
-    open_soon(tmp_path / "noise.gguf", b"GGUF" + struct.pack("<I", 3) + tail)
+    open_quickly(tmp_path / "noise.gguf", b"GGUF" + struct.pack("<I", 3) + tail)
 
 
-def test_refusing_a_large_header_takes_a_small_multiple_of_it(tmp_path: Path) -> None:
+def test_refusing_a_large_header_costs_a_small_multiple_of_its_size(tmp_path: Path) -> None:
     array = struct.pack("<IQ", 6, 2**23) + np.zeros(2**23, np.float32).tobytes()
     path = tmp_path / "model.gguf"
     path.write_bytes(header(entry("a", 9, array), entry("b", 9, struct.pack("<IQ", 6, 2**40)), entries=2))

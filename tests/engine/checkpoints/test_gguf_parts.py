@@ -1,4 +1,4 @@
-"""A model in several GGUF files is one model; a set that is not whole is refused by the name of the part."""
+"""Models in several GGUF files; an incomplete set is refused with the name of the part."""
 
 import shutil
 from pathlib import Path
@@ -16,14 +16,14 @@ from tests.engine.models import reference
 
 @pytest.fixture
 def parts(tmp_path: Path) -> list[Path]:
-    """A tiny Llama model in four files, 13 tensors in each but the last."""
+    """Return a tiny Llama model in four files, with 13 tensors in each except the last."""
     (tmp_path / "set").mkdir()
     convert(reference("llama", num_hidden_layers=5), tmp_path / "set" / "model.gguf", tensors_per_part=13)
     return sorted((tmp_path / "set").iterdir())
 
 
 def part(file: Path, tensor: str, metadata: dict[str, Any]) -> None:
-    """Put a part with one tensor and this metadata in the place of `file`."""
+    """Replace `file` with a part with one tensor and this metadata."""
     file.unlink()
     writer = gguf.GGUFWriter(file, "llama")
     for key, value in metadata.items():
@@ -35,7 +35,7 @@ def part(file: Path, tensor: str, metadata: dict[str, Any]) -> None:
     writer.close()
 
 
-def test_a_set_is_read_whole_from_any_of_its_parts(tmp_path: Path, parts: list[Path]) -> None:
+def test_a_set_is_read_completely_from_any_part(tmp_path: Path, parts: list[Path]) -> None:
     whole = open_checkpoint(convert(reference("llama", num_hidden_layers=5), tmp_path / "whole.gguf"))
     assert [file.name for file in parts] == [f"model-0000{number}-of-00004.gguf" for number in (1, 2, 3, 4)]
     for path in (*parts, parts[0].parent):
@@ -60,24 +60,28 @@ def test_a_missing_part_is_named(parts: list[Path], number: int) -> None:
 def test_a_damaged_part_is_named(parts: list[Path]) -> None:
     with parts[2].open("r+b") as file:
         file.truncate(parts[2].stat().st_size - 64)
-    with pytest.raises(BadCheckpoint, match=r"model-00003-of-00004\.gguf is not complete"):
+    with pytest.raises(BadCheckpoint, match=r"model-00003-of-00004\.gguf is incomplete"):
         open_checkpoint(parts[0])
 
 
 @pytest.mark.parametrize(
     ("tensor", "metadata", "reason"),
     [
-        ("a", {"split.no": 3, "split.count": 4, "split.tensors.count": 46}, "00004.* and should be"),
-        ("a", {"split.no": 3, "split.count": 5, "split.tensors.count": 47}, "00004.* and should be"),
-        ("a", {"split.no": 2, "split.count": 4, "split.tensors.count": 47}, "00004.* and should be"),
-        ("a", {"split.no": "3", "split.count": 4, "split.tensors.count": 47}, "00004.* and should be"),
-        ("a", {}, "00004.* and should be"),
+        ("a", {"split.no": 3, "split.count": 4, "split.tensors.count": 46}, "00004.* instead of"),
+        ("a", {"split.no": 3, "split.count": 5, "split.tensors.count": 47}, "00004.* instead of"),
+        ("a", {"split.no": 2, "split.count": 4, "split.tensors.count": 47}, "00004.* instead of"),
+        ("a", {"split.no": "3", "split.count": 4, "split.tensors.count": 47}, "00004.* instead of"),
+        ("a", {}, "00004.* instead of"),
         (
             "token_embd.weight",
             {"split.no": 3, "split.count": 4, "split.tensors.count": 47},
-            "00004.* token_embd.weight is in another part too",
+            "00004.* token_embd.weight is also in another part",
         ),
-        ("a", {"split.no": 3, "split.count": 4, "split.tensors.count": 47}, "hold 40 tensors.* hold 47"),
+        (
+            "a",
+            {"split.no": 3, "split.count": 4, "split.tensors.count": 47},
+            "contain 40 tensors instead of 47",
+        ),
     ],
 )
 def test_a_part_that_contradicts_the_others_is_refused(
@@ -90,11 +94,11 @@ def test_a_part_that_contradicts_the_others_is_refused(
 
 @pytest.mark.parametrize("name", ["model.gguf", "model-00001-of-00003.gguf", "model-00001-of-00000.gguf"])
 def test_a_part_under_another_name_is_refused(parts: list[Path], name: str) -> None:
-    with pytest.raises(BadCheckpoint, match="not named like one"):
+    with pytest.raises(BadCheckpoint, match="its name does not say so"):
         open_checkpoint(parts[0].rename(parts[0].with_name(name)))
 
 
-def test_parts_that_were_exchanged_are_refused(parts: list[Path]) -> None:
+def test_swapped_parts_are_refused(parts: list[Path]) -> None:
     aside = parts[1].rename(parts[1].with_suffix(".aside"))
     parts[2].rename(parts[1])
     aside.rename(parts[2])
@@ -102,7 +106,7 @@ def test_parts_that_were_exchanged_are_refused(parts: list[Path]) -> None:
         open_checkpoint(parts[0])
 
 
-def test_a_folder_with_parts_of_two_models_is_none(parts: list[Path]) -> None:
+def test_a_folder_with_parts_of_two_models_is_refused(parts: list[Path]) -> None:
     shutil.copy(parts[0], parts[0].with_name("other-00001-of-00004.gguf"))
     with pytest.raises((BadCheckpoint, UnsupportedModel), match=r"config\.json"):
         open_checkpoint(parts[0].parent)

@@ -1,4 +1,4 @@
-"""GPTQ and AWQ folders are read as their settings and headers say; what does not fit is refused by name."""
+"""GPTQ and AWQ folders: reading settings and headers, and refusing mismatches by name."""
 
 import json
 from pathlib import Path
@@ -46,13 +46,13 @@ def awq_parts(size: int = 32) -> Arrays:
 def write(
     folder: Path,
     parts: Arrays,
-    said: Any,
+    config: Any,
     others: Arrays | None = None,
     files: dict[str, Any] | None = None,
     module: str = MODULE,
 ) -> Path:
-    """A folder with one packed matrix; said: quantization_config; files: settings in files of their own."""
-    write_folder(folder, {"quantization_config": said} if said is not None else None)
+    """Write a folder with one packed matrix. config: quantization_config; files: separate settings files."""
+    write_folder(folder, {"quantization_config": config} if config is not None else None)
     plain = load_file(folder / "model.safetensors")
     tensors = plain | {f"{module}.{part}": array for part, array in parts.items()} | (others or {})
     save_file(tensors, folder / "model.safetensors")
@@ -61,16 +61,16 @@ def write(
     return folder
 
 
-# -- sound folders -------------------------------------------------------------------------------------------
+# -- valid folders -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 8])
-@pytest.mark.parametrize("size", [32, 64, -1])  # 64: the last group is short
+@pytest.mark.parametrize("size", [32, 64, -1])  # 64: the last group is shorter
 @pytest.mark.parametrize(("layout", "offset"), [(None, 1), ("gptq", 1), ("gptq_v2", 0)])
 def test_a_gptq_matrix_is_a_weight(tmp_path: Path, bits: int, size: int, layout: str, offset: int) -> None:
     parts = gptq_parts(bits, COLUMNS if size == -1 else size)
-    said = GPTQ | {"bits": bits, "group_size": size, "checkpoint_format": layout}
-    checkpoint = open_checkpoint(write(tmp_path, parts, said))
+    config = GPTQ | {"bits": bits, "group_size": size, "checkpoint_format": layout}
+    checkpoint = open_checkpoint(write(tmp_path, parts, config))
     weight = checkpoint.weights[f"{MODULE}.weight"]
     assert (weight.shape, weight.format) == ((ROWS, COLUMNS), "GPTQ")
     assert weight.groups == Groups(bits, COLUMNS if size == -1 else size, offset)
@@ -83,8 +83,8 @@ def test_a_gptq_matrix_is_a_weight(tmp_path: Path, bits: int, size: int, layout:
 @pytest.mark.parametrize("size", [32, -1])
 def test_an_awq_matrix_is_a_weight(tmp_path: Path, size: int) -> None:
     parts = awq_parts(COLUMNS if size == -1 else size)
-    said = AWQ | {"group_size": size, "version": "GEMM"}
-    weight = open_checkpoint(write(tmp_path, parts, said)).weights[f"{MODULE}.weight"]
+    config = AWQ | {"group_size": size, "version": "GEMM"}
+    weight = open_checkpoint(write(tmp_path, parts, config)).weights[f"{MODULE}.weight"]
     assert (weight.shape, weight.format) == ((ROWS, COLUMNS), "AWQ")
     assert weight.groups == Groups(4, COLUMNS if size == -1 else size, 0)
     assert [read_span(span).tobytes() for span in weight.spans] == [part.tobytes() for part in parts.values()]
@@ -104,38 +104,38 @@ def test_the_format_names_the_type_of_the_scales(
     assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == method.upper() + ending
 
 
-def test_settings_of_older_folders_stand_in_files_of_their_own(tmp_path: Path) -> None:
-    said = {"bits": 4, "group_size": 32, "desc_act": False}
-    folder = write(tmp_path / "a", gptq_parts(), None, files={"quantize_config.json": said})
+def test_older_folders_have_separate_settings_files(tmp_path: Path) -> None:
+    config = {"bits": 4, "group_size": 32, "desc_act": False}
+    folder = write(tmp_path / "a", gptq_parts(), None, files={"quantize_config.json": config})
     assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "GPTQ"
-    said = {"w_bit": 4, "q_group_size": 32, "zero_point": True, "version": "GEMM"}
-    folder = write(tmp_path / "b", awq_parts(), None, files={"quant_config.json": said})
+    config = {"w_bit": 4, "q_group_size": 32, "zero_point": True, "version": "GEMM"}
+    folder = write(tmp_path / "b", awq_parts(), None, files={"quant_config.json": config})
     assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "AWQ"
 
 
-def test_settings_of_a_folder_that_is_not_quantized_are_left_alone(tmp_path: Path) -> None:
+def test_settings_of_an_unquantized_folder_are_ignored(tmp_path: Path) -> None:
     folder = write(tmp_path, {}, None, files={"quantize_config.json": {"bits": 5}})
     assert {weight.format for weight in open_checkpoint(folder).weights.values()} == {"F32"}
 
 
-def test_both_places_of_settings_complete_each_other(tmp_path: Path) -> None:
+def test_settings_from_both_places_are_combined(tmp_path: Path) -> None:
     folder = write(
         tmp_path, gptq_parts(), GPTQ, files={"quantize_config.json": GPTQ | {"checkpoint_format": "gptq_v2"}}
     )
     assert open_checkpoint(folder).weights[f"{MODULE}.weight"].groups == Groups(4, 32, 0)
 
 
-def test_a_file_of_settings_need_not_repeat_the_method(tmp_path: Path) -> None:
+def test_a_settings_file_need_not_name_the_method(tmp_path: Path) -> None:
     files = {"quantize_config.json": {"w_bit": 4, "q_group_size": 32}}
     folder = write(tmp_path, awq_parts(), AWQ, files=files)
     assert open_checkpoint(folder).weights[f"{MODULE}.weight"].format == "AWQ"
 
 
-def test_single_matrices_may_have_settings_of_their_own(tmp_path: Path) -> None:
+def test_matrices_can_have_their_own_settings(tmp_path: Path) -> None:
     other = "model.layers.1.mlp.up_proj"
     others = {f"{other}.{part}": array for part, array in gptq_parts(8, 16).items()}
-    said = GPTQ | {"dynamic": {"+:.*up_proj.*": {"bits": 8, "group_size": 16}, "-:.*lm_head.*": {}}}
-    weights = open_checkpoint(write(tmp_path, gptq_parts(), said, others)).weights
+    config = GPTQ | {"dynamic": {"+:.*up_proj.*": {"bits": 8, "group_size": 16}, "-:.*lm_head.*": {}}}
+    weights = open_checkpoint(write(tmp_path, gptq_parts(), config, others)).weights
     assert weights[f"{MODULE}.weight"].groups == Groups(4, 32, 1)
     assert weights[f"{other}.weight"].groups == Groups(8, 16, 1)
 
@@ -151,9 +151,7 @@ def test_a_quantized_head_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("act_order", [False, True])
-def test_an_index_of_groups_may_be_missing_where_columns_are_in_order(
-    tmp_path: Path, act_order: bool
-) -> None:
+def test_g_idx_may_be_missing_where_columns_are_in_order(tmp_path: Path, act_order: bool) -> None:
     parts = gptq_parts()
     del parts["g_idx"]
     folder = write(tmp_path, parts, GPTQ | {"desc_act": act_order})
@@ -164,7 +162,7 @@ def test_an_index_of_groups_may_be_missing_where_columns_are_in_order(
         assert len(open_checkpoint(folder).weights[f"{MODULE}.weight"].spans) == 3
 
 
-def test_biases_of_zeros_are_left_out_where_the_model_has_none(tmp_path: Path) -> None:
+def test_zero_biases_are_dropped_where_the_model_has_none(tmp_path: Path) -> None:
     zeros, ones = np.zeros(ROWS, np.float16), np.ones(ROWS, np.float16)
     other = "model.layers.1.self_attn.q_proj"
     others: Arrays = {f"{other}.{part}": array for part, array in gptq_parts().items()}
@@ -175,11 +173,11 @@ def test_biases_of_zeros_are_left_out_where_the_model_has_none(tmp_path: Path) -
     assert without_zero_biases(weights, {f"{MODULE}.bias"}) == weights
 
 
-# -- what is refused -----------------------------------------------------------------------------------------
+# -- refusals ------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("said", "named"),
+    ("config", "named"),
     [
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
         ({"quant_method": "fp8"}, "fp8"),
@@ -199,15 +197,15 @@ def test_biases_of_zeros_are_left_out_where_the_model_has_none(tmp_path: Path) -
         (GPTQ | {"dynamic": {"+:.*down.*": {"bits": 6}}}, "6 bits"),
     ],
 )
-def test_other_methods_and_layouts_are_refused_by_name(tmp_path: Path, said: Any, named: str) -> None:
-    parts = awq_parts() if said.get("quant_method") == "awq" else gptq_parts()
+def test_other_methods_and_layouts_are_refused_by_name(tmp_path: Path, config: Any, named: str) -> None:
+    parts = awq_parts() if config.get("quant_method") == "awq" else gptq_parts()
     with pytest.raises(UnsupportedModel, match=named) as caught:
-        open_checkpoint(write(tmp_path, parts, said))
+        open_checkpoint(write(tmp_path, parts, config))
     assert caught.value.hint
 
 
 @pytest.mark.parametrize(
-    "said",
+    "config",
     [
         GPTQ | {"bits": "4"},
         GPTQ | {"bits": True},
@@ -221,22 +219,22 @@ def test_other_methods_and_layouts_are_refused_by_name(tmp_path: Path, said: Any
         "gptq",
     ],
 )
-def test_senseless_settings_are_refused(tmp_path: Path, said: Any) -> None:
+def test_invalid_settings_are_refused(tmp_path: Path, config: Any) -> None:
     with pytest.raises(BadCheckpoint) as caught:
-        open_checkpoint(write(tmp_path, gptq_parts(), said))
+        open_checkpoint(write(tmp_path, gptq_parts(), config))
     assert caught.value.hint
 
 
 @pytest.mark.parametrize("change", [{"bits": 8}, {"group_size": 64}, {"checkpoint_format": "gptq_v2"}])
-def test_settings_that_contradict_each_other_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    said = GPTQ | {"checkpoint_format": "gptq"}
-    folder = write(tmp_path, gptq_parts(), said, files={"quantize_config.json": said | change})
+def test_contradictory_settings_are_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    config = GPTQ | {"checkpoint_format": "gptq"}
+    folder = write(tmp_path, gptq_parts(), config, files={"quantize_config.json": config | change})
     with pytest.raises(BadCheckpoint, match="contradict"):
         open_checkpoint(folder)
 
 
 def test_packed_weights_without_settings_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadCheckpoint, match="does not say how"):
+    with pytest.raises(BadCheckpoint, match="no valid quantization settings"):
         open_checkpoint(write(tmp_path, gptq_parts(), None))
 
 
@@ -248,11 +246,11 @@ def test_settings_without_packed_weights_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("missing", ["qweight", "qzeros", "scales"])
 @pytest.mark.parametrize("method", ["gptq", "awq"])
 def test_missing_parts_are_refused(tmp_path: Path, missing: str, method: str) -> None:
-    parts, said = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
+    parts, config = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
     others = {f"model.layers.1.mlp.up_proj.{part}": array for part, array in parts.items()}
     del parts[missing]
     with pytest.raises(BadCheckpoint, match=f"{MODULE}.*{missing} (is|are) missing"):
-        open_checkpoint(write(tmp_path, parts, said, others))
+        open_checkpoint(write(tmp_path, parts, config, others))
 
 
 WRONG: list[tuple[str, str, Any]] = [
@@ -277,11 +275,11 @@ WRONG: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("method", "part", "array"), WRONG)
-def test_parts_that_do_not_fit_are_refused(tmp_path: Path, method: str, part: str, array: Any) -> None:
-    parts, said = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
+def test_mismatched_parts_are_refused(tmp_path: Path, method: str, part: str, array: Any) -> None:
+    parts, config = (gptq_parts(), GPTQ) if method == "gptq" else (awq_parts(), AWQ)
     parts[part] = array
     with pytest.raises(BadCheckpoint, match=MODULE) as caught:
-        open_checkpoint(write(tmp_path, parts, said))
+        open_checkpoint(write(tmp_path, parts, config))
     assert caught.value.hint
 
 
@@ -311,12 +309,12 @@ def test_a_quantized_embedding_is_refused(tmp_path: Path) -> None:
         open_checkpoint(folder)
 
 
-def test_two_group_sizes_that_both_fit_are_refused(tmp_path: Path) -> None:
+def test_ambiguous_group_sizes_are_refused(tmp_path: Path) -> None:
     parts = gptq_parts(size=64)
-    del parts["g_idx"]  # with it the size of a group is not asked
-    said = GPTQ | {"group_size": 64, "dynamic": {"+:.*up_proj.*": {"group_size": 48}}}
-    with pytest.raises(BadCheckpoint, match="more than one"):
-        open_checkpoint(write(tmp_path, parts, said))
+    del parts["g_idx"]  # with a g_idx, the group size does not matter
+    config = GPTQ | {"group_size": 64, "dynamic": {"+:.*up_proj.*": {"group_size": 48}}}
+    with pytest.raises(BadCheckpoint, match="ambiguous"):
+        open_checkpoint(write(tmp_path, parts, config))
 
 
 JSON = st.recursive(
@@ -330,11 +328,13 @@ KEYS = st.sampled_from(
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(said=JSON | st.dictionaries(KEYS, JSON), method=st.sampled_from([GPTQ, AWQ, {}]), other=JSON)
-def test_any_settings_give_named_errors_only(tmp_path: Path, said: Any, method: Any, other: Any) -> None:
+@given(config=JSON | st.dictionaries(KEYS, JSON), method=st.sampled_from([GPTQ, AWQ, {}]), other=JSON)
+def test_arbitrary_settings_raise_named_errors_only(
+    tmp_path: Path, config: Any, method: Any, other: Any
+) -> None:
     if not (tmp_path / "model.safetensors").exists():
         write(tmp_path, gptq_parts(), GPTQ)
-    merged = {**method, **said} if isinstance(said, dict) else said
+    merged = {**method, **config} if isinstance(config, dict) else config
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama", "quantization_config": merged}))
     (tmp_path / "quantize_config.json").write_text(json.dumps(other))
     with named_errors_only():

@@ -1,4 +1,4 @@
-"""Tensors get the names of the text model's parameters, whatever the checkpoint calls them."""
+"""Translating the tensor names of checkpoints to the parameter names of text models."""
 
 import json
 from pathlib import Path
@@ -36,7 +36,7 @@ def numbers(folder: Path) -> dict[str, bytes]:
     }
 
 
-# -- pictures ------------------------------------------------------------------------------------------------
+# -- wrappers ------------------------------------------------------------------------------------------------
 
 WRAPPED = {
     "gemma3": {"model_type": "gemma3_text", **SIZES},
@@ -83,7 +83,7 @@ def test_a_text_configuration_need_not_name_its_type(tmp_path: Path, wrapper: st
     assert open_checkpoint(folder).architecture == WRAPPED[wrapper]["model_type"]
 
 
-def test_settings_of_a_quantized_wrapper_count_for_the_text_model(tmp_path: Path) -> None:
+def test_quantization_settings_of_a_wrapper_apply_to_the_text_model(tmp_path: Path) -> None:
     config = {
         "model_type": "gemma3",
         "text_config": WRAPPED["gemma3"],
@@ -93,7 +93,7 @@ def test_settings_of_a_quantized_wrapper_count_for_the_text_model(tmp_path: Path
         open_checkpoint(write(tmp_path, config, {}))
 
 
-def test_a_text_model_is_no_wrapper_though_it_names_a_text_config(tmp_path: Path) -> None:
+def test_a_text_model_with_a_text_config_is_no_wrapper(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, {"text_config": {"model_type": "gemma3_text"}})
     assert open_checkpoint(folder).architecture == "llama"
 
@@ -111,7 +111,7 @@ MIXTURE = dict(SIZES, num_local_experts=3, num_experts_per_tok=2, model_type="mi
 
 
 def mixture(folder: Path, original: bool) -> dict[str, torch.Tensor]:
-    """The parameters of a Mixtral that transformers wrote, in its original form or as they are, 3-D."""
+    """Write a Mixtral, in its original form or with 3-D parameters, and return its parameters."""
     torch.manual_seed(0)
     config = AutoConfig.for_model(**MIXTURE)
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
@@ -120,7 +120,7 @@ def mixture(folder: Path, original: bool) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("original", [True, False])
-def test_each_expert_is_three_matrices(tmp_path: Path, original: bool) -> None:
+def test_each_expert_has_three_matrices(tmp_path: Path, original: bool) -> None:
     parameters = mixture(tmp_path, original)
     assert any("block_sparse_moe" in name for name in load_file(tmp_path / "model.safetensors")) is original
     weights = open_checkpoint(tmp_path).weights
@@ -163,7 +163,7 @@ def test_packed_experts_are_renamed_too(tmp_path: Path) -> None:
     assert {weight.format for weight in weights.values()} == {"GPTQ"}
 
 
-def test_written_names_are_those_of_the_original_form(tmp_path: Path) -> None:
+def test_hub_names_are_those_of_the_original_form(tmp_path: Path) -> None:
     mixture(tmp_path, original=True)
     names = load_file(tmp_path / "model.safetensors").keys()
     assert {hub_name("mixtral", name) for name in open_checkpoint(tmp_path).weights} == names
@@ -171,9 +171,9 @@ def test_written_names_are_those_of_the_original_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(4,), (4, 6), (2, 3, 4), (2, 0, 4), (0, 4, 4)])
-def test_stacks_that_cannot_be_cut_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
+def test_stacks_that_cannot_be_split_are_refused(tmp_path: Path, shape: tuple[int, ...]) -> None:
     tensors = {"model.layers.0.mlp.experts.gate_up_proj": np.ones(shape, np.float32)}
-    with pytest.raises(BadCheckpoint, match="no stack of matrices"):
+    with pytest.raises(BadCheckpoint, match="not a stack of matrices"):
         open_checkpoint(write(tmp_path, {"model_type": "mixtral"}, tensors))
 
 

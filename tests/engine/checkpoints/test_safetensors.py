@@ -1,4 +1,4 @@
-"""Folders of safetensors are read as they are; what is damaged or unsafe is refused by name."""
+"""Folders of safetensors: reading valid ones, refusing damaged and unsafe ones by name."""
 
 import json
 import pickle
@@ -24,7 +24,7 @@ SOME = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCh
 
 
 def file_with(header: Any, data: bytes = b"") -> bytes:
-    """A file with this header: an object, or its raw text."""
+    """Return a file with this header, given as an object or as raw text."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + data
 
@@ -53,11 +53,11 @@ def refused(folder: Path, data: bytes) -> BadCheckpoint | UnsupportedModel:
     return caught.value
 
 
-# -- sound folders -------------------------------------------------------------------------------------------
+# -- valid folders -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("shards", [1, 2])
-def test_spans_hold_what_safetensors_itself_loads(tmp_path: Path, shards: int) -> None:
+def test_spans_equal_what_safetensors_loads(tmp_path: Path, shards: int) -> None:
     folder = write_folder(tmp_path / "model", shards=shards)
     checkpoint = open_checkpoint(folder)
     expected = {
@@ -71,12 +71,12 @@ def test_spans_hold_what_safetensors_itself_loads(tmp_path: Path, shards: int) -
     assert checkpoint.generation.eos_token_ids == (2,)
 
 
-def test_the_file_itself_may_be_named(tmp_path: Path) -> None:
+def test_a_file_can_be_opened_directly(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "model")
     assert open_checkpoint(folder / "model.safetensors").weights == open_checkpoint(folder).weights
 
 
-def test_every_plain_type_is_read(tmp_path: Path) -> None:
+def test_every_plain_number_type_is_read(tmp_path: Path) -> None:
     types = ("float64", "float32", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
     arrays = {kind: np.ones((2, 3), kind) for kind in types} | {"empty": np.ones((0, 3), "float32")}
     save_file({**arrays, "scalar": np.array(3.0, "float32")}, tmp_path / "a.safetensors")
@@ -96,7 +96,7 @@ def test_every_plain_type_is_read(tmp_path: Path) -> None:
     assert read_span(spans["empty"]).size == 0
 
 
-def test_the_configuration_is_what_transformers_takes(tmp_path: Path) -> None:
+def test_transformers_accepts_the_configuration(tmp_path: Path) -> None:
     folder = write_folder(
         tmp_path, {"rope_theta": 5e5, "rope_scaling": {"rope_type": "linear", "factor": 2.0}}
     )
@@ -119,8 +119,8 @@ def test_a_missing_head_is_tied_and_a_copy_of_a_tied_head_ignored(tmp_path: Path
 
 def test_end_tokens_come_from_both_configurations(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, {"eos_token_id": [2, 3]})
-    said = {"eos_token_id": [5, 2], "temperature": 0.7, "top_k": 20, "top_p": "much", "bos_token_id": 1}
-    (folder / "generation_config.json").write_text(json.dumps(said))
+    settings = {"eos_token_id": [5, 2], "temperature": 0.7, "top_k": 20, "top_p": "much", "bos_token_id": 1}
+    (folder / "generation_config.json").write_text(json.dumps(settings))
     generation = open_checkpoint(folder).generation
     assert generation.eos_token_ids == (5, 2, 3)
     assert (generation.temperature, generation.top_k, generation.top_p) == (0.7, 20, None)
@@ -133,37 +133,37 @@ def test_end_tokens_come_from_both_configurations(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "not complete"),
-        (b"1234567", "not complete"),
-        (struct.pack("<Q", 2**63), "claims a header"),
-        (struct.pack("<Q", 100_000_001), "claims a header"),
-        (struct.pack("<Q", 1000) + b"{}", "not complete"),
+        (b"", "is incomplete"),
+        (b"1234567", "is incomplete"),
+        (struct.pack("<Q", 2**63), "declares a header"),
+        (struct.pack("<Q", 100_000_001), "declares a header"),
+        (struct.pack("<Q", 1000) + b"{}", "is incomplete"),
         (file_with(b"{"), "not valid JSON"),
         (file_with(b"\xff\xfe"), "not valid JSON"),
-        (file_with(b"[1]"), "no JSON object"),
+        (file_with(b"[1]"), "not contain a JSON object"),
         (file_with(b"[" * 90_000), "not valid JSON"),
         (file_with(b'{"a": 1, "a": 2}'), "appears twice"),
-        (file_with({"a": 1}), "no object"),
-        (file_with({"a": {}}), "wrong kind"),
-        (file_with({"a": floats(0, 8) | {"shape": "2"}}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8, [2.0])}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8, [True])}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8, [-2])}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8, [2] * 9)}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8) | {"data_offsets": [0]}}, bytes(8)), "no pair"),
-        (file_with({"a": floats(0, 8) | {"data_offsets": [-4, 4]}}, bytes(8)), "wrong kind"),
-        (file_with({"a": floats(0, 8, [3])}, bytes(8)), "8 bytes do not hold"),
-        (file_with({"a": floats(8, 0, [2])}, bytes(8)), "do not hold"),
-        (file_with({"a": floats(0, 8, [2**62, 2**62])}, bytes(8)), "do not hold"),
-        (file_with({"a": floats(0, 8)}, bytes(7)), "not complete"),
-        (file_with({"a": floats(2**62, 2**62 + 8)}, bytes(8)), "not complete"),
+        (file_with({"a": 1}), "not an object"),
+        (file_with({"a": {}}), "wrong type"),
+        (file_with({"a": floats(0, 8) | {"shape": "2"}}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8, [2.0])}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8, [True])}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8, [-2])}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8, [2] * 9)}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8) | {"data_offsets": [0]}}, bytes(8)), "not a pair"),
+        (file_with({"a": floats(0, 8) | {"data_offsets": [-4, 4]}}, bytes(8)), "wrong type"),
+        (file_with({"a": floats(0, 8, [3])}, bytes(8)), "8 bytes do not match"),
+        (file_with({"a": floats(8, 0, [2])}, bytes(8)), "do not match"),
+        (file_with({"a": floats(0, 8, [2**62, 2**62])}, bytes(8)), "do not match"),
+        (file_with({"a": floats(0, 8)}, bytes(7)), "is incomplete"),
+        (file_with({"a": floats(2**62, 2**62 + 8)}, bytes(8)), "is incomplete"),
         (file_with({"a": floats(0, 8), "b": floats(4, 12)}, bytes(12)), "overlaps a"),
         (file_with({"a": floats(0, 8), "b": floats(0, 8)}, bytes(12)), "overlaps a"),
         (file_with({"a": floats(0, 8, [16], "F4")}, bytes(8)), "stores a as 'F4'"),
         (file_with({"a": floats(0, 18, [32], "Q4_0")}, bytes(18)), "stores a as 'Q4_0'"),
     ],
 )
-def test_each_fault_of_a_file_is_refused_with_its_reason(tmp_path: Path, data: bytes, reason: str) -> None:
+def test_each_error_in_a_file_is_refused_with_its_reason(tmp_path: Path, data: bytes, reason: str) -> None:
     assert reason in refused(tmp_path, data).message
 
 
@@ -183,7 +183,7 @@ def test_every_truncation_is_refused(tmp_path: Path) -> None:
         st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=4
     )
 )
-def test_flipped_bits_give_named_errors_only(tmp_path: Path, changes: list[tuple[float, int]]) -> None:
+def test_flipped_bits_raise_named_errors_only(tmp_path: Path, changes: list[tuple[float, int]]) -> None:
     folder = write_folder(tmp_path / "model")
     data = bytearray((folder / "model.safetensors").read_bytes())
     head = 8 + struct.unpack_from("<Q", data)[0]
@@ -215,15 +215,15 @@ def test_any_json_gives_named_errors_only(tmp_path: Path, header: Any, config: A
     write_folder(tmp_path)
     (tmp_path / "model.safetensors").write_bytes(file_with(header, bytes(64)))
     (tmp_path / "model.safetensors.index.json").write_text(json.dumps(index))
-    for said in (config, {"model_type": "llama"}):
-        (tmp_path / "config.json").write_text(json.dumps(said))
+    for content in (config, {"model_type": "llama"}):
+        (tmp_path / "config.json").write_text(json.dumps(content))
         with named_errors_only():
             open_checkpoint(tmp_path)
 
 
 def test_a_short_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(bytes(10))
-    with pytest.raises(BadCheckpoint, match="ends after 10 of at least 12 bytes"):
+    with pytest.raises(BadCheckpoint, match="it has 10 of at least 12 bytes"):
         read_span(Span(tmp_path / "a", 4, 8, (2,), "F32"))
 
 
@@ -237,7 +237,7 @@ def test_a_short_read_is_refused(tmp_path: Path) -> None:
 def test_shards_outside_the_folder_are_refused(tmp_path: Path, shard: str) -> None:
     folder = write_folder(tmp_path / "model", shards=2)
     (folder / "model.safetensors.index.json").write_text(json.dumps({"weight_map": {"a": shard}}))
-    with pytest.raises(BadCheckpoint, match="no file of this folder"):
+    with pytest.raises(BadCheckpoint, match="not a file of this folder"):
         open_checkpoint(folder)
 
 
@@ -248,7 +248,7 @@ def test_a_missing_shard_and_a_tensor_in_the_wrong_shard_are_refused(tmp_path: P
     index.write_text(
         json.dumps({"weight_map": places | {"model.norm.weight": places["model.embed_tokens.weight"]}})
     )
-    with pytest.raises(BadCheckpoint, match=r"does not hold model\.norm\.weight"):
+    with pytest.raises(BadCheckpoint, match=r"does not contain model\.norm\.weight"):
         open_checkpoint(folder)
     index.write_text(json.dumps({"weight_map": places}))
     (folder / "model-00002-of-00002.safetensors").unlink()
@@ -256,7 +256,7 @@ def test_a_missing_shard_and_a_tensor_in_the_wrong_shard_are_refused(tmp_path: P
         open_checkpoint(folder)
 
 
-def test_pickle_files_are_refused_and_never_opened(tmp_path: Path) -> None:
+def test_pickle_files_are_refused_unopened(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "model")
     (folder / "model.safetensors").unlink()
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps([1]))
@@ -265,7 +265,7 @@ def test_pickle_files_are_refused_and_never_opened(tmp_path: Path) -> None:
             open_checkpoint(path)
 
 
-def test_shipped_code_is_refused_only_where_it_would_be_needed(tmp_path: Path) -> None:
+def test_shipped_code_is_refused_only_where_it_is_needed(tmp_path: Path) -> None:
     code = {"auto_map": {"AutoModelForCausalLM": "modeling.Model"}}
     assert (
         "auto_map" not in open_checkpoint(write_folder(tmp_path / "a", {"model_type": "phi3", **code})).config
@@ -274,7 +274,7 @@ def test_shipped_code_is_refused_only_where_it_would_be_needed(tmp_path: Path) -
         open_checkpoint(write_folder(tmp_path / "b", {"model_type": "chatglm", **code}))
 
 
-def test_a_folder_without_a_model_says_what_is_missing(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_is_refused_with_the_missing_file(tmp_path: Path) -> None:
     with pytest.raises(BadCheckpoint, match=r"config\.json"):
         open_checkpoint(tmp_path)
     (tmp_path / "config.json").write_text('{"model_type": "llama"}')

@@ -1,5 +1,5 @@
-"""Growth against a brute-force reference: enumerate every path of a small language, take the best `budget` by
-score."""
+"""Growth compared with a brute-force reference, which enumerates every path of a small language and takes
+the best `budget` by score."""
 
 import math
 
@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drafting.best_first import BestFirst
-from engine.tree import ROOT, SOURCE_DRAFT
+from engine.tree import ROOT, SOURCE_DRAFT, follow
 
 VOCABULARY, DEPTH = 3, 4
 
 
 def language(seed: int):
-    """path -> log-probabilities [VOCABULARY] of the next token; the same path always gives the same."""
+    """path -> log-probabilities [VOCABULARY] of the next token, always the same for the same path."""
 
     def log_probs(path: tuple[int, ...]) -> np.ndarray:
         logits = np.random.default_rng([seed, *path, len(path)]).normal(scale=2.0, size=VOCABULARY)
@@ -82,12 +82,12 @@ def test_every_smaller_snapshot_is_the_best_of_its_size_and_connected(seed, budg
 
 @settings(max_examples=80, deadline=None)
 @parameters
-def test_no_round_is_run_that_is_not_worth_it(seed, budget, beams, depth, decay):
+def test_only_worthwhile_rounds_are_run(seed, budget, beams, depth, decay):
     worth = 0.2
     thrifty = grown(seed, budget, beams, depth, decay, worth)
     free = grown(seed, budget, beams, depth, decay)
     assert not thrifty.frontier(beams)
-    # What is missing hangs on nodes that are rarely reached; what is there is as it would be anyway.
+    # Missing nodes are below nodes that are rarely reached; the others are as in unlimited growth.
     paths = set(paths_of(thrifty.snapshot(budget)))
     scores = brute_force(seed, 10_000, depth, decay)
     lost = {path[:-1] for path in set(paths_of(free.snapshot(budget))) - paths} & {*paths, ()}
@@ -107,5 +107,5 @@ def test_follow_goes_as_far_as_the_tree_does():
     grower = BestFirst(10, 3, 0.9, SOURCE_DRAFT)
     grower.expand([ROOT], np.asarray([[4, 5]]), np.asarray([[-0.5, -1.0]], np.float32))
     grower.expand([1], np.asarray([[7, 8]]), np.asarray([[-0.5, -1.0]], np.float32))
-    assert [grower.tokens[node] for node in grower.follow([5, 7, 9])] == [5, 7]
-    assert grower.follow([9]) == []
+    assert [grower.tokens[node] for node in follow(grower.children(), [5, 7, 9])] == [5, 7]
+    assert follow(grower.children(), [9]) == []

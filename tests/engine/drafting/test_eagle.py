@@ -1,20 +1,20 @@
-"""EAGLE's trees against growth by the plain formulas, on text and states a target gave by itself."""
+"""EAGLE's trees compared with growth by the plain formulas, on text and states of a target."""
 
 import pytest
 import torch
 
-from engine.drafting import Limits
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
 from engine.drafting.best_first import BestFirst
 from engine.drafting.eagle import BRANCH, DECAY, EagleDrafter
 from engine.heads import load_heads, open_heads
-from engine.model import no_watch
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
 from engine.tree import ROOT, SOURCE_HEADS
-from engine.verification import TargetVerifier
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, run
 from tests.engine.heads import made
 from tests.engine.models import ours, reference
-from tests.engine.test_decoding import CAPACITY, PROMPT, run
 
 KINDS = ("eagle", "eagle_bias", "eagle3")
 
@@ -41,13 +41,13 @@ def head(tmp_path, target, kind):
 
 def grown(drafter, limits):
     drafter.plant(limits)
-    while drafter.grow(1, no_watch):
+    while drafter.grow(1, no_progress):
         pass
     return drafter.snapshot(limits.budget)
 
 
 def expected_tree(module, kind, context, limits):
-    """Grown with states of transformers' own model for the context, and the head's guesses behind it."""
+    """Grow a tree with states of transformers' own model for the context, and the head's guesses after it."""
     weights = made.random_weights(kind)
     table = module.get_input_embeddings().weight.detach()
     lm_head = module.get_output_embeddings().weight.detach()
@@ -88,32 +88,34 @@ def same_tree(found, expected):
 
 
 def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration(module, target, kind, head):
-    """So guessed states are replaced by true ones, and nothing is shifted."""
-    limits = Limits(12, 4, 4)
+    """Guessed states are replaced by true ones, and nothing is shifted."""
+    limits = TreeLimits(12, 4, 4)
     drafter, sampler = EagleDrafter(head), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_watch)
+    verdict = verifier.read(PROMPT, drafter, no_progress)
     context = [*PROMPT, verdict.bonus]
-    drafter.begin(context, sampler, no_watch)
-    drafter.observe_prefill(verdict.said)
+    drafter.begin(context, sampler, no_progress)
+    drafter.observe_prefill(verdict.feedback)
     accepted = 0
     for _ in range(12):
         tree = grown(drafter, limits)
         same_tree(tree, expected_tree(module, kind, context, limits))
-        verdict = verifier.verify(context, tree, drafter, no_watch)
+        verdict = verifier.verify(context, tree, drafter, no_progress)
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
         verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
-        drafter.advance(tokens, verdict.said)
+        drafter.advance(tokens, verdict.feedback)
         context += tokens
         accepted += len(verdict.accepted)
-    assert accepted, "no accepted node was ever looked at"
+    assert accepted, "no accepted node was ever checked"
 
 
-def test_near_the_end_of_the_context_no_more_is_expanded_than_the_cache_holds(tmp_path, target, monkeypatch):
-    """Nodes it expanded keep their rows even when better ones push them out of the tree."""
-    room = 40
+def test_near_the_end_of_the_context_only_nodes_that_fit_the_cache_are_expanded(
+    tmp_path, target, monkeypatch
+):
+    """Expanded nodes keep their rows even when better ones push them out of the tree."""
+    capacity = 40
     weights = made.random_weights("eagle")
-    head = load_heads(open_heads(made.save(tmp_path, "eagle", weights)), target, room)
+    head = load_heads(open_heads(made.save(tmp_path, "eagle", weights)), target, capacity)
     log_probs = torch.tensor([0.5, 0.45, *[0.005] * 8]).log()
     monkeypatch.setattr(
         head,
@@ -128,6 +130,6 @@ def test_near_the_end_of_the_context_no_more_is_expanded_than_the_cache_holds(tm
         64,
         beams=64,
         max_new_tokens=500,
-        target=Sequence(target, room),
+        target=Sequence(target, capacity),
     )
-    assert len(PROMPT) + len(found.tokens) == room
+    assert len(PROMPT) + len(found.tokens) == capacity

@@ -4,38 +4,38 @@ import numpy as np
 import pytest
 import torch
 
-from engine.budget import FixedLimits
-from engine.decoding import Iterated, decode
-from engine.drafting import Lanes, Limits, Said
+from engine.decoding.budget import FixedLimits
+from engine.decoding.iteration import Iterated, decode
+from engine.decoding.verification import Verdict, accept
+from engine.drafting import Feedback, Lanes, TreeLimits
 from engine.drafting.lookahead import (
     FIRST_TOKENS,
-    MOST_LANES,
-    MOST_PER_TOKEN,
+    MAX_LANES,
+    MAX_PER_TOKEN,
     NGRAM,
     LookaheadDrafter,
+    LookaheadWindow,
     Pool,
-    Window,
 )
 from engine.drafting.none import NoDrafter
-from engine.model import no_watch
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
-from engine.tree import SOURCE_LOOKAHEAD, TokenTree
-from engine.verification import Verdict, accept
-from tests.engine.test_decoding import CAPACITY, PROMPT, assert_same, pair, run
+from engine.tree import SOURCE_LOOKAHEAD, TokenTree, follow
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, assert_same, pair, run
 
 CONTEXT = [3, 1, 4, 1, 5, 9, 2, 6]
 
 
-def window(count: int) -> Window:
-    made = Window()
+def window(count: int) -> LookaheadWindow:
+    made = LookaheadWindow()
     made.fit(count, CONTEXT)
     return made
 
 
-def said(lanes: list[int]) -> Said:
+def feedback(lanes: list[int]) -> Feedback:
     nothing = torch.empty(0, dtype=torch.int64)
-    return Said(nothing, nothing, nothing, {}, torch.tensor(lanes, dtype=torch.int64))
+    return Feedback(nothing, nothing, nothing, {}, torch.tensor(lanes, dtype=torch.int64))
 
 
 def test_the_mask_of_three_lanes():
@@ -58,8 +58,8 @@ def test_the_mask_of_three_lanes():
     assert rows.visible.tolist() == [[cell != "." for cell in row] for row in expected]
 
 
-@pytest.mark.parametrize("count", [0, 1, 2, 5, MOST_LANES])
-def test_every_row_sees_one_token_for_each_position_behind_the_root(count):
+@pytest.mark.parametrize("count", [0, 1, 2, 5, MAX_LANES])
+def test_every_row_sees_one_token_for_each_position_after_the_root(count):
     rows = window(count).rows()
     assert len(rows) == max(0, count * (NGRAM - 1) - 1)
     assert rows.visible.shape == (len(rows), len(rows))
@@ -77,85 +77,85 @@ def test_new_lanes_are_runs_of_the_context_and_begin_with_the_root():
 
 
 @pytest.mark.parametrize("committed", [1, 2, 3, 5])
-def test_lanes_stay_at_their_places_when_the_root_moves(committed):
+def test_lanes_keep_their_positions_when_the_root_moves(committed):
     before = window(3)
     lanes = np.asarray([CONTEXT[-1], *before.rows().tokens.tolist()]).reshape(3, NGRAM - 1)
-    heard = list(range(100, 111))
-    ngrams = before.slide(heard, committed)
+    next_tokens = list(range(100, 111))
+    ngrams = before.slide(next_tokens, committed)
     assert ngrams == [(*lanes[0], 102), (*lanes[1], 106), (*lanes[2], 110)]
     before.fit(3, [*CONTEXT, *range(50, 50 + committed)])
     after = [49 + committed, *before.rows().tokens.tolist()]
     after = np.asarray(after).reshape(3, NGRAM - 1)
-    for lane, ngram in enumerate(ngrams[committed - 1 :]):  # one pass later each begins a token later
+    for lane, ngram in enumerate(ngrams[committed - 1 :]):  # one pass later each lane begins a token later
         assert after[lane, lane == 0 :].tolist() == list(ngram[1 + (lane == 0) :])
 
 
 @pytest.mark.parametrize("budget", [0, 3, 4, 17, 32, 64, 1000])
 def test_about_as_many_rows_beside_the_tree_as_nodes_in_it(budget):
     drafter = LookaheadDrafter()
-    drafter.begin(CONTEXT, Sampler(), no_watch)
-    drafter.plant(Limits(budget, 8, 12))
+    drafter.begin(CONTEXT, Sampler(), no_progress)
+    drafter.plant(TreeLimits(budget, 8, 12))
     rows = len(drafter.lanes())
     assert rows <= budget
-    assert rows >= min(budget, MOST_LANES * (NGRAM - 1)) - NGRAM
+    assert rows >= min(budget, MAX_LANES * (NGRAM - 1)) - NGRAM
 
 
 def test_the_pool_keeps_the_latest():
     pool = Pool()
-    for last in range(MOST_PER_TOKEN):
+    for last in range(MAX_PER_TOKEN):
         pool.add((7, 0, 0, 0, last))
     pool.add((7, 0, 0, 0, 0))
     pool.add((7, 0, 0, 0, 99))
-    assert [ngram[-1] for ngram in pool.beginning((7,))] == [99, 0, *range(MOST_PER_TOKEN - 1, 1, -1)]
+    assert [ngram[-1] for ngram in pool.beginning((7,))] == [99, 0, *range(MAX_PER_TOKEN - 1, 1, -1)]
     assert list(pool.beginning((7, 1))) == list(pool.beginning((8,))) == []
     for first in range(100, 100 + FIRST_TOKENS - 1):
         pool.add((first, 0, 0, 0, 0))
-    assert len(list(pool.beginning((7,)))) == MOST_PER_TOKEN
+    assert len(list(pool.beginning((7,)))) == MAX_PER_TOKEN
     pool.add((99, 0, 0, 0, 0))
     assert list(pool.beginning((7,))) == []
 
 
-def test_the_tree_merges_ngrams_of_pool_and_text_and_goes_on_where_one_ends():
+def test_the_tree_merges_ngrams_of_pool_and_text_and_chains_them():
     drafter = LookaheadDrafter()
-    drafter.begin([1, 2, 3, 4, 5, 1], Sampler(), no_watch)
-    drafter.plant(Limits(NGRAM - 1, 8, 12))
-    heard = [0] * len(drafter.lanes())
-    heard[-1] = 9
+    drafter.begin([1, 2, 3, 4, 5, 1], Sampler(), no_progress)
+    drafter.plant(TreeLimits(NGRAM - 1, 8, 12))
+    next_tokens = [0] * len(drafter.lanes())
+    next_tokens[-1] = 9
     lane = (1, *drafter.lanes().tokens.tolist())
-    drafter.advance([1], said(heard))
-    drafter.plant(Limits(1000, 8, 6))
-    while drafter.grow(1, no_watch):
+    drafter.advance([1], feedback(next_tokens))
+    drafter.plant(TreeLimits(1000, 8, 6))
+    while drafter.grow(1, no_progress):
         pass
     tree = drafter.snapshot(1000)
-    assert len(tree.follow([2, 3, 4, 5, 1, 2])) == 6, "of the prompt, and on from its 5"
-    assert len(tree.follow([*lane[1:], 9])) == len(lane)
+    assert len(follow(tree.children(), [2, 3, 4, 5, 1, 2])) == 6, "from the prompt, continued after its 5"
+    assert len(follow(tree.children(), [*lane[1:], 9])) == len(lane)
     assert set(tree.sources.tolist()) == {SOURCE_LOOKAHEAD}
     paths = [tuple(tree.tokens[tree.path(node)].tolist()) for node in range(len(tree))]
     assert len(set(paths)) == len(paths)
 
 
 class Language:
-    """A target that is a function of the tokens before: what follows is settled by the place, and half by
-    the word before, so that nothing comes twice."""
+    """A target that is a function of the preceding tokens: the next token depends on the position, and partly
+    on the previous token, so that no n-gram occurs twice."""
 
-    room = 10_000
+    capacity = 10_000
 
     def next(self, tokens):
         return random.Random(f"{len(tokens)} {tokens[-1] % 2}").randrange(5000)
 
-    def read(self, prompt, drafter, watch):
-        return Verdict([], self.next(prompt), said([]), [])
+    def read(self, prompt, drafter, progress):
+        return Verdict([], self.next(prompt), feedback([]), [])
 
-    def verify(self, context, tree: TokenTree, drafter, watch):
+    def verify(self, context, tree: TokenTree, drafter, progress):
         accepted, bonus = accept(
             lambda node: self.next([*context, *tree.tokens[tree.path(node)].tolist()]), tree
         )
         lanes: Lanes = drafter.lanes()
-        heard = [self.next([*context, *lanes.tokens[seen].tolist()]) for seen in self.in_order(lanes)]
-        return Verdict(accepted, bonus, said(heard), [])
+        next_tokens = [self.next([*context, *lanes.tokens[seen].tolist()]) for seen in self.in_order(lanes)]
+        return Verdict(accepted, bonus, feedback(next_tokens), [])
 
     def in_order(self, lanes):
-        """The rows each row sees, by position."""
+        """Return the rows each row sees, by position."""
         return [
             sorted(torch.nonzero(row)[:, 0].tolist(), key=lanes.depths.tolist().__getitem__)
             for row in lanes.visible
@@ -165,10 +165,10 @@ class Language:
         pass
 
 
-def test_lanes_teach_what_no_text_could():
+def test_lanes_find_ngrams_that_no_text_contains():
     def decoded(drafter):
-        rule = FixedLimits(Limits(32, 8, 12))
-        events = list(decode(Language(), drafter, Sampler(), [1, 2, 3], rule, (), 150, no_watch))
+        rule = FixedLimits(TreeLimits(32, 8, 12))
+        events = list(decode(Language(), drafter, Sampler(), [1, 2, 3], rule, (), 150, no_progress))
         iterations = [event for event in events if isinstance(event, Iterated)]
         return [token for each in iterations for token in each.tokens], 149 / len(iterations)
 
@@ -184,7 +184,7 @@ def test_lanes_teach_what_no_text_could():
     assert with_lanes > 2
 
 
-def test_a_cache_too_short_for_lanes_only_costs_speed():
+def test_a_cache_too_small_for_lanes_only_costs_speed():
     _, model, _ = pair("llama")
     plain = run(model, NoDrafter(), PROMPT, Sampler(), max_new_tokens=10_000)
     target = Sequence(model, CAPACITY)

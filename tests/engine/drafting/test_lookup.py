@@ -6,18 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drafting.lookahead import LookaheadDrafter
-from engine.drafting.lookup import Found, Odds
+from engine.drafting.lookup import Continuations, Odds
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
-from tests.engine.test_decoding import CAPACITY, PROMPT, assert_same, pair, run
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, assert_same, pair, run
 
 
-def found(*rows: tuple[int, int, float]) -> Found:
+def found(*rows: tuple[int, int, float]) -> Continuations:
     """rows: (token, level, votes)."""
     tokens, levels, votes = zip(*rows, strict=True)
-    return Found(np.asarray(tokens), np.asarray(levels), np.asarray(votes, dtype=float))
+    return Continuations(np.asarray(tokens), np.asarray(levels), np.asarray(votes, dtype=float))
 
 
 @settings(deadline=None)
@@ -25,7 +25,7 @@ def found(*rows: tuple[int, int, float]) -> Found:
     st.lists(st.tuples(st.integers(1, 6), st.integers(1, 9)), min_size=1, max_size=12),
     st.lists(st.integers(0, 12), max_size=40),
 )
-def test_chances_of_one_place_are_positive_and_leave_room_for_what_was_never_seen(rows, came):
+def test_chances_are_positive_and_sum_to_less_than_one(rows, came):
     places = found(*((token, level, votes) for token, (level, votes) in enumerate(rows)))
     odds = Odds(6)
     for token in came:
@@ -40,12 +40,12 @@ def test_matches_that_agree_outvote_one_that_does_not():
     assert chances[0] == pytest.approx(3 * chances[1])
 
 
-def test_a_lone_longest_match_comes_first_whatever_the_shorter_ones_say():
+def test_a_single_longest_match_ranks_above_all_shorter_ones():
     chances = Odds(4).chances(found((5, 3, 1), (6, 2, 40), (7, 1, 900)))
     assert chances[0] > chances[1] > chances[2]
 
 
-def test_the_chance_of_a_level_becomes_how_often_it_came_true():
+def test_the_chance_of_a_level_approaches_its_hit_rate():
     odds, place = Odds(3), found((5, 3, 1), (6, 1, 1))
     rng = random.Random(0)
     for _ in range(2000):
@@ -53,10 +53,10 @@ def test_the_chance_of_a_level_becomes_how_often_it_came_true():
         odds.learn(place, came)
     assert odds.chances(place) == pytest.approx([0.2, 0.4], abs=0.08)
     untouched = found((8, 2, 1))
-    assert odds.chances(untouched) == Odds(3).chances(untouched), "no token stood at that level"
+    assert odds.chances(untouched) == Odds(3).chances(untouched), "no token was at that level"
 
 
-def test_a_text_that_ceases_to_quote_is_noticed_soon():
+def test_the_end_of_a_quotation_is_noticed_soon():
     odds, place = Odds(3), found((5, 3, 1))
     for _ in range(5000):
         odds.learn(place, 5)

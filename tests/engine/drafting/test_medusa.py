@@ -1,21 +1,21 @@
-"""Medusa's trees against what the plain formulas say of the states a target gave by itself."""
+"""Medusa's trees compared with the plain formulas, on states of a target."""
 
 import itertools
 
 import pytest
 import torch
 
-from engine.drafting import Limits
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
 from engine.drafting.medusa import BRANCH, DECAY, MedusaDrafter
 from engine.heads import load_heads, open_heads
-from engine.model import no_watch
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
 from engine.tree import SOURCE_HEADS
-from engine.verification import TargetVerifier
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT
 from tests.engine.heads import made
 from tests.engine.models import ours, reference
-from tests.engine.test_decoding import CAPACITY, PROMPT
 
 
 @pytest.fixture(scope="module")
@@ -41,20 +41,21 @@ def drafter(tmp_path, target, kind):
 
 def grown(drafter, limits):
     drafter.plant(limits)
-    while drafter.grow(1, no_watch):
+    while drafter.grow(1, no_progress):
         pass
     return drafter.snapshot(limits.budget)
 
 
 def paths(tree):
-    """Every node as the tokens of its path -> its score."""
+    """Return the score of every node by the tokens of its path."""
     return {
         tuple(tree.tokens[tree.path(node)].tolist()): float(tree.scores[node]) for node in range(len(tree))
     }
 
 
 def expected_paths(module, kind, context, limits):
-    """The best `budget` of all products of what the heads say of the state at the token before the root."""
+    """Return the best `budget` products of the heads' probabilities, from the state at the token before the
+    root."""
     with torch.no_grad():
         states = module(torch.tensor([context[:-1]]), output_hidden_states=True).hidden_states[-1]
     lm_head = module.get_output_embeddings().weight.detach()
@@ -75,37 +76,37 @@ def expected_paths(module, kind, context, limits):
 def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_each_iteration(
     module, target, kind, drafter
 ):
-    limits, sampler = Limits(24, 24, 3), Sampler(seed=4, temperature=0.9)
+    limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_watch)
+    verdict = verifier.read(PROMPT, drafter, no_progress)
     context = [*PROMPT, verdict.bonus]
-    drafter.begin(context, sampler, no_watch)
-    drafter.observe_prefill(verdict.said)
+    drafter.begin(context, sampler, no_progress)
+    drafter.observe_prefill(verdict.feedback)
     accepted = 0
     for _ in range(14):
         tree = grown(drafter, limits)
         assert paths(tree) == pytest.approx(expected_paths(module, kind, context, limits), abs=1e-3)
         assert set(tree.sources.tolist()) == {SOURCE_HEADS}
-        verdict = verifier.verify(context, tree, drafter, no_watch)
+        verdict = verifier.verify(context, tree, drafter, no_progress)
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
         verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
-        drafter.advance(tokens, verdict.said)
+        drafter.advance(tokens, verdict.feedback)
         context += tokens
         accepted += len(verdict.accepted)
-    assert accepted, "no accepted node was ever looked at"
+    assert accepted, "no accepted node was ever checked"
 
 
-def test_a_tree_is_no_deeper_than_there_are_heads_and_the_heads_run_once_for_it(drafter, target, monkeypatch):
+def test_the_heads_bound_the_depth_of_a_tree_and_run_once_for_it(drafter, target, monkeypatch):
     drafter.observe_prefill(
-        TargetVerifier(Sequence(target, CAPACITY), Sampler()).read(PROMPT, drafter, no_watch).said
+        TargetVerifier(Sequence(target, CAPACITY), Sampler()).read(PROMPT, drafter, no_progress).feedback
     )
     calls = []
     best = drafter._heads.best
     monkeypatch.setattr(drafter._heads, "best", lambda *given: calls.append(1) or best(*given))
-    tree = grown(drafter, Limits(200, 4, 50))
+    tree = grown(drafter, TreeLimits(200, 4, 50))
     assert tree.depths.max() == 3
     assert len(tree) > 30
     assert len(calls) == 1
-    assert len(grown(drafter, Limits(200, 4, 2))) <= BRANCH + BRANCH**2
-    assert len(grown(drafter, Limits(1, 4, 3))) == 1
-    assert len(grown(drafter, Limits(0, 4, 3))) == 0
+    assert len(grown(drafter, TreeLimits(200, 4, 2))) <= BRANCH + BRANCH**2
+    assert len(grown(drafter, TreeLimits(1, 4, 3))) == 1
+    assert len(grown(drafter, TreeLimits(0, 4, 3))) == 0

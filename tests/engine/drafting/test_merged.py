@@ -3,26 +3,26 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.drafting import Limits, Said
+from engine.drafting import Feedback, TreeLimits
 from engine.drafting.merged import MergedDrafter, merge
 from engine.drafting.protocol import Drafter, Needs
-from engine.model import no_watch
+from engine.model.interface import no_progress
 from engine.sampling import Sampler
 from engine.tree import TokenTree
 from tests.engine.trees import token_trees
 
 
 def paths(tree):
-    """Every node as the tokens of its path -> (score, sources)."""
+    """Return (score, sources) of every node by the tokens of its path."""
     return {
         tuple(tree.tokens[tree.path(node)].tolist()): (float(tree.scores[node]), int(tree.sources[node]))
         for node in range(len(tree))
     }
 
 
-def said(tokens):
+def feedback(tokens):
     nothing = torch.empty(len(tokens), 0)
-    return Said(torch.tensor(tokens), nothing.long(), nothing, {}, torch.empty(0, dtype=torch.int64))
+    return Feedback(torch.tensor(tokens), nothing.long(), nothing, {}, torch.empty(0, dtype=torch.int64))
 
 
 @settings(max_examples=150, deadline=None)
@@ -51,16 +51,16 @@ def test_the_best_paths_of_all_trees_make_one_tree(trees, budget):
 
 
 class Fixed(Drafter):
-    """Proposes one chain, with one chance for each of its tokens."""
+    """Proposes one chain, with the same chance for each of its tokens."""
 
     needs = Needs()
-    defaults = Limits(4, 1, 4)
+    defaults = TreeLimits(4, 1, 4)
 
     def __init__(self, name, tokens, chance, source):
         self.name = name
         self.tokens, self.chance, self.source = tokens, chance, source
 
-    def grow(self, rounds, watch):
+    def grow(self, rounds, progress):
         return False
 
     def snapshot(self, budget):
@@ -73,16 +73,16 @@ class Fixed(Drafter):
         )  # fmt: skip
 
 
-def test_who_promises_more_than_comes_true_loses_its_place():
+def test_a_drafter_that_promises_too_much_loses_nodes():
     boastful, modest = Fixed("a", [1, 2, 3, 4], 0.9, 1), Fixed("b", [5, 6, 7, 8], 0.5, 2)
     merged = MergedDrafter("a+b", [boastful, modest])
-    merged.begin([0], Sampler(), no_watch)
+    merged.begin([0], Sampler(), no_progress)
     firsts = []
     for _ in range(12):
-        merged.plant(Limits(4, 1, 4))
+        merged.plant(TreeLimits(4, 1, 4))
         tree = merged.snapshot(4)
         firsts.append(tree.sources.tolist().count(2))
-        merged.advance([5, 6, 9], said([0, *tree.tokens.tolist()]))
+        merged.advance([5, 6, 9], feedback([0, *tree.tokens.tolist()]))
     assert firsts[0] <= 1
     assert firsts[-1] >= 2
 
@@ -92,11 +92,11 @@ class Remembers(Fixed):
         self.planted = limits
 
 
-def test_what_costs_a_round_for_each_level_is_no_deeper_than_alone():
+def test_a_model_drafter_grows_no_deeper_than_alone():
     model, text = Remembers("a", [1], 0.5, 1), Remembers("b", [2], 0.5, 2)
     text.runs_a_model = False
     merged = MergedDrafter("a+b", [model, text])
     for asked in (2, 9, merged.defaults.depth):
-        merged.plant(Limits(64, 1, asked))
+        merged.plant(TreeLimits(64, 1, asked))
         assert (model.planted.depth, text.planted.depth) == (min(asked, 4), asked)
     assert merged.defaults.depth > 4

@@ -5,38 +5,38 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from engine.drafting import Limits
-from engine.drafting.pld import LONGEST, MOST_MATCHES, PromptLookupDrafter, matches_of
-from engine.model import no_watch
+from engine.drafting import TreeLimits
+from engine.drafting.pld import LONGEST, MAX_MATCHES, PromptLookupDrafter, matches_of
+from engine.model.interface import no_progress
 from engine.sampling import Sampler
 from engine.tree import SOURCE_NGRAM
 
-PLENTY = 10_000  # nodes: more than any tree of these short texts has
-NOTHING_SAID = None
+PLENTY = 10_000  # nodes; more than any tree of these short texts has
+NO_FEEDBACK = None
 
 texts = st.lists(st.integers(0, 3), min_size=1, max_size=40)
 
 
 def begun(context):
     drafter = PromptLookupDrafter()
-    drafter.begin(context, Sampler(), no_watch)
+    drafter.begin(context, Sampler(), no_progress)
     return drafter
 
 
 def tree_of(drafter, budget=PLENTY, beams=8, depth=5):
-    drafter.plant(Limits(budget, beams, depth))
-    while drafter.grow(1, no_watch):
+    drafter.plant(TreeLimits(budget, beams, depth))
+    while drafter.grow(1, no_progress):
         pass
     return drafter.snapshot(budget)
 
 
 def paths_of(tree):
-    """One for each node, from the root down."""
+    """Return the path of each node, from the root down."""
     return [tuple(tree.tokens[tree.path(node)].tolist()) for node in range(len(tree))]
 
 
 def naive_matches(text):
-    """Where the next token stands -> length of the match before."""
+    """Return the length of each match by the position of the token after it."""
     found = {}
     for end in range(1, len(text)):
         lengths = [n for n in range(1, end + 1) if text[end - n : end] == text[-n:]]
@@ -62,7 +62,7 @@ def test_the_tree_is_the_trie_of_everything_that_followed(text):
         for length in range(1, min(5, len(text) - end) + 1)
     }
     assert set(paths) == expected
-    assert len(paths) == len(expected), "no node has two children of one token"
+    assert len(paths) == len(expected), "no node has two children with the same token"
 
 
 @settings(deadline=None)
@@ -96,21 +96,21 @@ def test_scores_are_the_log_chance_of_the_whole_path():
         assert tree.scores[node] == pytest.approx(tree.log_probs[tree.path(node)].sum(), abs=0.01)
 
 
-def test_what_the_target_committed_sets_the_chances():
+def test_committed_tokens_set_the_chances():
     text = [1, 2, 7, 1]
     before = tree_of(begun(text)).log_probs[0]
     drafter = begun([1, 9, 1])
-    for token in range(10, 50):  # what follows 1 never followed it before
+    for token in range(10, 50):  # the token after 1 never followed it before
         tree_of(drafter)
-        drafter.advance([token, 1], NOTHING_SAID)
-    drafter.begin(text, Sampler(), no_watch)
+        drafter.advance([token, 1], NO_FEEDBACK)
+    drafter.begin(text, Sampler(), no_progress)
     distrusted = tree_of(drafter).log_probs[0]
     assert distrusted < before - 1
     for _ in range(40):
-        drafter.begin(text, Sampler(), no_watch)
+        drafter.begin(text, Sampler(), no_progress)
         tree_of(drafter)
-        drafter.advance([2], NOTHING_SAID)
-    drafter.begin(text, Sampler(), no_watch)
+        drafter.advance([2], NO_FEEDBACK)
+    drafter.begin(text, Sampler(), no_progress)
     assert tree_of(drafter).log_probs[0] > distrusted + 1
 
 
@@ -121,39 +121,39 @@ def test_what_the_target_committed_sets_the_chances():
     texts,
     st.integers(0, 40),
 )
-def test_growth_edits_and_rewinding_end_as_a_fresh_begin(text, steps, other, length):
+def test_growth_edits_and_rewinding_leave_the_state_of_a_fresh_start(text, steps, other, length):
     drafter = begun(text)
     for tokens in steps:
         tree_of(drafter)
-        drafter.advance(tokens, NOTHING_SAID)
+        drafter.advance(tokens, NO_FEEDBACK)
         text = text + tokens
     assert set(paths_of(tree_of(drafter))) == set(paths_of(tree_of(begun(text))))
     edited = text[: max(1, length)]
     drafter.rewind(len(edited))
     assert set(paths_of(tree_of(drafter))) == set(paths_of(tree_of(begun(edited))))
-    drafter.begin(edited + other, Sampler(), no_watch)
+    drafter.begin(edited + other, Sampler(), no_progress)
     assert set(paths_of(tree_of(drafter))) == set(paths_of(tree_of(begun(edited + other))))
 
 
-def test_a_text_that_repeats_itself_without_end_keeps_the_longest_matches():
-    matches = matches_of(np.zeros(5 * MOST_MATCHES, np.int64))
-    assert len(matches.ends) == MOST_MATCHES
+def test_an_endlessly_repeating_text_keeps_the_longest_matches():
+    matches = matches_of(np.zeros(5 * MAX_MATCHES, np.int64))
+    assert len(matches.ends) == MAX_MATCHES
     assert set(matches.lengths.tolist()) == {LONGEST}
 
 
 @pytest.mark.parametrize("repeating", [False, True])
 def test_an_iteration_over_a_long_context_takes_milliseconds(repeating):
-    """An iteration compares every place of the context once; it does not go back for longer matches."""
+    """An iteration compares every position of the context once; longer matches need no second scan."""
     rng = np.random.default_rng(0)
     text = np.zeros(32_768, np.int64) if repeating else rng.zipf(1.3, 32_768) % 4096
     drafter = begun([*text.tolist(), int(text[0])])
     started = time.process_time()
     for _ in range(5):
         assert len(tree_of(drafter, 32, 8, 16)) == (16 if repeating else 32)
-        drafter.advance([int(text[0])], NOTHING_SAID)
+        drafter.advance([int(text[0])], NO_FEEDBACK)
     assert (time.process_time() - started) / 5 < 0.1
 
 
-def test_a_root_that_stands_nowhere_else_gives_an_empty_tree():
+def test_a_root_that_occurs_nowhere_else_gives_an_empty_tree():
     assert len(tree_of(begun([1, 2, 3]))) == 0
     assert len(tree_of(begun([1]))) == 0

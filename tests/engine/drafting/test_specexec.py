@@ -1,11 +1,11 @@
 import pytest
 import torch
 
-from engine.drafting import Limits
+from engine.drafting import TreeLimits
 from engine.drafting.specexec import SpecExecDrafter
-from engine.model import no_watch
-from engine.sampling import History, Sampler
-from engine.sequence import Sequence
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
+from engine.sampling import Sampler, TokenHistory
 from tests.engine.drafting.test_best_first import BestFirst
 from tests.engine.models import VOCABULARY, counted, ours, reference
 
@@ -14,12 +14,12 @@ NOTHING = torch.empty(0)
 
 
 def test_tree_equals_growth_with_the_draft_run_on_plain_text():
-    """Node for node what a draft without cache, masks or batches would have grown."""
+    """Every node equals that of a draft without cache, masks or batches."""
     module = reference("llama")
     drafter = SpecExecDrafter(Sequence(ours(module), 128), VOCABULARY)
-    drafter.begin(CONTEXT, Sampler(), no_watch)
-    drafter.plant(Limits(budget=40, beams=5, depth=6))
-    while drafter.grow(1, no_watch):
+    drafter.begin(CONTEXT, Sampler(), no_progress)
+    drafter.plant(TreeLimits(budget=40, beams=5, depth=6))
+    while drafter.grow(1, no_progress):
         pass
     found = drafter.snapshot(40)
 
@@ -44,14 +44,14 @@ def test_tree_equals_growth_with_the_draft_run_on_plain_text():
     assert found.parents.tolist() == expected.parents.tolist()
 
 
-def test_nothing_accepted_is_computed_twice():
+def test_accepted_nodes_are_never_recomputed():
     model = ours(reference("llama"))
     rows = counted(model)
     drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
-    drafter.begin(CONTEXT, Sampler(), no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_progress)
     assert rows == [len(CONTEXT) - 1]
-    drafter.plant(Limits(budget=30, beams=4, depth=6))
-    while drafter.grow(1, no_watch):
+    drafter.plant(TreeLimits(budget=30, beams=4, depth=6))
+    while drafter.grow(1, no_progress):
         pass
     tree = drafter.snapshot(30)
     path = tree.path(int(tree.depths.argmax()))
@@ -61,8 +61,8 @@ def test_nothing_accepted_is_computed_twice():
     gathered = len(drafter.sequence.ids) - before
     assert gathered >= len(accepted) - 1, "only the deepest node of the path may not have been expanded"
     rows.clear()
-    drafter.plant(Limits(budget=30, beams=4, depth=6))
-    drafter.grow(1, no_watch)
+    drafter.plant(TreeLimits(budget=30, beams=4, depth=6))
+    drafter.grow(1, no_progress)
     assert rows == [len(accepted) - gathered + 1], "the unexpanded leaf, and the new root"
     fresh = Sequence(model, 128)
     fresh.extend([*CONTEXT, *accepted, 3])
@@ -73,21 +73,21 @@ def test_nothing_accepted_is_computed_twice():
         )
 
 
-def test_a_new_turn_reads_only_what_is_new():
+def test_a_new_turn_reads_only_new_tokens():
     model = ours(reference("llama"))
     drafter = SpecExecDrafter(Sequence(model, 128), VOCABULARY)
-    drafter.begin(CONTEXT, Sampler(), no_watch)
+    drafter.begin(CONTEXT, Sampler(), no_progress)
     rows = counted(model)
-    drafter.begin([*CONTEXT[:4], 7, 8, 9], Sampler(), no_watch)
-    assert rows == [2], "two new tokens; the root comes with the tree"
+    drafter.begin([*CONTEXT[:4], 7, 8, 9], Sampler(), no_progress)
+    assert rows == [2], "two new tokens; the root is run with the tree"
 
 
 def test_a_draft_with_a_padded_vocabulary_never_proposes_the_padding():
     draft = ours(reference("llama", vocab_size=VOCABULARY + 9))
     drafter = SpecExecDrafter(Sequence(draft, 128), VOCABULARY)
-    drafter.begin(CONTEXT, Sampler(), no_watch)
-    drafter.plant(Limits(budget=60, beams=8, depth=6))
-    while drafter.grow(1, no_watch):
+    drafter.begin(CONTEXT, Sampler(), no_progress)
+    drafter.plant(TreeLimits(budget=60, beams=8, depth=6))
+    while drafter.grow(1, no_progress):
         pass
     assert drafter.snapshot(60).tokens.max() < VOCABULARY
 
@@ -104,9 +104,9 @@ def test_a_draft_with_a_padded_vocabulary_never_proposes_the_padding():
     ],
     ids=str,
 )
-def test_growth_foresees_what_the_target_will_sample(settings):
-    """Of a draft that is the target itself, nearly every next choice is the best child; without the noise,
-    the penalties and the filters it could not be."""
+def test_growth_predicts_the_targets_samples(settings):
+    """If the draft is the target itself, nearly every next choice is the best child, which requires the
+    noise, the penalties and the filters."""
     model = ours(reference("llama"))
     hits = {True: 0, False: 0}
     for coupled in hits:
@@ -114,11 +114,11 @@ def test_growth_foresees_what_the_target_will_sample(settings):
         for seed in range(40):
             sampler = Sampler(seed=seed, **settings)
             context = [*CONTEXT, 7, seed % VOCABULARY]
-            drafter.begin(context, sampler, no_watch)
-            drafter.plant(Limits(budget=1, beams=1, depth=1))
-            drafter.grow(1, no_watch)
+            drafter.begin(context, sampler, no_progress)
+            drafter.plant(TreeLimits(budget=1, beams=1, depth=1))
+            drafter.grow(1, no_progress)
             logits = Sequence(model, 128).extend(context)[None]
-            choice = sampler.choose(logits, torch.tensor([len(context)]), History(context, [[]]))
+            choice = sampler.choose(logits, torch.tensor([len(context)]), TokenHistory(context, [[]]))
             hits[coupled] += drafter.snapshot(1).tokens.tolist() == choice.tolist()
     assert hits[True] >= 38
     assert hits[False] <= 30

@@ -1,5 +1,5 @@
-"""Tiny heads in the formats they are published in, and what they compute, written out plainly: from the
-descriptions and the code of FasterDecoding/Medusa and SafeAILab/EAGLE, without cache, trees or transformers.
+"""Tiny heads in their published formats, and reference implementations of them, written from the descriptions
+and the code of FasterDecoding/Medusa and SafeAILab/EAGLE, without cache, trees or transformers.
 """
 
 import json
@@ -74,7 +74,7 @@ def shapes(kind: str) -> dict[str, tuple[int, ...]]:
     found |= {f"{layer}.self_attn.{name}.weight": (count, inputs) for name, count in rows.items()}
     found |= {f"{layer}.self_attn.o_proj.weight": (WIDTH, queries)}
     found |= {f"{layer}.post_attention_layernorm.weight": (WIDTH,)}
-    if kind == "eagle_bias":  # as heads for Qwen 2 have
+    if kind == "eagle_bias":  # as in heads for Qwen 2
         found |= {f"{layer}.self_attn.{name}.bias": (count,) for name, count in rows.items()}
         found |= {"fc.bias": (WIDTH,)}
     if three:
@@ -84,7 +84,7 @@ def shapes(kind: str) -> dict[str, tuple[int, ...]]:
 
 
 def random_weights(kind: str, seed: int = 0) -> dict[str, Tensor]:
-    """Norms near 1, matrices that keep the size of what they are given."""
+    """Return random weights: norms near 1, matrices that preserve the size of their input."""
     generator = torch.Generator().manual_seed(seed)
     weights = {}
     for name, shape in shapes(kind).items():
@@ -100,7 +100,7 @@ def random_weights(kind: str, seed: int = 0) -> dict[str, Tensor]:
 def save(
     folder: Path, kind: str, weights: dict[str, Tensor], pickled: bool = False, **changes: object
 ) -> Path:
-    """As the project publishes them: config.json, and safetensors or what torch.save writes."""
+    """Write heads in their published form: config.json, and safetensors or a torch.save file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps({**CONFIGS[kind], **changes}))
     stem = "medusa_lm_head" if kind.startswith("medusa") else "pytorch_model" if pickled else "model"
@@ -113,7 +113,7 @@ def save(
 
 
 def medusa(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tensor) -> Tensor:
-    """states [..., width] -> logits [heads, ..., vocabulary]"""
+    """Return logits [heads, ..., vocabulary] of states [..., width]."""
     outputs = []
     for head in range(CONFIGS[kind]["medusa_num_heads"]):
         x, blocks = states, CONFIGS[kind]["medusa_num_layers"]
@@ -125,15 +125,15 @@ def medusa(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tenso
 
 
 def eagle(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tensor:
-    """The guessed next states, causal. embedded, states: [..., rows, width], row i of token i + 1 and state
-    i."""
+    """Return the guessed next states, causal. embedded, states: [..., rows, width]; row i has token i + 1 and
+    state i."""
     x = linear(weights, "fc", torch.cat([embedded, states], dim=-1))
     x = x + attention(weights, "layers.0.self_attn", x)
     return x + mlp(weights, "layers.0", x)
 
 
 def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tensor:
-    """As eagle. states: behind `fc`, or guessed."""
+    """Return the guessed next states as `eagle` does. states: after `fc`, or guessed."""
     both = [
         norm(weights, "midlayer.input_layernorm", embedded),
         norm(weights, "midlayer.hidden_norm", states),
@@ -143,17 +143,18 @@ def eagle3(weights: dict[str, Tensor], embedded: Tensor, states: Tensor) -> Tens
 
 
 def fused(weights: dict[str, Tensor], kind: str, hidden: list[Tensor]) -> Tensor:
-    """What the target's states are to the layer. hidden: of each layer read, [rows, width]."""
+    """Return the layer's input from the target's states. hidden: [rows, width], one per layer that is
+    read."""
     return linear(weights, "fc", torch.cat(hidden, dim=-1)) if kind == "eagle3" else hidden[0]
 
 
 def logits(weights: dict[str, Tensor], kind: str, states: Tensor, lm_head: Tensor) -> Tensor:
-    """[..., vocabulary], -inf for tokens that the head does not know."""
+    """Return logits [..., vocabulary], -inf for tokens outside the head's vocabulary."""
     if kind != "eagle3":
         return states @ lm_head.T
     known = torch.arange(DRAFT_VOCABULARY) + weights["d2t"]
-    found = states.new_full((*states.shape[:-1], VOCABULARY), -torch.inf)
-    return found.index_copy(-1, known, linear(weights, "lm_head", norm(weights, "norm", states)))
+    full = states.new_full((*states.shape[:-1], VOCABULARY), -torch.inf)
+    return full.index_copy(-1, known, linear(weights, "lm_head", norm(weights, "norm", states)))
 
 
 def layer_of(kind: str):
@@ -176,9 +177,9 @@ def mlp(weights: dict[str, Tensor], layer: str, x: Tensor) -> Tensor:
 
 def attention(weights: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
     rows = x.shape[-2]
-    q, k, v = (linear(weights, f"{name}.{each}_proj", x).unflatten(-1, (-1, HEAD_DIM)) for each in "qkv")
+    q, k, v = (linear(weights, f"{name}.{part}_proj", x).unflatten(-1, (-1, HEAD_DIM)) for part in "qkv")
     q, k = rotated(q), rotated(k)
-    k, v = (each.repeat_interleave(HEADS // KV_HEADS, dim=-2) for each in (k, v))
+    k, v = (part.repeat_interleave(HEADS // KV_HEADS, dim=-2) for part in (k, v))
     scores = torch.einsum("...ihd,...jhd->...hij", q, k) / math.sqrt(HEAD_DIM)
     later = torch.ones(rows, rows, dtype=torch.bool).triu(1)
     shares = scores.masked_fill(later, -torch.inf).softmax(-1)
@@ -186,7 +187,7 @@ def attention(weights: dict[str, Tensor], name: str, x: Tensor) -> Tensor:
 
 
 def rotated(x: Tensor) -> Tensor:
-    """Rotary positions of [..., rows, heads, HEAD_DIM]: number i of a head is turned together with number i +
+    """Apply rotary positions to [..., rows, heads, HEAD_DIM]: number i of a head is rotated with number i +
     HEAD_DIM / 2."""
     angles = torch.arange(x.shape[-3])[:, None] * THETA ** (-torch.arange(0, HEAD_DIM, 2) / HEAD_DIM)
     cos, sin = angles.cos()[:, None], angles.sin()[:, None]

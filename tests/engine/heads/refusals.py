@@ -1,4 +1,4 @@
-"""Loads heads that ought to be refused."""
+"""Loading of heads that should be refused."""
 
 from contextlib import contextmanager
 
@@ -14,7 +14,7 @@ def load(folder, target):
 
 @contextmanager
 def refused(kind=BadCheckpoint, saying=None):
-    """The block ends in a named error of exactly this kind, of bounded length, with a hint."""
+    """Check that the block raises exactly this kind of named error, of bounded length, with a hint."""
     with pytest.raises(kind, match=saying) as caught:
         yield
     assert caught.type is kind
@@ -23,10 +23,10 @@ def refused(kind=BadCheckpoint, saying=None):
 
 
 def refusal(folder, target):
-    """The named error that opening and loading ends in, if any."""
+    """Return the named error that opening and loading raises, or None."""
     try:
-        if (found := open_heads(folder)) is not None:
-            load_heads(found, target, 64)
+        if (file := open_heads(folder)) is not None:
+            load_heads(file, target, 64)
     except SpecExecError as error:
         return error
     return None

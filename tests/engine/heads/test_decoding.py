@@ -1,5 +1,5 @@
-"""Exactness with heads of every kind: whatever they guess and whatever of an earlier text is reused, the
-answer is what plain decoding gives; and what is reused leads to the same trees as a fresh start."""
+"""Exactness with heads of every kind: the answer equals that of plain decoding, whatever they guess and
+whatever is reused of an earlier text; reuse leads to the same trees as a fresh start."""
 
 from functools import cache
 from pathlib import Path
@@ -8,17 +8,17 @@ from tempfile import TemporaryDirectory
 import pytest
 import torch
 
-from engine.decoding import Grown, Iterated, decode
-from engine.drafting import Parts, make_drafter
+from engine.decoding.iteration import Grown, Iterated, decode
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import DrafterParts, make_drafter
 from engine.drafting.none import NoDrafter
 from engine.heads import load_heads, open_heads
-from engine.model import no_watch
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
 from engine.sampling import Sampler
-from engine.sequence import Sequence
-from engine.verification import TargetVerifier
+from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, RULE, assert_same, run
 from tests.engine.heads import made
 from tests.engine.models import disturbed, ours, reference
-from tests.engine.test_decoding import CAPACITY, PROMPT, RULE, assert_same, run
 
 SAMPLERS = {"greedy": Sampler(), "sampled": Sampler(seed=5, temperature=0.8, top_p=0.9)}
 TURNS = {
@@ -47,9 +47,9 @@ def heads(kind, context=CAPACITY):
 
 
 def drafter(kind, context=CAPACITY, beside=""):
-    """A fresh one; beside: what it is merged with."""
+    """Return a new drafter. beside: the drafter that it is merged with."""
     model, draft = models()
-    parts = Parts(model.vocabulary, Sequence(draft, context), heads(kind, context))
+    parts = DrafterParts(model.vocabulary, Sequence(draft, context), heads(kind, context))
     return make_drafter("+".join(filter(None, [parts.heads.method, beside])), parts)
 
 
@@ -79,7 +79,7 @@ def test_a_full_context_ends_the_answer_as_plain_decoding_does(kind, sampler, bu
         model, NoDrafter(), PROMPT, sampler, max_new_tokens=999, target=Sequence(model, capacity)
     ).tokens
     one = drafter(kind, capacity)
-    for _ in range(2):  # the second time over a full cache
+    for _ in range(2):  # the second time with a full cache
         target = Sequence(model, capacity)
         found = run(model, one, PROMPT, sampler, budget, max_new_tokens=999, target=target).tokens
         assert len(PROMPT) + len(found) == capacity
@@ -98,14 +98,14 @@ def test_merged_with_others_the_answer_equals_plain_decoding(kind, beside, sampl
 
 
 def trees(target, one, prompt):
-    """One for each iteration of an answer."""
+    """Return the trees of all iterations of an answer."""
     sampler = SAMPLERS["sampled"]
-    stream = decode(TargetVerifier(target, sampler), one, sampler, prompt, RULE, (), 6, no_watch)
+    stream = decode(TargetVerifier(target, sampler), one, sampler, prompt, RULE, (), 6, no_progress)
     return [event.tree for event in stream if isinstance(event, Iterated)]
 
 
 def end_while_growing(target, one, prompt, iterations):
-    stream = decode(TargetVerifier(target, Sampler()), one, Sampler(), prompt, RULE, (), 24, no_watch)
+    stream = decode(TargetVerifier(target, Sampler()), one, Sampler(), prompt, RULE, (), 24, no_progress)
     for event in stream:
         iterations -= isinstance(event, Iterated)
         if iterations <= 0 and isinstance(event, Grown):
@@ -114,11 +114,11 @@ def end_while_growing(target, one, prompt, iterations):
 
 
 @pytest.mark.parametrize("between", ["plain", "ended", "rewound"])
-def test_what_is_reused_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kind, between):
+def test_reuse_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kind, between):
     model = models()[0]
     target, one = Sequence(model, CAPACITY), drafter(kind)
     for prompt in TURNS.values():
-        if between == "plain":  # the same target answers without the heads
+        if between == "plain":  # the same target answers without heads
             run(model, NoDrafter(), [*prompt[:-1], 9], Sampler(), max_new_tokens=5, target=target)
         elif between == "ended":
             end_while_growing(target, one, [*prompt[:-1], 9], iterations=3)
@@ -135,8 +135,8 @@ def test_what_is_reused_of_earlier_texts_leads_to_the_trees_of_a_fresh_start(kin
             )
 
 
-def test_heads_ask_for_no_more_than_one_state_that_they_were_told_before(kind):
-    """The state of the token before the first one that is new: its row was made for another text."""
+def test_heads_need_at_most_one_state_again(kind):
+    """The state of the token before the first new one: its row was computed for another text."""
     model = models()[0]
     target, one = Sequence(model, CAPACITY), drafter(kind)
     tokens = run(model, one, PROMPT, Sampler(), 16, max_new_tokens=20, target=target).tokens

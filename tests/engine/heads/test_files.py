@@ -1,4 +1,4 @@
-"""Files of heads that are incomplete, contradictory or for another target: each the right named error."""
+"""Files of heads that are incomplete, contradictory or for another target raise the right named error."""
 
 import time
 
@@ -22,7 +22,7 @@ OPTIONAL = ("embed_tokens.weight", "t2d")
 
 
 @pytest.mark.parametrize("kind", made.KINDS)
-def test_a_tensor_that_is_missing_left_over_or_of_another_shape_is_named(tmp_path, target, kind):
+def test_a_missing_superfluous_or_misshapen_tensor_is_named(tmp_path, target, kind):
     weights = made.random_weights(kind)
     for name, weight in weights.items():
         left = {other: each for other, each in weights.items() if other != name}
@@ -48,10 +48,10 @@ def test_heads_for_a_target_of_another_width_or_a_larger_vocabulary_are_refused(
     with refused():
         load(folder, ours(reference("llama", num_hidden_layers=4, hidden_size=2 * made.WIDTH)))
     larger = ours(reference("llama", num_hidden_layers=4, vocab_size=VOCABULARY + 1))
-    if kind == "medusa_2":  # borrows the target's own head, and so knows its vocabulary
+    if kind == "medusa_2":  # shares the target's head, and so its vocabulary
         load(folder, larger)
     else:
-        with refused(VocabularyMismatch, f"{VOCABULARY} tokens, the target {VOCABULARY + 1}"):
+        with refused(VocabularyMismatch, f"{VOCABULARY} tokens, the target has {VOCABULARY + 1}"):
             load(folder, larger)
 
 
@@ -78,7 +78,7 @@ COUNT = made.DRAFT_VOCABULARY
     ],
     ids=["missing", "short", "scalar", "real", "too high", "negative", "overflowing", "one for all"],
 )
-def test_an_eagle_3_head_whose_map_of_tokens_is_broken_is_refused(tmp_path, target, d2t):
+def test_an_eagle_3_head_with_an_invalid_token_map_is_refused(tmp_path, target, d2t):
     weights = made.random_weights("eagle3") | {"d2t": d2t}
     if d2t is None:
         del weights["d2t"]
@@ -87,7 +87,7 @@ def test_an_eagle_3_head_whose_map_of_tokens_is_broken_is_refused(tmp_path, targ
 
 
 def test_the_map_from_target_to_draft_is_not_needed(tmp_path, target):
-    """Only training looks at it."""
+    """Only training uses it."""
     weights = made.random_weights("eagle3") | {"t2d": torch.ones(3)}
     load(made.save(tmp_path, "eagle3", weights), target)
 
@@ -95,7 +95,7 @@ def test_the_map_from_target_to_draft_is_not_needed(tmp_path, target):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"medusa_num_heads": NaN}', '{"vocab_size": 61, "vocab_size": 61}', "[" * 9999]
 )
-def test_a_configuration_that_is_no_json_object_is_refused(tmp_path, text):
+def test_a_configuration_that_is_not_a_json_object_is_refused(tmp_path, text):
     made.save(tmp_path, "eagle", made.random_weights("eagle"))
     (tmp_path / "config.json").write_text(text)
     with refused(saying="config.json"):
@@ -109,7 +109,7 @@ def test_a_configuration_that_is_no_json_object_is_refused(tmp_path, text):
         ("eagle", dict(num_hidden_layers=2)),
         ("eagle", dict(num_hidden_layers=900)),
         ("eagle", dict(num_attention_heads=32)),
-        ("eagle", dict(num_attention_heads=32, num_key_value_heads=16)),  # whose heads are of one number
+        ("eagle", dict(num_attention_heads=32, num_key_value_heads=16)),  # attention heads of width 1
         ("eagle", dict(num_attention_heads=None, num_key_value_heads=5)),
         ("eagle", dict(intermediate_size=1 << 20)),
         ("eagle", dict(hidden_act="no such function")),
@@ -150,7 +150,7 @@ def test_more_heads_and_blocks_than_there_are_tensors_are_refused_at_once(tmp_pa
     assert time.process_time() - started < 1
 
 
-def test_logits_of_no_shape_are_refused(tmp_path, target):
+def test_logits_without_dimensions_are_refused(tmp_path, target):
     weights = made.random_weights("medusa") | {"0.2.weight": torch.tensor(1.0)}
     with refused(saying="shape"):
         load(made.save(tmp_path, "medusa", weights), target)
@@ -161,7 +161,7 @@ def test_more_heads_than_the_configuration_says_are_used(tmp_path, target):
     assert load(folder, target).layers == 3
 
 
-def test_weights_in_a_format_that_is_not_read_are_refused(tmp_path, target):
+def test_weights_in_an_unsupported_format_are_refused(tmp_path, target):
     weights = made.random_weights("eagle")
     weights["fc.weight"] = weights["fc.weight"].to(torch.float8_e4m3fn)
     with refused(UnsupportedModel):
@@ -184,7 +184,7 @@ def test_medusa_heads_without_their_file_are_refused(tmp_path, kind):
         open_heads(tmp_path)
 
 
-def test_what_is_no_folder_of_heads_is_left_to_the_reader_of_models(tmp_path):
+def test_a_folder_without_heads_is_left_to_the_reader_of_models(tmp_path):
     model = write_folder(tmp_path / "model")
     (tmp_path / "empty").mkdir()
     for path in (model, model / "model.safetensors", tmp_path / "empty", tmp_path / "nowhere"):

@@ -1,4 +1,4 @@
-"""Files of heads made to do harm, or broken by chance: a named error, and nothing in them is ever run."""
+"""Malicious or randomly damaged files of heads: a named error, and their code is never run."""
 
 import os
 import pickle
@@ -19,7 +19,7 @@ def target():
 
 
 class Runs:
-    """Makes a folder when it is unpickled."""
+    """Creates a folder when it is unpickled."""
 
     def __init__(self, folder):
         self.folder = str(folder)
@@ -62,19 +62,19 @@ def test_a_pickle_of_anything_but_plain_tensors_is_refused(tmp_path, odd):
     weights = made.random_weights("medusa_2") | {"0.0.linear.weight": odd}
     folder = made.save(tmp_path, "medusa_2", {}, pickled=True)
     torch.save(weights, folder / "medusa_lm_head.pt")
-    with refused(saying="holds other things than plain tensors|no file of plain tensors"):
+    with refused(saying="contains more than plain tensors|not a file of plain tensors"):
         open_heads(folder)
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"\x80\x02.", b"no pickle at all", b"\x80\x04N."])
-def test_a_file_that_is_no_pickle_is_refused(tmp_path, content):
+def test_a_file_that_is_not_a_pickle_is_refused(tmp_path, content):
     made.save(tmp_path, "eagle", {}, pickled=True)
     (tmp_path / "pytorch_model.bin").write_bytes(content)
     with refused():
         open_heads(tmp_path)
 
 
-# -- sound files, changed ------------------------------------------------------------------------------------
+# -- valid files, changed ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
@@ -85,12 +85,12 @@ def test_changed_bytes_give_named_errors_only(tmp_path, target, kind, pickled):
     refusals = 0
     for file in folder.iterdir():
         whole = file.read_bytes()
-        # A pickle's structure and its zip's directory lie at its start and its end, numbers between.
+        # A pickle's structure and its zip directory are at its start and end, numbers in between.
         places = [*range(min(3000, len(whole))), *range(max(0, len(whole) - 1500), len(whole))]
         for _ in range(150):
             at = chance.choice(places)
             bit, cut = whole[at] ^ 1 << chance.randrange(8), chance.random() < 0.1
-            file.unlink()  # what has been read may still be mapped
+            file.unlink()  # tensors that were read may still be mapped
             file.write_bytes(whole[:at] if cut else whole[:at] + bytes([bit]) + whole[at + 1 :])
             if error := refusal(folder, target):
                 assert error.message

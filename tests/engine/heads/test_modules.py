@@ -1,10 +1,10 @@
-"""What loaded heads compute equals the plain formulas."""
+"""Loaded heads compute the same as the reference implementations."""
 
 import pytest
 import torch
 
 from engine.heads import load_heads, open_heads
-from engine.rows import Rows
+from engine.model.rows import Rows
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, ours, reference
 
@@ -23,7 +23,7 @@ def table_and_head(target):
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
 @pytest.mark.parametrize("kind", ["medusa", "medusa_2"])
-def test_medusa_heads_compute_what_their_format_says(tmp_path, target, kind, pickled):
+def test_medusa_heads_equal_the_reference(tmp_path, target, kind, pickled):
     weights = made.random_weights(kind)
     heads = load_heads(open_heads(made.save(tmp_path, kind, weights, pickled)), target, 64)
     state = torch.randn(made.WIDTH)
@@ -35,8 +35,8 @@ def test_medusa_heads_compute_what_their_format_says(tmp_path, target, kind, pic
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
 @pytest.mark.parametrize("kind", ["eagle", "eagle_bias", "eagle3"])
-def test_an_eagle_head_computes_what_its_format_says(tmp_path, target, kind, pickled):
-    """Also in pieces over its cache, and rows of a tree as the plain text that leads to each."""
+def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
+    """Also in pieces over its cache, and rows of a tree like the plain text of their path."""
     weights = made.random_weights(kind)
     head = load_heads(open_heads(made.save(tmp_path, kind, weights, pickled)), target, 64)
     table, lm_head = table_and_head(target)
@@ -51,7 +51,7 @@ def test_an_eagle_head_computes_what_its_format_says(tmp_path, target, kind, pic
     found.append(head.forward(Rows.text(TEXT[7:10], 7), states[7:10], cache))
     torch.testing.assert_close(torch.cat(found), expected[:10], rtol=1e-4, atol=1e-5)
 
-    # Two branches behind the tail's first row.
+    # Two branches after the tail's first row.
     visible = torch.tensor([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], dtype=torch.bool)
     branches = Rows(torch.tensor([6, 7]), torch.tensor([8, 8]), visible)
     found = head.forward(branches, states[10:], cache)
@@ -68,7 +68,7 @@ def test_an_eagle_head_computes_what_its_format_says(tmp_path, target, kind, pic
 
 
 @pytest.mark.parametrize("kind", made.KINDS)
-def test_tokens_that_only_the_padding_of_a_head_knows_are_never_guessed(tmp_path, kind):
+def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     padded = ours(reference("llama", num_hidden_layers=4))
     padded.vocabulary = known = VOCABULARY - 20
     heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)

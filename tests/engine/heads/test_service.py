@@ -1,26 +1,26 @@
-"""Heads in a folder through the engine's door: loaded beside a target, resident or streamed from the disk."""
+"""Heads in a folder, loaded through the engine service next to a target that is resident or streamed."""
 
 import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from engine.errors import BadOption, SpecExecError
 from engine.protocol import Chat, Load, Message, Options
-from engine.service import Engine
+from engine.serving.service import EngineService
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
 METHODS = {"eagle": "eagle", "eagle3": "eagle", "medusa_2": "medusa"}
-NBYTES = {False: None, True: 40_000 / 2**30}  # of about 130,000 that the target's matrices take
+NBYTES = {False: None, True: 40_000 / 2**30}  # of about 130,000 bytes of the target's matrices
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A target whose head is its own, so that it can be streamed too."""
+    """A target whose head is not tied, so that it can be streamed too."""
     return write_target(tmp_path_factory.mktemp("target"), tie_word_embeddings=False)
 
 
 def write_target(folder, **changes):
-    """A tiny target whose tokens are letters."""
+    """Write a tiny target whose tokens are letters."""
     module = reference("llama", num_hidden_layers=4, **changes)
     module.save_pretrained(folder)
     letters = {chr(64 + n): n for n in range(module.config.vocab_size)}
@@ -46,8 +46,8 @@ def answer(engine, drafter, text="HELLO", **options):
 
 @pytest.mark.parametrize("streamed", [False, True], ids=["resident", "streamed"])
 @pytest.mark.parametrize("kind", METHODS)
-def test_with_heads_the_answer_is_that_of_plain_decoding(tmp_path, folder, kind, streamed):
-    engine, method = Engine(), METHODS[kind]
+def test_with_heads_the_answer_equals_that_of_plain_decoding(tmp_path, folder, kind, streamed):
+    engine, method = EngineService(), METHODS[kind]
     heads = made.save(tmp_path, kind, made.random_weights(kind))
     loaded = load(engine, folder, heads, drafter=method, ram_limit=NBYTES[streamed])
     try:
@@ -66,12 +66,12 @@ def test_with_heads_the_answer_is_that_of_plain_decoding(tmp_path, folder, kind,
 
 
 @pytest.mark.parametrize("kind", METHODS)
-def test_what_a_streamed_target_tells_the_heads_is_what_a_resident_one_does(tmp_path, folder, kind):
-    """Where states or the borrowed head were others, other guesses would be accepted."""
+def test_heads_accept_the_same_guesses_with_a_streamed_and_a_resident_target(tmp_path, folder, kind):
+    """With different states or a different shared head, other guesses would be accepted."""
     heads = made.save(tmp_path, kind, made.random_weights(kind))
     found = []
     for streamed in (False, True):
-        engine = Engine()
+        engine = EngineService()
         load(engine, folder, heads, ram_limit=NBYTES[streamed])
         answers = [answer(engine, METHODS[kind], text, budget=60) for text in ("HELLO", "HELLOAGAIN")]
         found.append([(each.token_ids, each.target_passes) for each in answers])
@@ -82,9 +82,9 @@ def test_what_a_streamed_target_tells_the_heads_is_what_a_resident_one_does(tmp_
 
 @pytest.mark.parametrize("changes", [dict(hidden_size=64), dict(vocab_size=VOCABULARY + 9)], ids=str)
 @pytest.mark.parametrize("kind", ["eagle", "eagle3", "medusa"])
-def test_heads_for_another_target_are_refused_with_a_sentence(tmp_path, kind, changes):
+def test_heads_for_another_target_are_refused(tmp_path, kind, changes):
     other = write_target(tmp_path / "other", **changes)
-    engine = Engine()
+    engine = EngineService()
     with pytest.raises(SpecExecError) as refused:
         load(engine, other, made.save(tmp_path / "heads", kind, made.random_weights(kind)))
     assert refused.value.kind in ("bad_checkpoint", "vocabulary_mismatch")
@@ -93,9 +93,9 @@ def test_heads_for_another_target_are_refused_with_a_sentence(tmp_path, kind, ch
     assert engine.session is None
 
 
-def test_a_drafter_that_the_heads_are_not_for_is_refused(tmp_path, folder):
+def test_a_drafter_that_does_not_match_the_heads_is_refused(tmp_path, folder):
     heads = made.save(tmp_path, "medusa", made.random_weights("medusa"))
     for name in ("eagle", "specexec"):
         with pytest.raises(BadOption) as refused:
-            load(Engine(), folder, heads, drafter=name)
+            load(EngineService(), folder, heads, drafter=name)
         assert "medusa" in refused.value.hint

@@ -1,25 +1,25 @@
-"""Heads trained for their target guess what it says: far more often than chance, and than heads that see the
-wrong states could."""
+"""Heads trained for their target guess its tokens far more often than chance, and than heads that see the
+wrong states."""
 
 import math
 
 import pytest
 import torch
 
-from engine.drafting import Parts, make_drafter
+from engine.drafting import DrafterParts, make_drafter
 from engine.drafting.none import NoDrafter
 from engine.heads import load_heads, open_heads
 from engine.sampling import Sampler
+from tests.engine.decoding.test_iteration import CAPACITY, assert_same, run
 from tests.engine.heads import made, training
 from tests.engine.models import ours
-from tests.engine.test_decoding import CAPACITY, assert_same, run
 
 PROMPTS = training.texts(8, 4, torch.Generator().manual_seed(77)).tolist()
 BUDGET = 4
-# Whoever does not know the last token meets the next one with one guess of TOKENS.
+# Without knowing the last token, one guess in TOKENS is right.
 CHANCE = 1 + BUDGET / training.TOKENS
-# Tokens per pass, between those with true states (2.25, 1.93, 3.2) and those of the same heads when they are
-# told the state of the token before (1.6, 1.5, 2.2).
+# Tokens per pass, between those with correct states (2.25, 1.93, 3.2) and those of the same heads when they
+# are given the state of the token before (1.6, 1.5, 2.2).
 LEAST = {"eagle": 1.85, "eagle3": 1.7, "medusa": 2.6}
 
 
@@ -37,7 +37,7 @@ def answers(folder, kind, weights, target):
     heads = load_heads(open_heads(made.save(folder, kind, weights)), target, CAPACITY)
 
     def answer(prompt):
-        drafter = make_drafter(heads.method, Parts(target.vocabulary, heads=heads))
+        drafter = make_drafter(heads.method, DrafterParts(target.vocabulary, heads=heads))
         return run(target, drafter, prompt, Sampler(), BUDGET, beams=4, depth=8, max_new_tokens=24)
 
     return [answer(prompt) for prompt in PROMPTS]
@@ -48,7 +48,7 @@ def tokens_per_pass(runs):
 
 
 def surely_above(gains):
-    """The mean of `gains` less four standard errors."""
+    """Return the mean of `gains` minus four standard errors."""
     return float(gains.mean() - 4 * gains.std() / math.sqrt(len(gains)))
 
 

@@ -1,8 +1,8 @@
-"""Trains a tiny target on a language of its own, and heads on what that target says, for a few seconds.
+"""Trains a tiny target on an artificial language, and heads on that target's outputs, in a few seconds.
 
-A text of the language follows one of two cycles through the same tokens, so the next token hangs on which
-cycle it is as well as on the last token, and never stands twice in a row: who looks at the wrong place
-guesses wrong.
+A text of the language follows one of two cycles through the same tokens, so the next token depends on the
+cycle as well as on the last token, and no token occurs twice in a row: heads that read the wrong position
+guess wrong.
 """
 
 import torch
@@ -18,7 +18,7 @@ TOKENS = made.DRAFT_VOCABULARY  # of the language
 
 
 def language() -> tuple[Tensor, Tensor]:
-    """int64 [TOKENS]: its tokens, ascending; int64 [CYCLES, VOCABULARY]: what follows each of them."""
+    """Return its tokens, int64 [TOKENS], ascending, and their successors, int64 [CYCLES, VOCABULARY]."""
     generator = torch.Generator().manual_seed(11)
     tokens = (3 + torch.randperm(VOCABULARY - 3, generator=generator)[:TOKENS]).sort().values
     following = torch.zeros(CYCLES, VOCABULARY, dtype=torch.int64)
@@ -29,7 +29,7 @@ def language() -> tuple[Tensor, Tensor]:
 
 
 def texts(count: int, length: int, generator: torch.Generator) -> Tensor:
-    """int64 [count, length]"""
+    """Return random texts, int64 [count, length]."""
     tokens, following = language()
     cycles = torch.randint(CYCLES, (count,), generator=generator)
     found = [tokens[torch.randint(TOKENS, (count,), generator=generator)]]
@@ -39,7 +39,7 @@ def texts(count: int, length: int, generator: torch.Generator) -> Tensor:
 
 
 def train_target(steps: int = 200) -> PreTrainedModel:
-    """A model of four layers that goes on as the language does, after two tokens."""
+    """Train a model of four layers that continues the language after two tokens."""
     torch.manual_seed(0)
     config = reference("qwen2", num_hidden_layers=4).config
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
@@ -54,7 +54,7 @@ def train_target(steps: int = 200) -> PreTrainedModel:
 
 
 def untrained(kind: str) -> dict[str, Tensor]:
-    """Random weights; EAGLE-3's that guess among the tokens of the language."""
+    """Return random weights; those of EAGLE-3 guess among the tokens of the language."""
     weights = made.random_weights(kind)
     if kind == "eagle3":
         tokens, _ = language()
@@ -64,7 +64,7 @@ def untrained(kind: str) -> dict[str, Tensor]:
 
 
 def train(kind: str, module: PreTrainedModel, steps: int = 100, count: int = 96) -> dict[str, Tensor]:
-    """Weights of heads of `kind` that guess how `module` goes on."""
+    """Return weights of heads of `kind`, trained to guess how `module` continues."""
     prompts = texts(count, 4, torch.Generator().manual_seed(3))
     with torch.no_grad():
         tokens = module.generate(

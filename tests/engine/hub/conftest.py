@@ -40,7 +40,7 @@ class MemoryKeyring(KeyringBackend):
 
 @pytest.fixture(autouse=True)
 def own_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryKeyring]:
-    """Neither the tester's tokens nor his proxy."""
+    """Use neither the tester's tokens nor the tester's proxy."""
     for variable in ("HF_TOKEN", "HF_ENDPOINT", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
     before, mine = keyring.get_keyring(), MemoryKeyring()
@@ -62,7 +62,7 @@ def models(tmp_path: Path) -> Path:
 
 
 def offer(server: LyingHub, nbytes: int = 300_000, id: str = ID, **also: bytes) -> Item:
-    """One GGUF file in a repository, as an item."""
+    """Add a repository with one GGUF file to the server; return its item."""
     server.repositories[id] = Offered({FILE: content(nbytes), **also})
     return asked(server, id)
 
@@ -76,7 +76,7 @@ def download(server: LyingHub, wanted: Item, models: Path) -> Download:
 
 
 def finished(server: LyingHub, wanted: Item, models: Path) -> Download:
-    """Started, and waited for."""
+    """Start a download and wait for its end."""
     running = download(server, wanted, models)
     running.start()
     running.wait(30)
@@ -84,7 +84,7 @@ def finished(server: LyingHub, wanted: Item, models: Path) -> Download:
 
 
 def wait_for(running: Download, nbytes: int) -> None:
-    """Until so many bytes are here."""
+    """Wait until this many bytes have been received."""
     until = time.monotonic() + 10
     while running.progress().done_nbytes < nbytes:
         assert time.monotonic() < until

@@ -1,4 +1,4 @@
-"""A downloading process for test_killed.py."""
+"""The downloading process of test_killed.py."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from engine.hub import Download, Hub, Item, Patience
 
 
 def bring(wanted: Item, models: str, endpoint: str) -> None:
-    """Exits with 0 once all is here."""
+    """Download `wanted`; exit with 1 unless it completes."""
     patience = Patience(silence_s=5, first_wait_s=0.05, longest_wait_s=0.5)
     running = Download(wanted, Path(models), Hub(endpoint), patience=patience)
     running.start()

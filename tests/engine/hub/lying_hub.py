@@ -1,4 +1,4 @@
-"""A Hub for tests on 127.0.0.1: its API, its files on a second host, and the lies it is told to tell."""
+"""A Hub for tests on 127.0.0.1: its API, its files on a second host, and the faults it is set to produce."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ Fault = Callable[["Answer"], None]
 
 @dataclass
 class Offered:
-    """A repository. `listed`: what the API says of a file where that is not the truth: (nbytes, sha256)."""
+    """A repository. `listed`: false (nbytes, sha256) of files in the API's responses."""
 
     files: dict[str, bytes]
     gated: str | bool = False
@@ -38,9 +38,9 @@ class Asked:
 
 
 class LyingHub:
-    """Attributes: `endpoint`; `repositories` by id; `faults`: for each file name what the next answers do
-    instead; `asked`, all requests; `sent_nbytes` of files; `bytes_per_s`, 0 for no limit; `elsewhere`: files
-    are redirected to another host."""
+    """Attributes: `endpoint`; `repositories` by id; `faults`: for each file name, the faults that replace the
+    next responses; `asked`: all requests; `sent_nbytes` of files; `bytes_per_s`: 0 for no limit; `elsewhere`:
+    whether files are redirected to another host."""
 
     def __init__(self) -> None:
         self.repositories: dict[str, Offered] = {}
@@ -62,11 +62,11 @@ class LyingHub:
             server.server_close()
 
     def ranges(self) -> list[str]:
-        """The Range headers of all requests for files that were answered here or redirected, in order."""
+        """Return the Range headers of all requests for files, answered or redirected, in order."""
         return [asked.headers["range"] for asked in self.asked if "range" in asked.headers]
 
     def wait_sent(self, nbytes: int, timeout_s: float = 20) -> None:
-        """Until `nbytes` of files were sent in all."""
+        """Wait until `nbytes` of files have been sent in all."""
         with self.more_sent:
             assert self.more_sent.wait_for(lambda: self.sent_nbytes >= nbytes, timeout_s)
 
@@ -79,7 +79,8 @@ class LyingHub:
 
 
 class Answer(BaseHTTPRequestHandler):
-    """One request. Faults use `content`, `start`, `end` and the methods `head`, `body`, `refuse`."""
+    """The response to one request. Faults use `content`, `start`, `end` and the methods `head`, `body`,
+    `refuse`."""
 
     hub: LyingHub
     host: str
@@ -165,7 +166,7 @@ class Answer(BaseHTTPRequestHandler):
         return self.body(self.content[self.start : self.end])
 
     def announce(self, **instead: object) -> None:
-        """The head of an honest answer to this request, but for `instead`."""
+        """Send the head of a correct response to this request, except for the headers `instead`."""
         headers: dict[str, object] = {"Content-Length": self.end - self.start, "ETag": self.etag}
         if self.ranged:
             headers["Content-Range"] = f"bytes {self.start}-{self.end - 1}/{len(self.content)}"
@@ -194,11 +195,11 @@ class Answer(BaseHTTPRequestHandler):
         self.close_connection = True
 
 
-# -- lies ----------------------------------------------------------------------------------------------------
+# -- faults --------------------------------------------------------------------------------------------------
 
 
 def drops(after: int) -> Fault:
-    """The connection ends in mid-file."""
+    """End the connection in the middle of the file."""
 
     def answer(request: Answer) -> None:
         request.announce()
@@ -209,7 +210,7 @@ def drops(after: int) -> Fault:
 
 
 def stalls(after: int) -> Fault:
-    """No byte more, and no end."""
+    """Send no further byte, and keep the connection open."""
 
     def answer(request: Answer) -> None:
         request.announce()
@@ -221,7 +222,7 @@ def stalls(after: int) -> Fault:
 
 
 def silent(request: Answer) -> None:
-    """Not even a head."""
+    """Send nothing at all."""
     request.hub.closing.wait()
     request.hang_up()
 

@@ -1,4 +1,4 @@
-"""An item as its user sees it: paused, taken up again, cancelled, short of room; what it says meanwhile."""
+"""Downloads as the user sees them: paused, resumed, cancelled, short of disk space; their progress."""
 
 import errno
 import os
@@ -11,7 +11,7 @@ import pytest
 
 from engine.hub import Download, Hub, Limit, choose, disk, item, manifest, part, unfinished
 from engine.hub.lock import locked
-from engine.hub.progress import Speed
+from engine.hub.progress import TransferRate
 from tests.engine.hub.conftest import FILE, ID, QUICK, asked, content, finished, offer, wait_for
 from tests.engine.hub.lying_hub import COMMIT, LyingHub, Offered, silent, stalls
 
@@ -32,21 +32,23 @@ def arrived(server: LyingHub, models: Path, id: str = ID) -> bool:
 
 
 def left(models: Path) -> list[str]:
-    """Files in the models folder but for locks."""
+    """The files in the models folder, except locks."""
     return sorted(path.name for path in models.rglob("*") if path.is_file() and path.suffix != ".lock")
 
 
 def begun(server: LyingHub, models: Path, after: int = 100_000) -> Download:
-    """Running, and stuck after so many bytes of the file."""
+    """A running download whose server stalls after this many bytes of the file."""
     wanted = offer(server, NBYTES)
     server.faults[FILE].append(stalls(after))
-    running = Download(wanted, models, Hub(server.endpoint))  # a patient one: only a stop ends the silence
+    running = Download(
+        wanted, models, Hub(server.endpoint)
+    )  # with default patience: only a stop ends the silence
     running.start()
     wait_for(running, after)
     return running
 
 
-def test_a_pause_ends_even_a_silent_connection_at_once_and_resume_goes_on(server, models):
+def test_a_pause_ends_even_a_silent_connection_at_once_and_resume_continues(server, models):
     running = begun(server, models)
     began = time.monotonic()
     running.pause()
@@ -78,7 +80,7 @@ def test_resume_right_after_pause_is_not_lost(server, models):
     assert arrived(server, models)
 
 
-def test_another_run_of_the_program_goes_on_where_this_one_ended(server, models):
+def test_another_run_of_the_program_continues_where_this_one_ended(server, models):
     first = begun(server, models)
     first.pause()
     first.wait(10)
@@ -110,7 +112,7 @@ def test_cancel_after_the_end_changes_nothing(server, models):
     assert arrived(server, models)
 
 
-def test_several_files_come_at_once_and_none_is_seen_before_all_are_here(server, models):
+def test_several_files_download_at_once_and_none_is_visible_before_all_are_complete(server, models):
     server.repositories[ID] = Offered(FOLDER)
     shards = [name for name in FOLDER if name.endswith(".safetensors")]
     for name in shards:
@@ -128,7 +130,7 @@ def test_several_files_come_at_once_and_none_is_seen_before_all_are_here(server,
     assert server.sent_nbytes == sum(map(len, FOLDER.values()))
 
 
-def test_files_that_were_whole_before_a_restart_are_not_asked_for_again(server, models):
+def test_files_complete_before_a_restart_are_not_requested_again(server, models):
     last = "model-00002-of-00002.safetensors"
     server.repositories[ID] = Offered(FOLDER)
     server.faults[last].append(stalls(0))
@@ -154,7 +156,7 @@ def test_a_pair_is_one_item(server, models):
     assert arrived(server, models, DRAFT)
 
 
-def test_what_is_here_already_is_checked_and_not_fetched(server, models):
+def test_existing_files_are_checked_and_not_downloaded(server, models):
     wanted = offer(server)
     (models / ID).mkdir(parents=True)
     (models / ID / FILE).write_bytes(server.repositories[ID].files[FILE])
@@ -165,7 +167,7 @@ def test_what_is_here_already_is_checked_and_not_fetched(server, models):
     assert arrived(server, models)
 
 
-def test_a_newer_commit_takes_the_place_of_the_older(server, models):
+def test_a_newer_commit_replaces_the_older(server, models):
     server.repositories[ID] = Offered(FOLDER)
     finished(server, asked(server), models)
     newer = {"config.json": b"{ }", "tokenizer.json": b"{ }", "model.safetensors": content(90_000, 3)}
@@ -175,7 +177,7 @@ def test_a_newer_commit_takes_the_place_of_the_older(server, models):
     assert left(models) == sorted([*newer, "specexec.json"])
 
 
-def test_gguf_files_of_a_repository_stay_beside_what_else_comes_from_it(server, models):
+def test_gguf_files_of_a_repository_stay_when_other_files_of_it_are_downloaded(server, models):
     server.repositories[ID] = Offered({"a.gguf": content(100), "b.gguf": content(200)})
     for name in ("a.gguf", "b.gguf"):
         finished(server, item(name, choose(Hub(server.endpoint).repository(ID), [name])), models)
@@ -191,7 +193,7 @@ def test_a_second_download_of_the_same_is_refused_while_the_first_runs(server, m
     assert second.error is not None
     assert second.error.kind == "download_running"
     second.cancel()
-    assert second.wait(10).state == "failed", "the parts are not its own"
+    assert second.wait(10).state == "failed", "the partial files belong to the first"
     first.pause()
     first.wait(10)
     assert (models / ID / f"{FILE}.part").stat().st_size == 100_000
@@ -218,7 +220,7 @@ def test_after_the_machine_went_down_only_synced_bytes_are_trusted(server, model
     assert done.progress().fetched_nbytes == NBYTES - 100_000
 
 
-def test_a_part_that_is_no_longer_what_was_synced_is_fetched_again(server, models):
+def test_a_part_whose_synced_bytes_changed_is_downloaded_again(server, models):
     first = begun(server, models)
     first.pause()
     first.wait(10)
@@ -230,7 +232,7 @@ def test_a_part_that_is_no_longer_what_was_synced_is_fetched_again(server, model
 
 
 @pytest.mark.parametrize("sidecar", [b"", b"{}", b"[1]", b'{"file": 1}', None])
-def test_a_part_nobody_knows_is_fetched_again(server, models, sidecar):
+def test_a_part_without_a_valid_sidecar_is_downloaded_again(server, models, sidecar):
     first = begun(server, models)
     first.pause()
     first.wait(10)
@@ -240,31 +242,31 @@ def test_a_part_nobody_knows_is_fetched_again(server, models, sidecar):
     assert arrived(server, models)
 
 
-def test_a_part_of_another_content_is_fetched_again(server, models):
+def test_a_part_of_different_content_is_downloaded_again(server, models):
     begun(server, models).pause()
     server.repositories[ID] = Offered({FILE: content(NBYTES, 7)}, commit="a" * 40)
     until = time.monotonic() + 10
     while (done := finished(server, asked(server), models)).progress().state == "failed":
-        assert time.monotonic() < until  # the pause has yet to let go of the lock
+        assert time.monotonic() < until  # the paused download has yet to release the lock
     assert arrived(server, models)
     assert done.progress().fetched_nbytes == NBYTES
 
 
-# -- room ----------------------------------------------------------------------------------------------------
+# -- free space ----------------------------------------------------------------------------------------------
 
 
-def test_room_for_all_of_it_is_asked_for_first(server, models, monkeypatch):
+def test_free_space_for_the_whole_item_is_checked_first(server, models, monkeypatch):
     monkeypatch.setattr(disk, "free", lambda folder: disk.RESERVE + NBYTES - 1)
     short = finished(server, offer(server), models)
     assert short.progress().state == "paused"
-    assert "too little room" in short.progress().trouble
+    assert "too little free space" in short.progress().error
     assert server.ranges() == []
     monkeypatch.setattr(disk, "free", lambda folder: disk.RESERVE + NBYTES)
     short.resume()
     assert short.wait(10).state == "done"
 
 
-def test_room_is_needed_only_for_what_is_missing(server, models, monkeypatch):
+def test_free_space_is_needed_only_for_missing_bytes(server, models, monkeypatch):
     running = begun(server, models)
     running.pause()
     running.wait(10)
@@ -289,7 +291,7 @@ def test_a_disk_that_fills_up_pauses_the_download_and_loses_nothing(server, mode
         patched.setattr(part, "FileIO", Filling)
         full = finished(server, wanted, models)
         assert full.progress().state == "paused"
-        assert "disk is full" in full.progress().trouble
+        assert "disk is full" in full.progress().error
         assert full.error is not None
         assert full.error.kind == "disk"
     assert (models / ID / f"{FILE}.part").stat().st_size == quota
@@ -300,13 +302,13 @@ def test_a_disk_that_fills_up_pauses_the_download_and_loses_nothing(server, mode
     assert arrived(server, models)
 
 
-def test_a_disk_that_others_fill_pauses_it_too(server, models, monkeypatch):
+def test_a_disk_filled_by_others_pauses_it_too(server, models, monkeypatch):
     monkeypatch.setattr(part, "SYNC_NBYTES", 65536)
     room = iter([disk.RESERVE + NBYTES, disk.RESERVE])
     monkeypatch.setattr(disk, "free", lambda folder: next(room, disk.RESERVE - 1))
     running = finished(server, offer(server), models)
     assert running.progress().state == "paused"
-    assert "nearly full" in running.progress().trouble
+    assert "nearly full" in running.progress().error
     assert 0 < running.progress().done_nbytes < NBYTES
 
 
@@ -317,10 +319,10 @@ def test_a_folder_that_cannot_be_written_is_a_named_error(server, tmp_path):
     assert failed.error.kind == "disk"
 
 
-# -- what it says --------------------------------------------------------------------------------------------
+# -- progress ------------------------------------------------------------------------------------------------
 
 
-def test_progress_says_bytes_speed_and_seconds_left(server, models):
+def test_progress_reports_bytes_speed_and_seconds_left(server, models):
     running = begun(server, models)
     seen = running.progress()
     assert (seen.state, seen.done_nbytes, seen.nbytes, seen.fetched_nbytes) == (
@@ -330,7 +332,7 @@ def test_progress_says_bytes_speed_and_seconds_left(server, models):
         100_000,
     )
     [file] = seen.files
-    assert (file.name, file.state, file.trouble) == (f"{ID}/{FILE}", "downloading", "")
+    assert (file.name, file.state, file.error) == (f"{ID}/{FILE}", "downloading", "")
     assert seen.bytes_per_s > 0
     assert seen.seconds_left is not None
     assert seen.seconds_left == pytest.approx((NBYTES - 100_000) / seen.bytes_per_s)
@@ -342,7 +344,7 @@ def test_progress_says_bytes_speed_and_seconds_left(server, models):
 
 def test_speed_is_that_of_the_last_seconds():
     now = 0.0
-    speed = Speed(lambda: now)
+    speed = TransferRate(lambda: now)
     for _ in range(40):
         now += 0.5
         speed.add(1000)
@@ -359,7 +361,7 @@ def test_a_cap_holds_for_all_files_together():
     assert limit.delay(500) == pytest.approx(0.5)
     assert limit.delay(500) == pytest.approx(1.0)
     now = 3.0
-    assert limit.delay(500) == pytest.approx(0.5), "time that passed idle is not made up for"
+    assert limit.delay(500) == pytest.approx(0.5), "idle time is not made up for"
     limit.bytes_per_s = 0
     assert limit.delay(10**9) == 0
 
@@ -385,7 +387,7 @@ def test_an_empty_file_needs_no_request(server, models):
     assert server.ranges() == []
 
 
-def test_a_fault_of_ours_is_said_and_leaves_no_model(server, models, monkeypatch):
+def test_a_bug_is_reported_and_leaves_no_model(server, models, monkeypatch):
     def broken(self, data):
         raise ZeroDivisionError("division by zero")
 

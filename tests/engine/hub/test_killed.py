@@ -1,4 +1,4 @@
-"""A downloading process that is killed again and again."""
+"""A downloading process that is killed repeatedly."""
 
 import multiprocessing
 import os
@@ -17,7 +17,7 @@ NBYTES = 32 << 20
 
 @pytest.fixture
 def processes() -> BaseContext:
-    """A kill must find them at work, not at importing."""
+    """Processes that have imported everything, so that a kill hits them while downloading."""
     if os.name == "nt":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
@@ -26,7 +26,7 @@ def processes() -> BaseContext:
 
 
 @pytest.mark.timeout(120)
-def test_killed_fifty_times_it_arrives_and_little_is_fetched_twice(server, models, processes):
+def test_a_download_killed_fifty_times_completes_with_few_bytes_downloaded_twice(server, models, processes):
     chance = random.Random(5)
     whole = content(NBYTES)
     half = NBYTES // 2

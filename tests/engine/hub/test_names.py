@@ -1,4 +1,4 @@
-"""Names that a repository offers never lead out of the model's folder, on no system."""
+"""File names of a repository never lead out of the model's folder on any system."""
 
 from pathlib import Path, PureWindowsPath
 
@@ -23,7 +23,7 @@ EVIL = [
 
 
 @pytest.mark.parametrize("name", EVIL)
-def test_evil_names_are_refused(name, tmp_path):
+def test_unsafe_names_are_refused(name, tmp_path):
     with pytest.raises(UnsafeName):
         names.place(tmp_path, name)
 
@@ -40,12 +40,12 @@ def test_evil_names_are_refused(name, tmp_path):
         "a..b",
     ],
 )
-def test_plain_names_are_places_below_the_folder(name, tmp_path):
+def test_plain_names_are_paths_below_the_folder(name, tmp_path):
     assert names.place(tmp_path, name) == tmp_path / name
 
 
 @given(st.text(st.sampled_from("abCN./\\: \0~-é") | st.characters(), max_size=20))
-def test_what_is_let_through_stays_below_the_folder_on_every_system(name):
+def test_accepted_names_stay_below_the_folder_on_every_system(name):
     folder = Path("/models/owner/name")
     try:
         place = names.place(folder, name)
@@ -72,7 +72,7 @@ def test_two_names_are_never_one_file(together):
 @pytest.mark.parametrize(
     "id", ["../evil", "owner", "owner/..", "owner/na me", "a/b/c", "nul/x", "owner/con", "/a"]
 )
-def test_ids_of_repositories_are_names_too(id, server):
+def test_ids_of_repositories_are_checked_like_names(id, server):
     wanted = offer(server).repositories[0]
     with pytest.raises(UnsafeName):
         type(wanted)(id, wanted.commit, "", False, "", wanted.files)

@@ -1,4 +1,4 @@
-"""What is asked of the Hub's API, what is understood of its answers, and what it never hears."""
+"""Requests to the Hub's API, the reading of its responses, and what it is never told."""
 
 import os
 import subprocess
@@ -12,13 +12,13 @@ from keyring.backends.fail import Keyring as NoKeyring
 from engine.errors import BadOption, SpecExecError
 from engine.hub import (
     AccessRefused,
+    AccessTokens,
     BadDownload,
     Gated,
     Hub,
     HubUnreachable,
     LicenseNotAccepted,
     TokenNeeded,
-    Tokens,
     repository_id,
 )
 from tests.engine.hub.conftest import FILE, ID, finished, offer
@@ -68,11 +68,11 @@ def test_the_endpoint_can_be_a_mirror(server: LyingHub, monkeypatch):
     assert Hub().endpoint == server.endpoint
     assert Hub().repository(ID).id == ID
     monkeypatch.setenv("HF_ENDPOINT", "mirror.example")
-    with pytest.raises(BadOption, match="no address"):
+    with pytest.raises(BadOption, match="not the address"):
         Hub()
 
 
-# -- who may have a model ------------------------------------------------------------------------------------
+# -- access to models ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_the_endpoint_can_be_a_mirror(server: LyingHub, monkeypatch):
             403,
             "Your request is awaiting a review from the repo authors.",
             AccessRefused,
-            "when they have",
+            "once they have",
         ),
         (
             "hf_1",
@@ -111,7 +111,7 @@ def test_the_endpoint_can_be_a_mirror(server: LyingHub, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("asking", ["beforehand", "in the transfer"])
-def test_reasons_for_a_refusal_are_told_apart(server, models, asking, token, status, said, error, in_hint):
+def test_reasons_for_a_refusal_are_distinguished(server, models, asking, token, status, said, error, in_hint):
     wanted = offer(server)
     hub = Hub(server.endpoint)
     if token:
@@ -132,7 +132,7 @@ def test_reasons_for_a_refusal_are_told_apart(server, models, asking, token, sta
     assert found.page.startswith(server.endpoint)
 
 
-def test_an_unknown_token_is_told_from_a_missing_one(server: LyingHub):
+def test_an_unknown_token_is_distinguished_from_a_missing_one(server: LyingHub):
     offer(server)
     server.repositories[ID].gated = "auto"
     server.repositories[ID].refuses = (
@@ -141,24 +141,24 @@ def test_an_unknown_token_is_told_from_a_missing_one(server: LyingHub):
     )
     hub = Hub(server.endpoint)
     hub.tokens.keep("hf_old")
-    with pytest.raises(AccessRefused, match="does not know the access token"):
+    with pytest.raises(AccessRefused, match="does not accept this access token"):
         hub.check_access(hub.repository(ID))
 
 
-def test_who_may_is_let_through(server: LyingHub):
+def test_an_account_with_access_passes_the_check(server: LyingHub):
     offer(server)
     server.repositories[ID].gated = "auto"
     Hub(server.endpoint).check_access(Hub(server.endpoint).repository(ID))
     assert server.asked[-1].path.endswith("/auth-check")
 
 
-def test_a_repository_that_is_not_there_is_said(server: LyingHub):
+def test_a_missing_repository_is_an_error(server: LyingHub):
     with pytest.raises(SpecExecError) as caught:
         Hub(server.endpoint).repository("owner/none")
     assert caught.value.kind == "model_not_found"
 
 
-# -- answers that are none -----------------------------------------------------------------------------------
+# -- invalid responses ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_repository_that_is_not_there_is_said(server: LyingHub):
         {"id": ID, "sha": COMMIT, "siblings": [{"rfilename": FILE, "size": 3, "blobId": "../x"}]},
     ],
 )  # fmt: skip
-def test_answers_that_make_no_sense_are_a_named_error(server: LyingHub, monkeypatch, broken):
+def test_invalid_responses_are_a_named_error(server: LyingHub, monkeypatch, broken):
     offer(server)
     monkeypatch.setattr(
         "tests.engine.hub.lying_hub.Answer._api", lambda self, path, query: self._json(broken)
@@ -180,8 +180,8 @@ def test_answers_that_make_no_sense_are_a_named_error(server: LyingHub, monkeypa
         Hub(server.endpoint).repository(ID)
 
 
-def test_no_network_and_errors_of_the_hub_are_named(server: LyingHub, monkeypatch):
-    with pytest.raises(HubUnreachable, match="does not answer"):
+def test_a_missing_network_and_errors_of_the_hub_are_named_errors(server: LyingHub, monkeypatch):
+    with pytest.raises(HubUnreachable, match="does not respond"):
         Hub("http://127.0.0.1:9").repository(ID)
     monkeypatch.setattr("tests.engine.hub.lying_hub.Answer._api", lambda self, path, query: self.refuse(500))
     with pytest.raises(HubUnreachable, match="error 500"):
@@ -191,14 +191,14 @@ def test_no_network_and_errors_of_the_hub_are_named(server: LyingHub, monkeypatc
         Hub(server.endpoint).search("x")
 
 
-def test_sizes_the_list_lies_about_are_found(server, models):
+def test_wrong_sizes_in_the_list_are_detected(server, models):
     wanted = offer(server, 1000)
     server.repositories[ID].listed = {FILE: (10**6, "0" * 64)}
     wanted = type(wanted)(wanted.name, (Hub(server.endpoint).repository(ID),))
     assert isinstance(finished(server, wanted, models).error, BadDownload)
 
 
-# -- the library keeps to itself -----------------------------------------------------------------------------
+# -- privacy -------------------------------------------------------------------------------------------------
 
 ASK = """
 import sys, huggingface_hub.constants  # imported before ours, as transformers would
@@ -208,9 +208,7 @@ assert not {"torch", "transformers", "PySide6"} & sys.modules.keys()
 """
 
 
-def test_nothing_is_asked_for_but_what_was_asked_and_nobody_hears_what_runs_here(
-    server: LyingHub, tmp_path: Path
-):
+def test_there_are_no_other_requests_and_none_tells_what_runs_here(server: LyingHub, tmp_path: Path):
     offer(server)
     server.asked.clear()
     told = {
@@ -241,11 +239,11 @@ def test_nothing_is_asked_for_but_what_was_asked_and_nobody_hears_what_runs_here
 
 
 def test_a_token_is_kept_in_the_systems_keyring_until_it_is_forgotten(own_keyring):
-    tokens = Tokens("https://huggingface.co")
+    tokens = AccessTokens("https://huggingface.co")
     assert tokens.get() is None
     assert tokens.keep("  hf_mine\n") == ""
     assert own_keyring.kept == {("specexec-desktop", "huggingface.co"): "hf_mine"}
-    assert Tokens("https://huggingface.co").get() == "hf_mine"
+    assert AccessTokens("https://huggingface.co").get() == "hf_mine"
     tokens.forget()
     assert tokens.get() is None
     assert own_keyring.kept == {}
@@ -254,16 +252,16 @@ def test_a_token_is_kept_in_the_systems_keyring_until_it_is_forgotten(own_keyrin
 
 def test_without_a_keyring_it_stays_in_memory_and_the_user_is_told(monkeypatch):
     keyring.set_keyring(NoKeyring())
-    tokens = Tokens("https://huggingface.co")
+    tokens = AccessTokens("https://huggingface.co")
     assert tokens.get() is None
-    assert "in memory only" in tokens.keep("hf_mine")
+    assert "in memory until" in tokens.keep("hf_mine")
     assert tokens.get() == "hf_mine"
-    assert Tokens("https://huggingface.co").get() is None
+    assert AccessTokens("https://huggingface.co").get() is None
     monkeypatch.setenv("HF_TOKEN", "hf_of_the_shell")
-    assert Tokens("https://huggingface.co").get() == "hf_of_the_shell"
+    assert AccessTokens("https://huggingface.co").get() == "hf_of_the_shell"
 
 
 @pytest.mark.parametrize("token", ["", " ", "hf_a b", "hf_\r\nHost: evil", "hf_é"])
-def test_what_is_no_token_is_refused(token):
+def test_text_that_is_not_a_token_is_refused(token):
     with pytest.raises(BadOption):
-        Tokens("https://huggingface.co").keep(token)
+        AccessTokens("https://huggingface.co").keep(token)

@@ -1,4 +1,4 @@
-"""Downloads from a Hub that lies: what arrives is right, or a named error; nothing is fetched in vain."""
+"""Downloads from a faulty Hub give the right bytes or a named error, and no byte is downloaded in vain."""
 
 import logging
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub import Download, Hub, Tokens, transfer
+from engine.hub import AccessTokens, Download, Hub, transfer
 from tests.engine.hub.conftest import FILE, ID, QUICK, asked, download, finished, offer
 from tests.engine.hub.lying_hub import (
     LyingHub,
@@ -26,7 +26,7 @@ def arrived(server: LyingHub, models: Path) -> bool:
     return (models / ID / FILE).read_bytes() == server.repositories[ID].files[FILE]
 
 
-def test_a_file_arrives_under_its_name_with_its_manifest_and_nothing_else(server, models):
+def test_a_downloaded_file_has_its_name_its_manifest_and_nothing_else(server, models):
     done = finished(server, offer(server), models)
     assert done.progress().state == "done", done.error
     assert arrived(server, models)
@@ -35,7 +35,7 @@ def test_a_file_arrives_under_its_name_with_its_manifest_and_nothing_else(server
 
 
 @pytest.mark.parametrize("fault", [drops(100_000), stalls(100_000)], ids=["drop", "stall"])
-def test_a_broken_connection_is_taken_up_where_it_broke(server, models, fault):
+def test_a_broken_connection_is_resumed_where_it_broke(server, models, fault):
     wanted = offer(server)
     server.faults[FILE].extend([fault, fault])
     finished(server, wanted, models)
@@ -51,7 +51,7 @@ def test_a_broken_connection_is_taken_up_where_it_broke(server, models, fault):
     [[says(500), says(503), says(502)], [says(429), says(408)], [silent], [drops(0)] * 8],
     ids=["server errors", "too many requests", "no answer", "drops at once"],
 )
-def test_passing_faults_are_waited_out(server, models, faults):
+def test_temporary_faults_are_retried(server, models, faults):
     wanted = offer(server)
     server.faults[FILE].extend(faults)
     finished(server, wanted, models)
@@ -59,15 +59,15 @@ def test_passing_faults_are_waited_out(server, models, faults):
     assert len(server.ranges()) == len(faults) + 1
 
 
-def test_waits_grow_to_a_bound_and_begin_again_once_bytes_came(server, models, monkeypatch):
+def test_waits_grow_to_a_bound_and_reset_once_bytes_arrive(server, models, monkeypatch):
     waited: list[float] = []
-    plain = transfer.Transfer._wait
+    plain = transfer.FileTransfer._wait
 
     def wait(self, error, failures):
         waited.append(self.patience.wait_s(failures))
         plain(self, error, failures)
 
-    monkeypatch.setattr(transfer.Transfer, "_wait", wait)
+    monkeypatch.setattr(transfer.FileTransfer, "_wait", wait)
     wanted = offer(server)
     server.faults[FILE].extend([says(500), says(500), says(500), says(500), drops(50_000), says(500)])
     finished(server, wanted, models)
@@ -80,17 +80,17 @@ def test_retry_after_is_obeyed(server, models):
     began = time.monotonic()
     running = download(server, wanted, models)
     running.start()
-    while not running.progress().trouble:
+    while not running.progress().error:
         assert time.monotonic() - began < 10
-    assert running.progress().trouble == "127.0.0.1 answers with error 429; trying again in 1 s."
+    assert running.progress().error == "127.0.0.1 responds with error 429; trying again in 1 s."
     assert running.progress().files[0].state == "retrying"
-    assert running.wait(10).trouble == ""
+    assert running.wait(10).error == ""
     assert time.monotonic() - began >= 1
     assert arrived(server, models)
 
 
 @pytest.mark.parametrize("date", ["Wed, 21 Oct 2099 07:28:00 GMT", "86400"])
-def test_nobody_may_make_us_wait_for_more_than_an_hour(server, models, date, monkeypatch):
+def test_no_server_can_request_a_wait_of_more_than_an_hour(server, models, date, monkeypatch):
     waits: list[float] = []
     monkeypatch.setattr("engine.hub.stop.Stop.wait", lambda self, seconds: waits.append(seconds))
     wanted = offer(server, 1000)
@@ -102,7 +102,7 @@ def test_nobody_may_make_us_wait_for_more_than_an_hour(server, models, date, mon
 @pytest.mark.parametrize(
     ("status", "kind"), [(401, "model_not_found"), (403, "access_refused"), (404, "model_not_found")]
 )
-def test_what_waiting_does_not_change_is_an_error_at_once(server, models, status, kind):
+def test_permanent_faults_are_an_error_at_once(server, models, status, kind):
     wanted = offer(server)
     server.faults[FILE].append(says(status))
     failed = finished(server, wanted, models)
@@ -112,7 +112,7 @@ def test_what_waiting_does_not_change_is_an_error_at_once(server, models, status
     assert len(server.ranges()) == 1
 
 
-def test_what_was_fetched_survives_a_refusal(server, models):
+def test_received_bytes_survive_a_refusal(server, models):
     wanted = offer(server)
     server.faults[FILE].extend([drops(200_000), says(403)])
     failed = finished(server, wanted, models)
@@ -122,7 +122,7 @@ def test_what_was_fetched_survives_a_refusal(server, models):
     assert server.sent_nbytes == NBYTES
 
 
-def test_a_server_without_ranges_begins_again(server, models):
+def test_a_server_without_ranges_restarts_the_file(server, models):
     wanted = offer(server)
     server.faults[FILE].extend([drops(100_000), ignores_range])
     finished(server, wanted, models)
@@ -130,7 +130,7 @@ def test_a_server_without_ranges_begins_again(server, models):
     assert server.sent_nbytes == NBYTES + 100_000
 
 
-def test_a_changed_etag_begins_again(server, models):
+def test_a_changed_etag_restarts_the_file(server, models):
     wanted = offer(server)
 
     def changes(request):
@@ -140,11 +140,11 @@ def test_a_changed_etag_begins_again(server, models):
     server.faults[FILE].append(changes)
     finished(server, wanted, models)
     assert arrived(server, models)
-    assert server.ranges()[1].startswith("bytes=100000-"), "asked to go on"
-    assert server.sent_nbytes == NBYTES + 100_000, "answered with 200, from the start"
+    assert server.ranges()[1].startswith("bytes=100000-"), "a request to continue"
+    assert server.sent_nbytes == NBYTES + 100_000, "a response with 200, from the start"
 
 
-def test_a_changed_etag_is_seen_also_where_the_server_does_not_know_if_range(server, models):
+def test_a_changed_etag_is_detected_even_if_the_server_ignores_if_range(server, models):
     wanted = offer(server)
 
     def another(request):
@@ -157,7 +157,7 @@ def test_a_changed_etag_is_seen_also_where_the_server_does_not_know_if_range(ser
     assert server.ranges()[2].startswith("bytes=0-")
 
 
-def test_weak_etags_are_no_if_range(server, models):
+def test_weak_etags_are_not_sent_as_if_range(server, models):
     wanted = offer(server)
     server.etags[FILE] = 'W/"first"'
     server.faults[FILE].append(drops(100_000))
@@ -167,7 +167,7 @@ def test_weak_etags_are_no_if_range(server, models):
     assert server.sent_nbytes == NBYTES
 
 
-def test_a_flipped_bit_is_found_and_the_file_fetched_once_more(server, models):
+def test_a_flipped_bit_is_detected_and_the_file_downloaded_once_more(server, models):
     wanted = offer(server)
     server.faults[FILE].append(flips_a_bit)
     finished(server, wanted, models)
@@ -185,7 +185,7 @@ def test_bits_flipped_twice_are_an_error_and_no_model(server, models):
     assert not (models / ID / FILE).exists()
 
 
-def test_files_that_git_keeps_are_checked_too(server, models):
+def test_files_stored_in_git_are_checked_too(server, models):
     server.repositories.clear()
     wanted = offer(server, 1000)
     server.repositories[ID].in_git = {FILE}
@@ -198,7 +198,7 @@ def test_files_that_git_keeps_are_checked_too(server, models):
 
 
 @pytest.mark.parametrize("said", [NBYTES - 1, NBYTES + 1, 0])
-def test_another_size_than_the_list_says_is_an_error_before_anything_is_thrown_away(server, models, said):
+def test_a_size_other_than_the_listed_one_is_an_error_that_discards_nothing(server, models, said):
     wanted = offer(server)
     server.faults[FILE].append(drops(100_000))
     server.faults[FILE].append(lambda request: request.announce(Content_Range=f"bytes 100000-199999/{said}"))
@@ -208,7 +208,7 @@ def test_another_size_than_the_list_says_is_an_error_before_anything_is_thrown_a
     assert (models / ID / f"{FILE}.part").stat().st_size == 100_000
 
 
-def test_a_page_in_the_place_of_a_file_throws_nothing_away(server, models):
+def test_a_web_page_instead_of_the_file_discards_nothing(server, models):
     wanted = offer(server)
 
     def login_page(request):
@@ -236,7 +236,7 @@ def test_more_bytes_than_announced_are_refused(server, models):
     assert failed.error.kind == "bad_download"
 
 
-def test_416_for_a_part_that_is_too_long_begins_again(server, models):
+def test_416_for_a_part_that_is_too_long_restarts_the_file(server, models):
     wanted = offer(server)
     server.faults[FILE].extend([drops(100_000), says(416)])
     finished(server, wanted, models)
@@ -244,7 +244,7 @@ def test_416_for_a_part_that_is_too_long_begins_again(server, models):
     assert server.ranges()[2].startswith("bytes=0-")
 
 
-def test_416_that_tells_another_size_is_an_error(server, models):
+def test_416_with_a_different_size_is_an_error(server, models):
     wanted = offer(server)
     server.faults[FILE].extend([drops(100_000), says(416, Content_Range="bytes */50000")])
     failed = finished(server, wanted, models)
@@ -253,14 +253,14 @@ def test_416_that_tells_another_size_is_an_error(server, models):
     assert (models / ID / f"{FILE}.part").stat().st_size == 100_000
 
 
-def test_large_files_come_in_several_ranges(server, models, monkeypatch):
+def test_large_files_are_downloaded_in_several_ranges(server, models, monkeypatch):
     monkeypatch.setattr(transfer, "RANGE_NBYTES", 100_000)
     finished(server, offer(server), models)
     assert arrived(server, models)
     assert server.ranges() == ["bytes=0-99999", "bytes=100000-199999", "bytes=200000-299999"]
 
 
-def test_what_only_xet_has_is_named(server, models, monkeypatch):
+def test_files_only_available_by_xet_are_a_named_error(server, models, monkeypatch):
     monkeypatch.setattr(transfer, "XET_NBYTES", 100_000)
     wanted = offer(server)
     server.faults[FILE].append(says(400))
@@ -288,7 +288,7 @@ def test_the_token_goes_with_every_request_to_the_hub_and_to_no_other_host(serve
     assert [asked.host for asked in files] == ["hub", "cdn"] * 4
     at_the_hub = [asked for asked in server.asked if asked.host == "hub"][
         1:
-    ]  # but for `offer`, before the token
+    ]  # except for `offer`, before the token
     assert {asked.headers.get("authorization") for asked in at_the_hub} == {"Bearer hf_secret"}
     assert all("authorization" not in asked.headers for asked in files if asked.host == "cdn")
     assert "hf_secret" not in caplog.text
@@ -297,7 +297,7 @@ def test_the_token_goes_with_every_request_to_the_hub_and_to_no_other_host(serve
 
 
 @pytest.mark.parametrize("location", ["ftp://127.0.0.1/model.gguf", "file:///etc/passwd", "http://[::bad/"])
-def test_redirects_lead_to_http_only(server, models, location):
+def test_redirects_to_other_schemes_are_refused(server, models, location):
     wanted = offer(server)
     server.faults[FILE].append(redirects_to(location))
     failed = finished(server, wanted, models)
@@ -305,18 +305,18 @@ def test_redirects_lead_to_http_only(server, models, location):
     assert failed.error.kind == "bad_download"
 
 
-def test_redirects_come_to_an_end(server, models):
+def test_endless_redirects_are_an_error(server, models):
     wanted = offer(server)
     server.faults[FILE].extend([lambda request: redirects_to(request.path)(request)] * 20)
     failed = finished(server, wanted, models)
     assert failed.error is not None
-    assert "without end" in failed.error.message
+    assert "too many times" in failed.error.message
 
 
 def test_a_token_for_one_host_is_not_given_to_another(own_keyring):
-    Tokens("https://huggingface.co").keep("hf_secret")
-    assert Tokens("https://huggingface.co").get() == "hf_secret"
-    assert Tokens("https://mirror.example").get() is None
+    AccessTokens("https://huggingface.co").keep("hf_secret")
+    assert AccessTokens("https://huggingface.co").get() == "hf_secret"
+    assert AccessTokens("https://mirror.example").get() is None
 
 
 def test_a_proxy_is_used_where_one_is_set(server, models, monkeypatch):

@@ -6,7 +6,7 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The user's data folder, empty and not there yet."""
+    """Return the user's data folder, which does not exist yet."""
     folder = tmp_path / "data" / "specexec-desktop"
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: folder)
     return folder

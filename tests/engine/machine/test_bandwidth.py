@@ -1,4 +1,4 @@
-"""Measuring a disk: on a simulated one with a clock of its own, and once on this machine's."""
+"""Measuring a disk: a simulated one with its own clock, and once this machine's."""
 
 import errno
 import os
@@ -15,12 +15,12 @@ from engine.streaming import DiskFile
 
 
 class Disk:
-    """Reads at two speeds, in GB/s; direct 0: refuses direct reads. It is also the only clock."""
+    """A simulated disk with two read speeds in GB/s; direct 0: direct reads are refused. Also the clock."""
 
     def __init__(self, direct: float, buffered: float) -> None:
         self.gb_per_s = {True: direct, False: buffered}
         self.seconds = 0.0
-        self.done: list[tuple[bool, str, int]] = []  # what was read: directly, of which file, from where
+        self.done: list[tuple[bool, str, int]] = []  # reads: whether direct, file name, offset
         self.opened: list[File] = []
         self._lock = threading.Lock()
 
@@ -42,7 +42,7 @@ class File:
     def read(self, into: memoryview, offset: int, needed: int) -> None:
         assert len(into) == needed == PIECE_NBYTES
         assert offset % 4096 == 0
-        assert not self.cached, "memory's speed, not the disk's"
+        assert not self.cached, "this would measure memory, not the disk"
         if offset + needed > self._path.stat().st_size:
             raise StreamBroken("it ends", "")
         self._disk.read(self.direct, self._path.name, offset, needed)
@@ -62,7 +62,7 @@ def models(tmp_path: Path) -> Path:
 
 
 def model(folder: Path, name: str, nbytes: int) -> None:
-    """A file that takes no space."""
+    """Create a sparse file."""
     path = folder / name
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
@@ -77,13 +77,13 @@ def measured(monkeypatch: pytest.MonkeyPatch, folder: Path, disk: Disk, system: 
     return speed
 
 
-def test_models_that_lie_there_are_read_both_ways(monkeypatch, models):
+def test_existing_models_are_read_both_ways(monkeypatch, models):
     model(models, "a.gguf", LEAST_NBYTES)
     model(models, "folder/b.safetensors", LEAST_NBYTES + 12345)
     model(models, "video.mkv", 4 * LEAST_NBYTES)
     disk = Disk(direct=2.0, buffered=0.5)
     speed = measured(monkeypatch, models, disk)
-    # The first piece is not counted, but its reading by two buffers shows in no figure either.
+    # The first piece is read into both buffers, but not timed.
     assert speed.direct_gb_per_s == pytest.approx(2.0)
     assert speed.buffered_gb_per_s == pytest.approx(0.5)
     assert speed.best_gb_per_s == speed.direct_gb_per_s
@@ -105,18 +105,18 @@ def test_a_slow_disk_is_read_for_a_second_and_a_fast_one_for_a_gibibyte(monkeypa
     assert 2 < slow.seconds < 3
     fast = Disk(direct=50.0, buffered=50.0)
     assert measured(monkeypatch, models, fast).best_gb_per_s == pytest.approx(50)
-    # The first piece of each way goes into both buffers, uncounted.
+    # The first piece of each way is read into both buffers, but not timed.
     assert len(fast.done) == 2 * (MOST_NBYTES // PIECE_NBYTES + 1)
 
 
-def test_where_direct_reads_are_refused_there_is_no_figure_for_them(monkeypatch, models):
+def test_refused_direct_reads_have_no_bandwidth(monkeypatch, models):
     model(models, "a.gguf", LEAST_NBYTES)
     speed = measured(monkeypatch, models, Disk(direct=0, buffered=0.3))
     assert speed.direct_gb_per_s is None
     assert speed.best_gb_per_s == pytest.approx(0.3)
 
 
-def test_windows_cache_is_not_taken_for_the_disk(monkeypatch, models):
+def test_windows_cache_is_not_measured_as_the_disk(monkeypatch, models):
     model(models, "a.gguf", LEAST_NBYTES)
     assert measured(monkeypatch, models, Disk(2.0, 9.0), "win32").buffered_gb_per_s is None
     assert measured(monkeypatch, models, Disk(0, 0.3), "win32").buffered_gb_per_s == pytest.approx(0.3)
@@ -140,7 +140,7 @@ def test_writing_to_a_slow_disk_ends_after_a_second(monkeypatch, models):
 
     monkeypatch.setattr(os, "fsync", slowly)
     measured(monkeypatch, models, disk)
-    assert len(disk.done) == 4 + 2  # each way: half of four pieces, the first of them twice
+    assert len(disk.done) == 4 + 2  # each way: half of four pieces, the first piece twice
 
 
 def test_a_folder_that_cannot_be_written_is_a_named_error(monkeypatch, models):

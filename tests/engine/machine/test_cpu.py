@@ -1,4 +1,4 @@
-"""The processor, from a recorded /proc/cpuinfo, and from what Windows answers."""
+"""The processor, from a recorded /proc/cpuinfo and from recorded answers of Windows."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ Features\t: fp asimd evtstrm aes sha1 sve i8mm bf16 dgh
 CPU implementer\t: 0x41"""
 
 
-def test_an_intel_server_has_all(tmp_path: Path):
+def test_an_intel_server_has_all_features(tmp_path: Path):
     cpu = linux_cpu(1, 2, 2, put(tmp_path, {"proc/cpuinfo": SAPPHIRE_RAPIDS}))
     assert cpu.name == "Intel(R) Xeon(R) Platinum 8480+"
     assert set(cpu.features.values()) == {True}
@@ -36,14 +36,14 @@ def test_an_old_laptop_has_only_avx2(tmp_path: Path):
     assert None not in features.values()
 
 
-def test_an_arm_server_is_asked_for_arms_names(tmp_path: Path):
+def test_an_arm_server_reports_arm_features(tmp_path: Path):
     cpu = linux_cpu(4, 4, 4, put(tmp_path, {"proc/cpuinfo": GRAVITON_3}))
     assert cpu.features == {"neon": True, "bf16": True, "i8mm": True}
     assert cpu.name
 
 
 @pytest.mark.parametrize("cpuinfo", [{}, {"proc/cpuinfo": b"\x00\xff:\n\n::"}])
-def test_without_flags_nothing_is_known(tmp_path: Path, cpuinfo: dict[str, str | bytes]):
+def test_without_flags_all_features_are_unknown(tmp_path: Path, cpuinfo: dict[str, str | bytes]):
     cpu = linux_cpu(1, 1, 1, put(tmp_path, cpuinfo))
     assert set(cpu.features.values()) == {None}
     assert cpu.name
@@ -61,7 +61,7 @@ def test_without_flags_nothing_is_known(tmp_path: Path, cpuinfo: dict[str, str |
             8,
             {
                 "proc/self/cgroup": "4:cpuset:/tight\n3:cpu,cpuacct:/docker/1a2b",
-                "sys/fs/cgroup/cpu/tight/cpu.cfs_quota_us": "100000",  # a group of others
+                "sys/fs/cgroup/cpu/tight/cpu.cfs_quota_us": "100000",  # a group of other processes
                 "sys/fs/cgroup/cpu/tight/cpu.cfs_period_us": "100000",
                 "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "400000",
                 "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000",
@@ -84,7 +84,7 @@ def test_affinity_and_quota_limit_the_usable_threads(tmp_path: Path, allowed, qu
     assert linux_cpu(4, 8, allowed, put(tmp_path, quota)).usable == usable
 
 
-def test_windows_knows_nothing_of_bfloat16():
+def test_windows_does_not_report_bfloat16():
     cpu = windows_cpu(8, 16, 16, "AMD Ryzen 7 7700X 8-Core Processor  ", "AMD64", {40, 41}.__contains__)
     assert cpu.name == "AMD Ryzen 7 7700X 8-Core Processor"
     assert cpu.features == {

@@ -1,4 +1,4 @@
-"""Which disk a folder lies on, from a recorded mountinfo and sysfs, and from what Windows answers."""
+"""The disk of a folder, from a recorded mountinfo and sysfs and from recorded answers of Windows."""
 
 import errno
 import os
@@ -70,12 +70,12 @@ def root(tmp_path: Path) -> Path:
         ("/hidden/models", ("/hidden", "tmpfs", "tmpfs", "memory")),
     ],
 )
-def test_a_folder_lies_on_the_mount_nearest_above_it(root: Path, folder: str, expected: tuple[str, ...]):
+def test_a_folder_belongs_to_the_nearest_mount_above_it(root: Path, folder: str, expected: tuple[str, ...]):
     assert linux_volume(Path(folder), root) == expected
 
 
 @pytest.mark.parametrize("mountinfo", [{}, {"proc/self/mountinfo": b"\xff - \xfe\n\n - - -\n1 2 3"}])
-def test_garbled_mounts_leave_the_disk_unknown(tmp_path: Path, mountinfo: dict[str, str | bytes]):
+def test_malformed_mounts_leave_the_disk_unknown(tmp_path: Path, mountinfo: dict[str, str | bytes]):
     assert linux_volume(Path("/models"), put(tmp_path, mountinfo)).kind == "unknown"
 
 
@@ -94,12 +94,12 @@ HAS_SEEKS, NO_SEEKS = struct.pack("<II?3x", 12, 12, True), struct.pack("<II?3x",
         (1, HAS_SEEKS[:8], "unknown"),
     ],
 )
-def test_windows_says_what_kind_a_drive_is(drive_type: int, seek_penalty: bytes, kind: str):
+def test_windows_reports_the_kind_of_a_drive(drive_type: int, seek_penalty: bytes, kind: str):
     volume = windows_volume("D:\\", r"\\?\Volume{1a2b}" + "\\", "NTFS", drive_type, seek_penalty)
     assert volume == ("D:\\", r"\\?\Volume{1a2b}" + "\\", "NTFS", kind)
 
 
-def test_a_folder_that_is_not_there_yet_has_the_disk_of_the_one_above(tmp_path: Path):
+def test_a_missing_folder_has_the_disk_of_its_parent(tmp_path: Path):
     there, missing = disk_of(tmp_path), disk_of(tmp_path / "a" / "b")
     assert missing.folder == str(tmp_path / "a" / "b")
     assert missing.mount_point == there.mount_point
@@ -107,20 +107,20 @@ def test_a_folder_that_is_not_there_yet_has_the_disk_of_the_one_above(tmp_path: 
     assert nearest(tmp_path / "a" / "b") == tmp_path.resolve()
 
 
-def test_a_file_and_a_folder_that_refuses_are_named_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_file_and_an_unreadable_folder_are_named_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     file = tmp_path / "model.gguf"
     file.touch()
-    with pytest.raises(BadOption, match="no folder"):
+    with pytest.raises(BadOption, match="not a folder"):
         disk_of(file)
 
     def refused(path: Path) -> None:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     monkeypatch.setattr(shutil, "disk_usage", refused)
-    with pytest.raises(DiskProblem, match="cannot be looked into: Permission denied"):
+    with pytest.raises(DiskProblem, match="cannot be opened: Permission denied"):
         disk_of(tmp_path)
 
 
-def test_the_disk_behind_a_link_counts(root: Path):
+def test_links_are_resolved(root: Path):
     (root / "link").symlink_to(root / "proc")
     assert nearest(root / "link" / "models") == (root / "proc").resolve()

@@ -1,4 +1,4 @@
-"""What doctor finds on machines that were never here."""
+"""Findings on simulated machines."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,8 +11,8 @@ from engine.machine import (
     DiskSpeed,
     Gpu,
     Machine,
-    Memory,
     Surroundings,
+    SystemMemory,
     TorchBuild,
     diagnose,
 )
@@ -20,12 +20,12 @@ from engine.machine.gpu import NO_DRIVER
 from tests.engine.machine.trees import GIB
 
 CARD = Gpu("nvidia", "RTX 4090", "8d5d", 24 * GIB, 23 * GIB, "580.65.06", (8, 9))
-SOUND = Machine(
+HEALTHY = Machine(
     system="linux",
     gpus=(CARD,),
     gpu_problem=None,
     cpu=Cpu("AMD Ryzen 7 7700X", 8, 16, 16, {"avx2": True}),
-    memory=Memory(64 * GIB, 50 * GIB, 64 * GIB),
+    memory=SystemMemory(64 * GIB, 50 * GIB, 64 * GIB),
     disk=Disk("/models", "/", "/dev/nvme0n1p2", "ext4", "ssd", 1000 * GIB, 500 * GIB),
     surroundings=Surroundings(),
 )
@@ -34,47 +34,47 @@ CPU_ONLY = TorchBuild("2.13.0+cpu")
 
 
 def with_card(**changes) -> Machine:
-    return replace(SOUND, gpus=(replace(CARD, **changes),))
+    return replace(HEALTHY, gpus=(replace(CARD, **changes),))
 
 
 def with_disk(kind: str, gb_per_s: float | None = None, **changes) -> Machine:
     speed = gb_per_s and DiskSpeed(gb_per_s, gb_per_s / 2, datetime(2026, 3, 1, tzinfo=UTC))
-    return replace(SOUND, disk=replace(SOUND.disk, kind=kind, speed=speed, **changes))
+    return replace(HEALTHY, disk=replace(HEALTHY.disk, kind=kind, speed=speed, **changes))
 
 
 def around(**changes) -> Machine:
-    return replace(SOUND, surroundings=Surroundings(**changes))
+    return replace(HEALTHY, surroundings=Surroundings(**changes))
 
 
 def kinds(machine: Machine, torch: TorchBuild | None = CUDA) -> list[str]:
-    found = diagnose(machine, torch)
-    for finding in found:
+    findings = diagnose(machine, torch)
+    for finding in findings:
         assert finding.message.endswith(".")
         assert finding.hint
-    return [finding.kind for finding in found]
+    return [finding.kind for finding in findings]
 
 
-def test_a_sound_machine_has_no_findings():
-    assert kinds(SOUND) == []
+def test_a_healthy_machine_has_no_findings():
+    assert kinds(HEALTHY) == []
 
 
 @pytest.mark.parametrize(
     ("machine", "torch", "kind"),
     [
-        (SOUND, None, "no_torch"),
-        (SOUND, CPU_ONLY, "cpu_only_torch"),
-        (replace(SOUND, gpus=(Gpu("amd", "RX 7900 XTX"),)), CPU_ONLY, "no_rocm_torch"),
+        (HEALTHY, None, "no_torch"),
+        (HEALTHY, CPU_ONLY, "cpu_only_torch"),
+        (replace(HEALTHY, gpus=(Gpu("amd", "RX 7900 XTX"),)), CPU_ONLY, "no_rocm_torch"),
         (
-            replace(SOUND, gpus=(), gpu_problem="Driver/library version mismatch"),
+            replace(HEALTHY, gpus=(), gpu_problem="Driver/library version mismatch"),
             CUDA,
             "card_does_not_answer",
         ),
-        (replace(SOUND, gpus=(), gpu_problem=NO_DRIVER), CPU_ONLY, "card_does_not_answer"),
-        (replace(SOUND, gpus=()), CPU_ONLY, "no_card"),
-        (replace(SOUND, memory=Memory(64 * GIB, 3 * GIB, 64 * GIB)), CUDA, "little_ram"),
-        (replace(SOUND, memory=Memory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB)), CUDA, "ram_limit"),
-        (replace(SOUND, memory=Memory(64 * GIB, 50 * GIB, 32 * GIB)), CUDA, "pinning_limit"),
-        (replace(SOUND, cpu=replace(SOUND.cpu, usable=2)), CUDA, "cpu_limit"),
+        (replace(HEALTHY, gpus=(), gpu_problem=NO_DRIVER), CPU_ONLY, "card_does_not_answer"),
+        (replace(HEALTHY, gpus=()), CPU_ONLY, "no_card"),
+        (replace(HEALTHY, memory=SystemMemory(64 * GIB, 3 * GIB, 64 * GIB)), CUDA, "little_ram"),
+        (replace(HEALTHY, memory=SystemMemory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB)), CUDA, "ram_limit"),
+        (replace(HEALTHY, memory=SystemMemory(64 * GIB, 50 * GIB, 32 * GIB)), CUDA, "pinning_limit"),
+        (replace(HEALTHY, cpu=replace(HEALTHY.cpu, usable=2)), CUDA, "cpu_limit"),
         (with_disk("ssd", free_nbytes=9 * GIB), CUDA, "little_disk"),
         (with_disk("hdd"), CUDA, "hard_disk"),
         (with_disk("hdd", 0.18), CUDA, "hard_disk"),
@@ -87,12 +87,12 @@ def test_a_sound_machine_has_no_findings():
         (around(wsl=True), CUDA, "wsl"),
     ],
 )
-def test_each_fault_is_found_alone(machine: Machine, torch: TorchBuild | None, kind: str):
+def test_each_problem_gives_one_finding(machine: Machine, torch: TorchBuild | None, kind: str):
     assert kinds(machine, torch) == [kind]
 
 
 @pytest.mark.parametrize(
-    ("cuda", "windows", "lowest", "too_old"),
+    ("cuda", "windows", "oldest", "too_old"),
     [
         ("13.0", False, "580.65.06", "575.57.08"),
         ("13.0", True, "580.88", "576.80"),
@@ -103,17 +103,17 @@ def test_each_fault_is_found_alone(machine: Machine, torch: TorchBuild | None, k
         ("99.0", False, "1", None),
     ],
 )
-def test_a_driver_runs_every_cuda_from_its_lowest_on(cuda, windows, lowest, too_old):
+def test_the_oldest_driver_of_each_cuda_is_accepted(cuda, windows, oldest, too_old):
     torch = TorchBuild("2.13.0", cuda)
 
     def found(driver: str) -> list[str]:
         return kinds(replace(with_card(driver=driver), system="windows" if windows else "linux"), torch)
 
-    assert found(lowest) == []
+    assert found(oldest) == []
     assert too_old is None or found(too_old) == ["driver_too_old"]
 
 
-def test_inside_wsl_the_driver_is_that_of_windows():
+def test_wsl_needs_the_windows_driver():
     torch = TorchBuild("2.13.0", "12.8")
     machine = replace(with_card(driver="527.41"), surroundings=Surroundings(wsl=True))
     driver, _ = diagnose(machine, torch)
@@ -139,46 +139,46 @@ def test_inside_wsl_the_driver_is_that_of_windows():
         (None, ("sm_75",), True),
     ],
 )
-def test_a_card_needs_code_compiled_for_it(capability, architectures, runs):
+def test_a_card_needs_code_compiled_for_its_capability(capability, architectures, runs):
     torch = replace(CUDA, architectures=architectures)
     assert kinds(with_card(compute_capability=capability), torch) == ([] if runs else ["card_not_supported"])
 
 
-def test_a_fast_disk_is_sound_whatever_it_calls_itself():
+def test_a_fast_disk_is_fine_whatever_kind_it_reports():
     assert kinds(with_disk("hdd", 1.2)) == []
     assert kinds(with_disk("network", 2.0)) == []
 
 
-def test_a_drive_of_windows_is_told_from_a_network_share():
+def test_wsl_distinguishes_windows_drives_from_network_shares():
     drive = with_disk("network", file_system="9p")
     assert kinds(drive) == ["network_share"]
     assert kinds(replace(drive, surroundings=Surroundings(wsl=True))) == ["windows_drive", "wsl"]
 
 
-def test_the_worst_comes_first():
+def test_the_most_severe_finding_is_first():
     machine = replace(with_disk("hdd"), surroundings=Surroundings(on_battery=True))
     severities = [finding.severity for finding in diagnose(machine, None)]
     assert severities == ["error", "warning", "note"]
-    assert kinds(replace(with_disk("hdd"), memory=Memory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB))) == [
+    assert kinds(replace(with_disk("hdd"), memory=SystemMemory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB))) == [
         "hard_disk",
         "ram_limit",
     ]
 
 
-def test_pinning_matters_only_beside_a_card():
-    assert kinds(replace(SOUND, gpus=(), memory=Memory(64 * GIB, 50 * GIB, 32 * GIB))) == ["no_card"]
+def test_the_pinning_limit_matters_only_with_a_card():
+    assert kinds(replace(HEALTHY, gpus=(), memory=SystemMemory(64 * GIB, 50 * GIB, 32 * GIB))) == ["no_card"]
 
 
-def test_the_remedy_for_cpu_only_torch_names_the_same_version():
-    (finding,) = diagnose(SOUND, CPU_ONLY)
-    assert "torch 2.13.0 built for cu130 " in finding.hint
+def test_the_hint_for_cpu_only_torch_names_the_same_version():
+    (finding,) = diagnose(HEALTHY, CPU_ONLY)
+    assert "PyTorch 2.13.0 built for cu130 " in finding.hint
 
 
-def test_the_remedy_for_a_silent_card_fits_its_cause():
+def test_the_hint_for_a_failing_card_depends_on_the_cause():
     def hint(problem: str, **surroundings) -> str:
-        machine = replace(SOUND, gpus=(), gpu_problem=problem, surroundings=Surroundings(**surroundings))
+        machine = replace(HEALTHY, gpus=(), gpu_problem=problem, surroundings=Surroundings(**surroundings))
         return diagnose(machine, CPU_ONLY)[0].hint
 
-    assert "Start the machine again" in hint("Driver/library version mismatch")
+    assert "Restart the computer" in hint("Driver/library version mismatch")
     assert "--gpus" in hint("Driver Not Loaded", container="docker")
-    assert "Install NVIDIA's driver" in hint(NO_DRIVER)
+    assert "Install the NVIDIA driver" in hint(NO_DRIVER)

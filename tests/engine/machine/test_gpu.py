@@ -14,14 +14,14 @@ linux_paths = pytest.mark.skipif(os.name == "nt", reason="Windows has no names w
 
 
 class NVMLError(Exception):
-    def __init__(self, value: int, words: str = "") -> None:
-        super().__init__(words)
+    def __init__(self, value: int, message: str = "") -> None:
+        super().__init__(message)
         self.value = value
 
 
 @dataclass
 class Nvml:
-    """As the module pynvml on a machine with `cards`: each a dictionary of what it answers."""
+    """A substitute for pynvml on a machine with `cards`, each a dictionary from query to answer."""
 
     NVMLError = NVMLError
     NVML_ERROR_LIBRARY_NOT_FOUND = 12
@@ -67,7 +67,7 @@ CARD = {
 }
 
 
-def test_a_card_is_described_as_nvml_describes_it():
+def test_a_card_is_described_by_nvml():
     nvml = Nvml([CARD])
     (gpu,), problem = nvidia_gpus(nvml)
     assert problem is None
@@ -79,7 +79,7 @@ def test_a_card_is_described_as_nvml_describes_it():
     assert nvml.calls == ["init", "shutdown"]
 
 
-def test_what_a_card_does_not_know_is_none():
+def test_unsupported_queries_give_none():
     shared = {name: CARD[name] for name in ("nvmlDeviceGetName", "nvmlDeviceGetUUID")}
     (gpu,), problem = nvidia_gpus(Nvml([shared]))
     assert problem is None
@@ -100,7 +100,7 @@ def test_no_driver_is_no_problem_and_a_broken_one_is():
     assert nvidia_gpus(Nvml([CARD], mismatch)) == ([], "Driver/library version mismatch")
 
 
-def test_this_machine_can_be_asked():
+def test_this_machines_cards_can_be_queried():
     gpus, _ = nvidia_gpus()
     assert all(gpu.name and gpu.driver for gpu in gpus)
 
@@ -116,7 +116,7 @@ def test_an_amd_card_is_described_by_sysfs(tmp_path: Path):
             "sys/bus/pci/devices/0000:03:00.0/mem_info_vram_total": str(24 * GIB),
             "sys/bus/pci/devices/0000:03:00.0/mem_info_vram_used": str(GIB),
             "sys/bus/pci/devices/0000:03:00.0/unique_id": "7a1f2bd04c3c6dd2",
-            # Its sound device, and a card whose driver is not loaded.
+            # The card's audio device, and a card whose driver is not loaded.
             "sys/bus/pci/devices/0000:03:00.1/vendor": "0x1002",
             "sys/bus/pci/devices/0000:03:00.1/class": "0x040300",
             "sys/bus/pci/devices/0000:03:00.1/mem_info_vram_total": str(GIB),
@@ -135,10 +135,10 @@ def test_an_amd_card_is_described_by_sysfs(tmp_path: Path):
 
 
 @linux_paths
-def test_an_nvidia_card_without_a_driver_is_seen(tmp_path: Path):
+def test_an_nvidia_card_without_a_driver_is_found(tmp_path: Path):
     bus = "sys/bus/pci/devices/0000:01:00.0"
     put(tmp_path, {f"{bus}/vendor": "0x10de", f"{bus}/class": "0x030200"})
     assert has_nvidia_card(tmp_path)
     assert amd_gpus(tmp_path) == []
-    put(tmp_path, {f"{bus}/class": "0x0c0330"})  # a USB controller, as some of its cards carry
+    put(tmp_path, {f"{bus}/class": "0x0c0330"})  # a USB controller, which some NVIDIA cards contain
     assert not has_nvidia_card(tmp_path)

@@ -16,13 +16,13 @@ def limits(root: Path) -> tuple[int, int, int | None]:
     return found.total_nbytes, found.available_nbytes, found.limit_nbytes
 
 
-def test_without_a_limit_it_is_the_machines(tmp_path: Path):
+def test_without_a_limit_all_ram_is_usable(tmp_path: Path):
     assert limits(tmp_path) == (64 * GIB, 50 * GIB, None)
     put(tmp_path, {"proc/self/cgroup": "0::/user.slice", "sys/fs/cgroup/user.slice/memory.max": "max"})
     assert limits(tmp_path) == (64 * GIB, 50 * GIB, None)
 
 
-def test_a_limit_of_a_group_above_counts_and_unused_cache_is_free(tmp_path: Path):
+def test_a_parent_groups_limit_applies_and_inactive_cache_is_free(tmp_path: Path):
     put(
         tmp_path,
         {
@@ -50,7 +50,7 @@ def test_a_container_sees_only_its_own_group_as_the_root(tmp_path: Path):
     assert limits(tmp_path) == (4 * GIB, 2 * GIB, 4 * GIB)
 
 
-def test_the_first_versions_huge_number_is_no_limit(tmp_path: Path):
+def test_cgroup_v1s_huge_number_is_no_limit(tmp_path: Path):
     put(
         tmp_path,
         {
@@ -62,7 +62,7 @@ def test_the_first_versions_huge_number_is_no_limit(tmp_path: Path):
     assert limits(tmp_path) == (64 * GIB, 50 * GIB, None)
 
 
-def test_the_machine_may_have_less_than_the_limit_leaves(tmp_path: Path):
+def test_available_memory_is_at_most_the_machines(tmp_path: Path):
     put(tmp_path, {"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": str(60 * GIB)})
     assert limits(tmp_path) == (60 * GIB, 50 * GIB, 60 * GIB)
 
@@ -75,7 +75,7 @@ def test_the_machine_may_have_less_than_the_limit_leaves(tmp_path: Path):
         {"proc/self/cgroup": "0::/", "sys/fs/cgroup/memory.max": ""},
     ],
 )
-def test_garbled_files_limit_nothing(tmp_path: Path, garbled: dict[str, str | bytes]):
+def test_malformed_files_set_no_limit(tmp_path: Path, garbled: dict[str, str | bytes]):
     assert limits(put(tmp_path, garbled)) == (64 * GIB, 50 * GIB, None)
 
 

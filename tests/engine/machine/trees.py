@@ -1,4 +1,4 @@
-"""A machine's /proc and /sys as files in a folder."""
+"""A simulated machine's /proc and /sys as files in a folder."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ GIB = 2**30
 
 
 def put(root: Path, files: dict[str, str | bytes]) -> Path:
-    """The files by path, each ending in a line break as the kernel writes them."""
+    """Write the files, each ending in a line break as the kernel's files do."""
     for path, content in files.items():
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)

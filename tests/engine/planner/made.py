@@ -1,12 +1,12 @@
-"""Machines and models that no test has to download."""
+"""Machines and models made up for the tests."""
 
-from engine.planner import Acceptance, Compute, Machine, Outline, Pair
+from engine.planner import Acceptance, Compute, MachineProfile, Outline, PairOutline
 from engine.planner.machines import GIB, graphics_card, processor
 
 CARD: Compute = graphics_card(165, 1008)
 CPU: Compute = processor(8, {"avx2"})
-DESKTOP = Machine(24 * GIB, 64 * GIB, 25e9, 7e9, CARD, CPU)
-LAPTOP = Machine(0, 12 * GIB, 1e9, 3e9, None, CPU)
+DESKTOP = MachineProfile(24 * GIB, 64 * GIB, 25e9, 7e9, CARD, CPU)
+LAPTOP = MachineProfile(0, 12 * GIB, 1e9, 3e9, None, CPU)
 
 
 def outline(
@@ -44,8 +44,8 @@ def outline(
 
 TARGET = outline()
 DRAFT = outline(32, 130 << 20, 7_000_000_000, 4096, name="draft")
-PAIR = Pair(TARGET, DRAFT, Acceptance(1.7, "paper"))
-SMALL = Pair(
+PAIR = PairOutline(TARGET, DRAFT, Acceptance(1.7, "paper"))
+SMALL = PairOutline(
     outline(28, 32 << 20, 1_310_000_000, 1536, 151_936, tied=True),
     outline(24, 12 << 20, 358_000_000, 896, 151_936, name="draft", tied=True),
     Acceptance(0.8, "measured"),

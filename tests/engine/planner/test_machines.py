@@ -1,4 +1,4 @@
-"""From what was probed or described to what the arithmetic needs."""
+"""Machine profiles from probed and described machines."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -7,8 +7,8 @@ import pytest
 
 from engine import machine
 from engine.machine import DiskSpeed, Gpu, LinkSpeed
-from engine.machine.kept import now
-from engine.planner import cards, described, of_probed
+from engine.machine.stored_speeds import now
+from engine.planner import cards, described_machine, profile_of
 from engine.planner.machines import DESKTOP_RAM, DESKTOP_VRAM, GIB, UNMEASURED_DISK, processor
 from tests.engine.planner.made import CARD, CPU
 
@@ -22,40 +22,40 @@ def here(tmp_path: Path):
 
 
 def test_a_machine_without_a_card(here):
-    found = of_probed(here, cards())
+    found = profile_of(here, cards())
     assert found.card is None
-    assert (found.vram, found.vram_room) == (0, 0)
+    assert (found.vram, found.usable_vram) == (0, 0)
     assert found.ram == here.memory.available_nbytes
-    assert 0 < found.ram_room < found.ram
+    assert 0 < found.usable_ram < found.ram
     assert found.disk == UNMEASURED_DISK
 
 
-def test_measured_bandwidths_count_more_than_what_lanes_could_carry(here):
+def test_measured_bandwidths_take_precedence_over_the_lanes_raw_rate(here):
     speed = DiskSpeed(2.5, 3.5, now())
     here = replace(here, gpus=(GPU,), disk=replace(here.disk, speed=speed))
-    found = of_probed(here, cards())
+    found = profile_of(here, cards())
     assert found.disk == 3.5e9
     assert found.vram == 10 * GIB
     assert 24e9 < found.link < 26e9
     assert found.card == cards()["RTX 4070 Ti"] != cards()["RTX 4070"]
     measured = replace(GPU, link=LinkSpeed(21.0, now()))
-    assert of_probed(replace(here, gpus=(measured,)), cards()).link == 21e9
+    assert profile_of(replace(here, gpus=(measured,)), cards()).link == 21e9
 
 
-def test_a_card_of_another_name_is_any_card(here):
+def test_a_card_with_an_unknown_name_gets_the_generic_figures(here):
     other = replace(GPU, name="NVIDIA Quadro 8000", vendor="nvidia")
-    assert of_probed(replace(here, gpus=(other,)), cards()).card == cards()[""]
+    assert profile_of(replace(here, gpus=(other,)), cards()).card == cards()[""]
 
 
-def test_a_described_machine_keeps_its_desktop():
-    found = described(24, 64, 25e9, 7e9, CARD, CPU)
+def test_a_described_machine_reserves_memory_for_its_desktop():
+    found = described_machine(24, 64, 25e9, 7e9, CARD, CPU)
     assert (found.vram, found.ram) == (24 * GIB - DESKTOP_VRAM, 64 * GIB - DESKTOP_RAM)
-    assert described(0, 1, 25e9, 7e9, CARD, CPU).card is None
-    assert described(0, 1, 25e9, 7e9, CARD, CPU).ram == 0
+    assert described_machine(0, 1, 25e9, 7e9, CARD, CPU).card is None
+    assert described_machine(0, 1, 25e9, 7e9, CARD, CPU).ram == 0
 
 
 def test_processors_with_bfloat16_compute_in_it():
     assert processor(2, {"avx2", "avx512f", "avx512_bf16"}).itemsize == 2
     speeds = [processor(4, {name}).flops for name in ("", "avx2", "avx512f", "avx512_bf16")]
     assert speeds == sorted(speeds)
-    assert processor(64, {"avx2"}).memory == processor(32, {"avx2"}).memory, "the memory's, not the cores'"
+    assert processor(64, {"avx2"}).memory == processor(32, {"avx2"}).memory, "limited by memory, not by cores"

@@ -1,4 +1,4 @@
-"""GPTQ and AWQ packed bit by bit with Python integers, from the description of the formats; slow."""
+"""Reference packing for GPTQ and AWQ: bit by bit with Python integers, from the format descriptions; slow."""
 
 import numpy as np
 import torch
@@ -9,7 +9,7 @@ AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)
 
 
 def words_of(numbers: list[int], bits: int) -> list[int]:
-    """One stream: number i takes the bits from i * bits on; cut into 32-bit words, lowest first."""
+    """Pack one stream: number i occupies the bits from i * bits on; split into 32-bit words, lowest first."""
     stream = sum(number << (i * bits) for i, number in enumerate(numbers))
     return [stream >> (32 * word) & 0xFFFFFFFF for word in range(len(numbers) * bits // 32)]
 
@@ -19,7 +19,7 @@ def int32(words: list[list[int]]) -> NDArray[np.int32]:
 
 
 class Matrix:
-    """Random quants [rows, columns], zero points and scales [groups, rows], a group for each column."""
+    """Random quants [rows, columns], zero points and scales [groups, rows], and the group of each column."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Matrix:
         return torch.from_numpy(whole).float() * self.scales.float()[torch.from_numpy(self.group)].T
 
     def gptq(self, version: int) -> dict[str, Tensor]:
-        """Version 1 stores zero points less one."""
+        """Return the packed parts. Version 1 stores zero points minus one."""
         stored = self.zeros - 1 if version == 1 else self.zeros
         qweight = [words_of([int(q) for q in row], self.bits) for row in self.quants]
         qzeros = [words_of([int(z) for z in row], self.bits) for row in stored]
@@ -73,7 +73,7 @@ class Matrix:
 
 
 def stored(parts: dict[str, Tensor], odd: bool = False) -> list[Tensor]:
-    """The parts' bytes, uint8; `odd`: each begins at an odd address."""
+    """Return the parts' bytes, uint8; `odd`: all at odd addresses."""
     found = []
     for part in parts.values():
         data = part.contiguous().view(-1).view(torch.uint8)

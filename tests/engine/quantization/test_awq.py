@@ -17,7 +17,7 @@ DATA = Path(__file__).parent / "data"
 @pytest.mark.parametrize("size", [32, 64, 192])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float16])
-def test_every_packing_gives_the_numbers_packed(size, symmetric, dtype):
+def test_unpacking_returns_the_packed_numbers(size, symmetric, dtype):
     matrix = Matrix(4, size, 104, 192, symmetric=symmetric)
     found = unpacked(stored(matrix.awq()), (104, 192), Groups(4, size, 0), dtype, "AWQ")
     assert torch.equal(found, matrix.numbers().to(dtype))
@@ -43,18 +43,18 @@ def test_scales_of_every_type(name, scales):
     )
 
 
-def test_the_other_devices_path_gives_the_same():
+def test_the_path_of_other_devices_gives_the_same_numbers():
     matrix = Matrix(4, 64, 128, 192)
     found = format_named("AWQ").numbers(stored(matrix.awq()), (128, 192), 64, 64, Groups(4, 64, 0))
     assert torch.equal(found.t(), matrix.numbers()[64:])
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_scales_that_are_no_numbers_are_noticed(value):
+def test_scales_that_are_not_finite_are_invalid(value):
     matrix = Matrix(4, 32, 64, 64)
-    assert format_named("AWQ").sound(stored(matrix.awq()))
+    assert format_named("AWQ").valid(stored(matrix.awq()))
     matrix.scales[1, 7] = value
-    assert not format_named("AWQ").sound(stored(matrix.awq()))
+    assert not format_named("AWQ").valid(stored(matrix.awq()))
 
 
 def test_agrees_with_gptqmodels_own_unpacking():

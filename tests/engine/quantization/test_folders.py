@@ -1,4 +1,4 @@
-"""A whole model in GPTQ or AWQ computes what transformers computes with the same numbers unpacked."""
+"""A whole model in GPTQ or AWQ gives the same logits as transformers with the unpacked numbers."""
 
 import json
 
@@ -7,9 +7,9 @@ import torch
 from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.loading import load_model
-from engine.model import no_watch
-from engine.sequence import Sequence
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.sequence import Sequence
 from tests.engine.models import reference
 from tests.engine.quantization.grouped_reference import Matrix
 
@@ -27,7 +27,7 @@ SETTINGS = {
 
 
 def write(folder, kind, method):
-    """A tiny model whose layers are packed; returns it, unpacked, as transformers' own."""
+    """Write a tiny model with packed layers, and return it unpacked, as transformers' own."""
     module = reference(kind)
     tensors = {}
     for name, parameter in module.named_parameters():
@@ -51,10 +51,10 @@ def write(folder, kind, method):
 @pytest.mark.parametrize("kind", ["llama", "qwen2"])
 @pytest.mark.parametrize("method", ["gptq", "awq"])
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_folder_computes_what_its_numbers_say(tmp_path, kind, method, packed):
+def test_a_folder_gives_the_logits_of_its_unpacked_numbers(tmp_path, kind, method, packed):
     module = write(tmp_path, kind, method)
     checkpoint = open_checkpoint(tmp_path)
-    model = load_model(checkpoint, torch.float32, torch.device("cpu"), no_watch, 64, packed=packed)
+    model = load_model(checkpoint, torch.float32, torch.device("cpu"), no_progress, 64, packed=packed)
     with torch.inference_mode():
         expected = module(torch.tensor([TEXT])).logits[0, -1]
     torch.testing.assert_close(Sequence(model, 32).extend(TEXT), expected, rtol=1e-4, atol=1e-4)

@@ -30,38 +30,38 @@ from engine.quantization import (
     packed,
     q8_0,
 )
-from engine.quantization.blocks import Blocks
+from engine.quantization.blocks import BlockFormat
 
-BLOCKS = [each for each in FORMATS.values() if isinstance(each, Blocks)]
+BLOCKS = [each for each in FORMATS.values() if isinstance(each, BlockFormat)]
 PLAIN = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 DTYPES = [torch.float32, torch.bfloat16, torch.float16]
-LARGEST, SMALLEST = 65504.0, 2.0**-24  # of finite and of positive float16 numbers
+LARGEST, SMALLEST = 65504.0, 2.0**-24  # finite and positive float16 numbers
 
 every_format = pytest.mark.parametrize("form", BLOCKS, ids=lambda form: form.name)
 
 
 def with_scales(form, blocks, scales):
-    """uint8 [blocks, bytes] with the float16 `scales` [blocks, places] written into it."""
+    """Return uint8 [blocks, bytes] with the float16 `scales` [blocks, places] written into it."""
     for place, column in zip(form.scales, np.asarray(scales, np.float16).T, strict=True):
         blocks[:, place : place + 2] = column[:, None].copy().view(np.uint8)
     return torch.from_numpy(blocks)
 
 
 def random_blocks(form, count, seed=0):
-    """uint8 [count, bytes]: random quants, scales like those of real weights."""
+    """Return uint8 [count, bytes]: random quants, scales like those of real weights."""
     generator = np.random.default_rng(seed)
     blocks = generator.integers(0, 256, (count, form.nbytes), dtype=np.uint8)
     return with_scales(form, blocks, generator.normal(0, 0.02, (count, len(form.scales))))
 
 
 def reference(form, blocks):
-    """float32 [blocks, values], by gguf."""
+    """Return float32 [blocks, values], unpacked by gguf."""
     with np.errstate(invalid="ignore"):  # the product of infinity and zero
         return torch.from_numpy(dequantize(blocks.numpy(), GGMLQuantizationType[form.name]))
 
 
 def unpacked(form, data, shape, dtype=torch.float32, first=0, count=None):
-    """By `unpack`, which must write where it is told and nowhere else."""
+    """Call `unpack` and check that it writes only to its output."""
     count = shape[0] if count is None else count
     out = torch.full((count * shape[1] + 5,), 9.0, dtype=dtype)
     found = form.unpack([data], shape, first, count, out)
@@ -72,7 +72,7 @@ def unpacked(form, data, shape, dtype=torch.float32, first=0, count=None):
 
 
 def same(found, expected):
-    """Equal to the bit, signs of zeros too; a NaN equals a NaN."""
+    """Return whether all bits are equal, including signs of zeros; a NaN equals a NaN."""
     torch.testing.assert_close(found, expected, rtol=0, atol=0, equal_nan=True)
     signs = torch.signbit(found) == torch.signbit(expected)
     assert (signs | expected.isnan()).all()
@@ -110,7 +110,7 @@ def test_any_bytes_equal_the_reference(form, data):
 
 
 @pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0"])
-def test_what_gguf_packs_comes_back(name):
+def test_numbers_packed_by_gguf_are_restored(name):
     weights = np.random.default_rng(0).normal(size=(7, 96)).astype(np.float32)
     data = torch.from_numpy(quantize(weights, GGMLQuantizationType[name])).flatten()
     error = unpacked(FORMATS[name], data, (7, 96)) - torch.from_numpy(weights)
@@ -119,7 +119,7 @@ def test_what_gguf_packs_comes_back(name):
 
 @every_format
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_all_cores_together_leave_no_gap(form, dtype):
+def test_parallel_unpacking_leaves_no_gap(form, dtype):
     in_row, rows = 3, 2 * 2048 // 3 + 12  # two threads' pieces and a remainder
     blocks = random_blocks(form, in_row * rows)
     found = unpacked(form, blocks.flatten(), (rows, in_row * form.values), dtype)
@@ -142,27 +142,27 @@ def test_any_rows_at_any_address(form, offset, rows, in_row):
 
 @every_format
 @pytest.mark.parametrize("bits", [0x7C00, 0xFC00, 0x7C01, 0xFE00, 0x7FFF])
-def test_scales_that_are_no_numbers_are_found(form, bits):
+def test_scales_that_are_not_finite_are_invalid(form, bits):
     blocks = random_blocks(form, 5)
-    assert form.sound([blocks.flatten()])
+    assert form.valid([blocks.flatten()])
     for place in form.scales:
         damaged = blocks.clone()
         damaged[4, place : place + 2] = torch.tensor([bits & 255, bits >> 8])
-        assert not form.sound([damaged.flatten()])
+        assert not form.valid([damaged.flatten()])
 
 
 @every_format
-def test_large_scales_and_any_quants_are_finite(form):
+def test_large_scales_and_any_quants_are_valid(form):
     blocks = np.full((3, form.nbytes), 0xFF, np.uint8)
     scales = np.full((3, len(form.scales)), -LARGEST)
-    assert form.sound([with_scales(form, blocks, scales).flatten()])
+    assert form.valid([with_scales(form, blocks, scales).flatten()])
 
 
 @every_format
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_nan_stays_one(form, dtype):
+def test_a_nan_stays_a_nan(form, dtype):
     blocks = random_blocks(form, 4)
-    for place in form.scales:  # the NaN whose mantissa does not reach into bfloat16
+    for place in form.scales:  # the NaN whose mantissa bits are not in bfloat16
         blocks[2, place : place + 2] = torch.tensor([0x01, 0x7C])
     found = unpacked(form, blocks.flatten(), (4, form.values), dtype)
     assert torch.equal(found.isnan().all(dim=1), torch.tensor([False, False, True, False]))
@@ -172,7 +172,7 @@ def test_a_nan_stays_one(form, dtype):
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("offset", [0, 1, 8])
-def test_plain_numbers_come_as_they_are_or_rounded(name, dtype, offset):
+def test_plain_numbers_are_returned_unchanged_or_rounded(name, dtype, offset):
     weight = torch.randn(9, 5, dtype=torch.float64).to(PLAIN[name])
     data = torch.cat([torch.zeros(offset, dtype=torch.uint8), weight.view(torch.uint8).flatten()])[offset:]
     found = FORMATS[name].unpack([data], (9, 5), 2, 6, torch.empty(40, dtype=dtype))
@@ -183,24 +183,24 @@ def test_plain_numbers_come_as_they_are_or_rounded(name, dtype, offset):
 
 @pytest.mark.parametrize("name", PLAIN)
 @pytest.mark.parametrize("value", [float("inf"), float("-inf"), float("nan")])
-def test_plain_numbers_that_are_none_are_found(name, value):
+def test_plain_numbers_that_are_not_finite_are_invalid(name, value):
     weight = torch.randn(4, 3).to(PLAIN[name])
-    assert FORMATS[name].sound([weight.view(torch.uint8).flatten()])
+    assert FORMATS[name].valid([weight.view(torch.uint8).flatten()])
     weight[3, 2] = value
-    assert not FORMATS[name].sound([weight.view(torch.uint8).flatten()])
+    assert not FORMATS[name].valid([weight.view(torch.uint8).flatten()])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_preparing_is_all_that_a_first_call_waits_for(dtype):
+def test_after_preparation_the_first_call_is_fast(dtype):
     form = q8_0.FORMAT
-    fresh = Blocks(form.name, form.scales, jit.kernel(form.kernel.py_func), form.numbers)
+    fresh = BlockFormat(form.name, form.scales, jit.kernel(form.kernel.py_func), form.numbers)
     fresh.prepare(dtype)
     assert len(fresh.kernel.signatures) == 1
     unpacked(fresh, random_blocks(form, 2).flatten(), (1, 64), dtype)
     assert len(fresh.kernel.signatures) == 1
 
 
-def test_an_unknown_format_is_refused_by_name_and_others_are_told():
+def test_an_unknown_format_is_refused_with_the_supported_ones():
     with pytest.raises(UnsupportedModel, match="NEW_FORMAT") as caught:
         format_named("NEW_FORMAT")
     assert all(name in caught.value.hint for name in FORMATS)
@@ -221,9 +221,9 @@ def workspace():
 
 
 def matrix(name, shape, workspace, seed=0):
-    """A random packed matrix and its dense twin."""
+    """Return a random packed matrix and the same matrix dense."""
     form = FORMATS[name]
-    if isinstance(form, Blocks):
+    if isinstance(form, BlockFormat):
         blocks = random_blocks(form, shape[0] * shape[1] // form.values, seed)
         dense = reference(form, blocks).view(shape)
     else:
@@ -254,7 +254,7 @@ def test_the_dense_matrix_outlives_its_pieces(name, workspace):
 
 
 @several
-def test_rows_come_in_the_order_asked_for(name, workspace):
+def test_rows_are_returned_in_the_requested_order(name, workspace):
     weight, dense = matrix(name, (200, 256), workspace)
     which = torch.tensor([5, 199, 0, 5])
     assert torch.equal(weight.rows(which), dense[which])
@@ -270,7 +270,7 @@ def test_packed_linear_is_linear(heads, biased, workspace):
     torch.testing.assert_close(PackedLinear([weight], bias, heads)(x), expected)
 
 
-def test_packed_linear_over_two_matrices_puts_their_rows_one_below_the_other(workspace):
+def test_packed_linear_stacks_the_rows_of_two_matrices(workspace):
     (above, first), (below, second) = (matrix("Q8_0", (n, 64), workspace, n) for n in (40, 100))
     x = torch.randn(5, 64)
     expected = functional.linear(x, torch.cat([first, second]))
@@ -295,7 +295,7 @@ def test_packed_experts_are_mixtrals(workspace):
     theirs, ours = MixtralExperts(config), Experts(functional.silu)
     for parameter in theirs.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
-    for expert in range(4):  # nobody is routed to the fifth, so it is never asked for
+    for expert in range(4):  # no row is routed to the fifth, so it is never read
         gate, up = theirs.gate_up_proj[expert].data.chunk(2)
         for kind, dense in ("gate_proj", gate), ("up_proj", up), ("down_proj", theirs.down_proj[expert].data):
             data = dense.contiguous().view(torch.uint8).flatten()
@@ -321,7 +321,7 @@ def compiled(folder, monkeypatch):
 
 
 def cache_hits(kernel):
-    """Runs it; how many compiled loops came from the cache."""
+    """Run `kernel` and return how many compiled loops were read from the cache."""
     out = np.zeros(1, np.float32)
     kernel(np.array([21], np.uint8), out)
     assert out[0] == 42
@@ -330,7 +330,7 @@ def cache_hits(kernel):
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["empty", "cut", "garbage"])
-def test_a_damaged_cache_is_made_anew(suffix, damage, tmp_path, monkeypatch):
+def test_a_damaged_cache_is_rebuilt(suffix, damage, tmp_path, monkeypatch):
     assert cache_hits(compiled(tmp_path, monkeypatch)) == 0
     assert cache_hits(compiled(tmp_path, monkeypatch)) == 1
     (file,) = tmp_path.rglob(f"*.{suffix}")
@@ -340,11 +340,11 @@ def test_a_damaged_cache_is_made_anew(suffix, damage, tmp_path, monkeypatch):
     assert cache_hits(compiled(tmp_path, monkeypatch)) == 1
 
 
-def test_a_cache_that_cannot_be_written_any_more_costs_no_call(tmp_path, monkeypatch):
+def test_a_cache_that_becomes_unwritable_causes_no_error(tmp_path, monkeypatch):
     kernel = compiled(tmp_path, monkeypatch)
     (folder,) = tmp_path.iterdir()
     folder.rmdir()
-    folder.write_bytes(b"")  # a file in the folder's place: no user, not even root, can write into it
+    folder.write_bytes(b"")  # a file in place of the folder: not even root can write into it
     assert cache_hits(kernel) == 0
 
 

@@ -29,7 +29,7 @@ def unpacked(parts, shape, groups, dtype=torch.float32, name="GPTQ", first=0, co
 @pytest.mark.parametrize("act_order", [False, True])
 @pytest.mark.parametrize("symmetric", [False, True])
 @pytest.mark.parametrize("version", [1, 2])
-def test_every_packing_gives_the_numbers_packed(bits, size, act_order, symmetric, version):
+def test_unpacking_returns_the_packed_numbers(bits, size, act_order, symmetric, version):
     matrix = Matrix(bits, size, 96, 288, act_order, symmetric)
     groups = Groups(bits, size, version % 2)
     parts = stored(matrix.gptq(version))
@@ -72,7 +72,7 @@ def test_scales_of_every_type(name, scales):
 
 
 @pytest.mark.parametrize("bits", BITS)
-def test_the_other_devices_path_gives_the_same(bits):
+def test_the_path_of_other_devices_gives_the_same_numbers(bits):
     matrix = Matrix(bits, 64, 128, 192, act_order=True)
     format_, groups = format_named("GPTQ"), Groups(bits, 64, 1)
     found = format_.numbers(stored(matrix.gptq(1)), (128, 192), 64, 64, groups)
@@ -81,7 +81,7 @@ def test_the_other_devices_path_gives_the_same(bits):
 
 @pytest.mark.parametrize("bits", [2, 4, 8])
 def test_version_1_zero_points_wrap_word_by_word(bits):
-    """GPTQModel takes one from each number of a word with one subtraction: a zero borrows from the next."""
+    """GPTQModel subtracts one from all numbers of a word at once: a zero borrows from the next number."""
     matrix = Matrix(bits, 32, 64, 64)
     matrix.zeros[0, :5] = 0
     parts = matrix.gptq(2)
@@ -102,33 +102,33 @@ def test_extreme_scales(scale):
     matrix = Matrix(8, 32, 64, 64)
     matrix.scales[:] = scale
     parts = stored(matrix.gptq(2))
-    assert format_named("GPTQ").sound(parts)
+    assert format_named("GPTQ").valid(parts)
     assert torch.equal(unpacked(parts, (64, 64), Groups(8, 32, 0)), matrix.numbers())
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_scales_that_are_no_numbers_are_noticed(value):
+def test_scales_that_are_not_finite_are_invalid(value):
     matrix = Matrix(4, 32, 64, 64)
-    assert format_named("GPTQ").sound(stored(matrix.gptq(2)))
+    assert format_named("GPTQ").valid(stored(matrix.gptq(2)))
     matrix.scales[1, 7] = value
-    assert not format_named("GPTQ").sound(stored(matrix.gptq(2)))
+    assert not format_named("GPTQ").valid(stored(matrix.gptq(2)))
 
 
-def test_scales_too_large_for_any_quant_are_noticed():
+def test_scales_that_overflow_with_large_quants_are_invalid():
     matrix = Matrix(4, 32, 64, 64, scales=torch.float32)
     matrix.scales[0, 0] = 3e38
-    assert not format_named("GPTQ_F32").sound(stored(matrix.gptq(2)))
+    assert not format_named("GPTQ_F32").valid(stored(matrix.gptq(2)))
 
 
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize(
-    ("group", "sound"), [(0, True), (2, True), (3, False), (-1, False), (1 << 30, False)]
+    ("group", "valid"), [(0, True), (2, True), (3, False), (-1, False), (1 << 30, False)]
 )
-def test_groups_without_a_scale_are_noticed_and_read_no_other_memory(bits, group, sound):
+def test_groups_without_a_scale_are_invalid_and_read_no_other_memory(bits, group, valid):
     matrix = Matrix(bits, 32, 64, 96)
     parts = matrix.gptq(2)
     parts["g_idx"][5] = group
-    assert format_named("GPTQ").sound(stored(parts)) is sound
+    assert format_named("GPTQ").valid(stored(parts)) is valid
     found = unpacked(stored(parts), (64, 96), Groups(bits, 32, 0))
     others = torch.arange(96) != 5
     assert torch.equal(found[:, others], matrix.numbers()[:, others])

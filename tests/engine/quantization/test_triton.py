@@ -1,5 +1,5 @@
-"""The Triton kernels where there is no card: interpreted on the CPU, compiled for four generations of cards,
-and done without."""
+"""Triton kernels without a graphics card: interpreted on the CPU, compiled for four generations of cards, and
+replaced by plain torch."""
 
 import os
 import subprocess
@@ -11,17 +11,17 @@ import torch
 
 from engine.quantization import FORMATS
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import Blocks
+from engine.quantization.blocks import BlockFormat
 
-NAMES = [name for name, each in FORMATS.items() if isinstance(each, Blocks)]
+NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
 CARDS = {"Turing": 75, "Ampere": 80, "Hopper": 90, "Blackwell": 120}
-# Bytes that the threads of one program may share (99 KiB on the smallest of Ampere).
+# Bytes of shared memory per program (99 KiB on the smallest Ampere cards).
 SHARED = {"Turing": 64 << 10, "Ampere": 99 << 10, "Hopper": 227 << 10, "Blackwell": 99 << 10}
 
 
 def test_kernels_compute_the_same_when_interpreted():
     pytest.importorskip("triton", reason="needs Triton")
-    # A process of its own: Triton decides at its first import whether it interprets.
+    # A separate process: Triton chooses its interpreter at the first import.
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu/test_triton.py"],
         cwd=Path(__file__).parents[3],
@@ -37,7 +37,7 @@ def test_kernels_compute_the_same_when_interpreted():
 
 @pytest.fixture
 def compiled(monkeypatch, tmp_path):
-    """Compiles a kernel for a card: compiled(kernel, pointers: argument -> type, constants, card)."""
+    """A function that compiles a kernel for a card: (kernel, pointers: argument -> type, constants, card)."""
     pytest.importorskip("triton", reason="needs Triton")
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path))
     from triton import compile
@@ -106,7 +106,7 @@ def test_the_engine_runs_without_triton():
     subprocess.run([sys.executable, "-c", program], check=True, cwd=Path(__file__).parents[3])
 
 
-def test_a_card_that_triton_cannot_compile_for_is_left_to_plain_torch(monkeypatch, caplog):
+def test_plain_torch_replaces_triton_on_unsupported_cards(monkeypatch, caplog):
     pytest.importorskip("triton", reason="needs Triton")
 
     def no_compiler(*args):

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from engine import launching, runtime
+from engine import runtime
+from engine.launch import interpreter
 from tests.engine.runtime.made_up import CLI, TORCH, Index, make_wheel, pin
 
-ENGINE = Path(launching.__file__).parent
+ENGINE = Path(interpreter.__file__).parents[1]
 
 
 class App:
-    """An installed app. Attributes: `root`, `wheels`: folders; `python`: its interpreter."""
+    """A miniature installed app. Attributes: `root`, `wheels`: folders; `python`: its interpreter."""
 
     def __init__(self, root: Path, wheels: Path, python: Path) -> None:
         self.root, self.wheels, self.python = root, wheels, python
@@ -34,16 +35,16 @@ class App:
         return found
 
     def answer(self, *arguments: str) -> dict[str, object]:
-        """What its command line says, in the runtime in use."""
-        command = launching.command("engine.cli", *arguments)
-        said = subprocess.run(command, capture_output=True, check=True).stdout
-        found: dict[str, object] = json.loads(said)
-        return found
+        """Run the command line in the runtime in use and return its JSON output."""
+        command = interpreter.command("engine.cli", *arguments)
+        output = subprocess.run(command, capture_output=True, check=True).stdout
+        answer: dict[str, object] = json.loads(output)
+        return answer
 
-    def left_over(self) -> list[str]:
-        """Beside the runtime in use."""
+    def leftovers(self) -> list[str]:
+        """Return the names of all files and folders except the runtime in use."""
         found = runtime.current()
-        names = {place.name for place in launching.runtimes().iterdir()}
+        names = {place.name for place in interpreter.runtimes_folder().iterdir()}
         return sorted(names - {"lock", "current.json", found.folder.name if found else ""})
 
     def setup_done(self, setup: runtime.Setup) -> bool:
@@ -79,7 +80,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> App:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     for variable in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.delenv(variable, raising=False)
-    monkeypatch.setattr(launching, "ROOT", root)
+    monkeypatch.setattr(interpreter, "ROOT", root)
     monkeypatch.setattr(sys, "executable", str(found.python))
     runtime.backends.cache_clear()
     return found

@@ -1,5 +1,4 @@
-"""What an installed app in miniature needs: tiny wheels, an index and a file that have them, a fake torch and
-command line."""
+"""Parts of a miniature installed app: tiny wheels, an index, a runtime file, a fake torch and CLI."""
 
 import base64
 import hashlib
@@ -31,7 +30,7 @@ print(json.dumps({"tokens": 1, "arguments": sys.argv[1:], "said": thinking.SAID}
 
 
 def make_wheel(folder: Path, name: str, version: str, text: str, padding: int = 0) -> Path:
-    """A wheel of one module; `padding`: bytes of a file that does not compress."""
+    """Write a wheel of one module. padding: bytes of an added file that does not compress."""
     path = folder / f"{name}-{version}-py3-none-any.whl"
     info = f"{name}-{version}.dist-info"
     files = {
@@ -53,14 +52,14 @@ def _urlsafe(data: bytes) -> str:
 
 
 def pin(wheel: Path, digest: str = "") -> str:
-    """Its line in a requirement list."""
+    """Return the wheel's line in a requirement list."""
     name, version = wheel.name.split("-")[:2]
     return f"{name}=={version} --hash=sha256:{digest or hashlib.sha256(wheel.read_bytes()).hexdigest()}\n"
 
 
-def make_archive(wheels: Path, folder: Path, parts: int = 1, **said: str) -> Path:
-    """A runtime file for the app under test; gives its first part. said: what its manifest says wrongly."""
-    manifest = {"backend": "cpu", "key": runtime.backends()["cpu"].key(), **said}
+def make_archive(wheels: Path, folder: Path, parts: int = 1, **wrong: str) -> Path:
+    """Write a runtime file for the app under test; return its first part. wrong: false manifest entries."""
+    manifest = {"backend": "cpu", "key": runtime.backends()["cpu"].key(), **wrong}
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w") as archive:
         archive.writestr("runtime.json", json.dumps(manifest))
@@ -78,17 +77,21 @@ def make_archive(wheels: Path, folder: Path, parts: int = 1, **said: str) -> Pat
 
 
 class Index:
-    """A simple package index over HTTP. Attribute `cut_after`: it hangs up after so many bytes of a file."""
+    """A simple package index over HTTP.
+
+    Attributes: `cut_after`: bytes of a file after which the connection is closed; `requested`: the paths of
+    all requests.
+    """
 
     def __init__(self, wheels: Path) -> None:
         self.cut_after: int | None = None
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         index = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                index.asked.append(self.path)
-                path = urlsplit(self.path).path  # a proxy is asked for a whole address
+                index.requested.append(self.path)
+                path = urlsplit(self.path).path  # a proxy receives the whole URL
                 name = path.strip("/").rpartition("/")[2]
                 if path.startswith("/files/"):
                     data = (wheels / name).read_bytes()

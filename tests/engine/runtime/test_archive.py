@@ -1,4 +1,4 @@
-"""A runtime from a file, whole and in parts."""
+"""Runtime files, whole and in parts."""
 
 import io
 import os
@@ -9,7 +9,7 @@ import pytest
 from engine import runtime
 from engine.hub import Stop
 from engine.runtime.archive import Joined
-from engine.runtime.progress import Meter
+from engine.runtime.progress import SetupMeter
 from tests.engine.runtime.conftest import App
 from tests.engine.runtime.made_up import make_archive
 
@@ -17,11 +17,11 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the miniature app has L
 
 
 @pytest.mark.parametrize("parts", [1, 5])
-def test_a_file_sets_the_engine_up_without_any_other_source(app: App, tmp_path: Path, parts: int) -> None:
+def test_a_runtime_file_is_the_only_source_needed(app: App, tmp_path: Path, parts: int) -> None:
     make_archive(app.wheels, tmp_path, parts)
     for wheel in app.wheels.glob("*.whl"):
         wheel.unlink()
-    last = tmp_path / ("cpu.zip" if parts == 1 else "cpu.zip.003")  # any part names the whole
+    last = tmp_path / ("cpu.zip" if parts == 1 else "cpu.zip.003")  # any part identifies the set
     setup = runtime.Setup(runtime.backends()["cpu"], archive=runtime.Archive(last))
     assert app.setup_done(setup), setup.error
     found = runtime.current()
@@ -41,7 +41,7 @@ def test_a_damaged_part_is_named(app: App, tmp_path: Path, with_sums: bool) -> N
     data[len(data) // 2] ^= 1
     second.write_bytes(data)
     with pytest.raises(runtime.BadArchive, match="is damaged"):
-        archive.unpack(tmp_path / "to", Stop(), Meter())
+        archive.unpack(tmp_path / "to", Stop(), SetupMeter())
 
 
 def test_a_missing_part_or_another_file_is_named(app: App, tmp_path: Path) -> None:
@@ -49,17 +49,17 @@ def test_a_missing_part_or_another_file_is_named(app: App, tmp_path: Path) -> No
     (tmp_path / "cpu.zip.003").unlink()
     with pytest.raises(runtime.BadArchive, match="a part of it is missing"):
         runtime.Archive(first)
-    with pytest.raises(runtime.BadArchive, match="not there"):
+    with pytest.raises(runtime.BadArchive, match="does not exist"):
         runtime.Archive(tmp_path / "none.zip")
 
 
-@pytest.mark.parametrize("said", [{"key": "0" * 16}, {"backend": "cuda"}])
-def test_a_file_of_another_version_is_refused(app: App, tmp_path: Path, said: dict[str, str]) -> None:
+@pytest.mark.parametrize("manifest", [{"key": "0" * 16}, {"backend": "cuda"}])
+def test_a_file_of_another_version_is_refused(app: App, tmp_path: Path, manifest: dict[str, str]) -> None:
     with pytest.raises(runtime.BadArchive, match="another version"):
-        runtime.Archive(make_archive(app.wheels, tmp_path, **said))
+        runtime.Archive(make_archive(app.wheels, tmp_path, **manifest))
 
 
-def test_joined_files_read_as_one(tmp_path: Path) -> None:
+def test_joined_files_read_as_one_stream(tmp_path: Path) -> None:
     data = bytes(range(256)) * 5
     paths = []
     for number, (begin, end) in enumerate([(0, 7), (7, 7), (7, 600), (600, len(data))]):

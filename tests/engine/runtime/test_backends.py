@@ -1,13 +1,14 @@
-"""Which backend is proposed to whom; what the installer is told; what its words mean."""
+"""Proposed backends, the installer's command line and environment, and its errors."""
 
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from engine import launching, runtime
-from engine.machine import Cpu, Disk, Gpu, Machine, Memory, Surroundings
-from engine.runtime.installing import Sources, environment, fault, install_command
+from engine import runtime
+from engine.launch import interpreter
+from engine.machine import Cpu, Disk, Gpu, Machine, Surroundings, SystemMemory
+from engine.runtime.installer import Sources, environment, install_command, install_error
 
 LISTS = """
 [cpu]
@@ -30,7 +31,7 @@ MACHINE = Machine(
     gpus=(),
     gpu_problem=None,
     cpu=Cpu("a CPU", 4, 8, 8, {}),
-    memory=Memory(1 << 34, 1 << 33, 1 << 32),
+    memory=SystemMemory(1 << 34, 1 << 33, 1 << 32),
     disk=Disk("/", "/", "disk", "ext4", "ssd", 1 << 40, 1 << 39),
     surroundings=Surroundings(),
 )
@@ -40,7 +41,7 @@ MACHINE = Machine(
 def lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "requirements").mkdir()
     (tmp_path / "requirements" / "backends.toml").write_text(LISTS)
-    monkeypatch.setattr(launching, "ROOT", tmp_path)
+    monkeypatch.setattr(interpreter, "ROOT", tmp_path)
     runtime.backends.cache_clear()
 
 
@@ -54,13 +55,13 @@ def reason(name: str, *cards: Gpu, problem: str | None = None) -> str:
     return next(proposal.reason for proposal in found if proposal.backend.name == name)
 
 
-def test_the_card_that_answers_chooses_and_the_cpu_is_always_there() -> None:
+def test_the_detected_card_decides_and_the_cpu_is_always_usable() -> None:
     assert proposed() == [("cpu", True), ("cuda", False), ("rocm", False)]
     assert proposed(NVIDIA) == [("cuda", True), ("cpu", True), ("rocm", False)]
     assert proposed(AMD)[0] == ("rocm", True)
 
 
-def test_an_old_driver_or_card_is_named_and_another_card_may_do() -> None:
+def test_an_old_driver_or_card_is_named_and_another_card_can_be_used() -> None:
     old_driver = replace(NVIDIA, driver="550.54.14")
     old_card = replace(NVIDIA, name="GTX 1080", compute_capability=(6, 1))
     assert proposed(old_driver)[0] == ("cpu", True)
@@ -70,14 +71,14 @@ def test_an_old_driver_or_card_is_named_and_another_card_may_do() -> None:
     assert "no driver" in reason("cuda", problem="no driver")
 
 
-def test_a_checkout_has_no_backends_and_runs_what_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launching, "ROOT", Path(launching.__file__).parents[1])
+def test_a_checkout_has_no_backends_and_uses_the_running_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpreter, "ROOT", Path(interpreter.__file__).parents[2])
     runtime.backends.cache_clear()
     assert runtime.backends() == {}
-    assert launching.command("engine.process", "x")[1:] == ["-m", "engine.process", "x"]
+    assert interpreter.command("engine.serving.process", "x")[1:] == ["-m", "engine.serving.process", "x"]
 
 
-def test_the_installer_takes_listed_hashes_only_and_a_folder_shuts_the_network_out() -> None:
+def test_the_installer_requires_hashes_and_a_wheels_folder_disables_the_network() -> None:
     places = (Path("list.txt"), Path("folder"))
     command = install_command(*places, "https://packages.invalid", Path("wheels"), Path("cache"))
     assert {"--require-hashes", "--no-deps", "--offline", "--no-index", "--system-certs"} <= set(command)
@@ -87,19 +88,19 @@ def test_the_installer_takes_listed_hashes_only_and_a_folder_shuts_the_network_o
     assert "--default-index" not in install_command(*places, "", None, Path("cache"))
 
 
-def test_the_installer_does_not_hear_what_others_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installer_ignores_the_users_settings_of_pip_and_uv(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("UV_INDEX_URL", "elsewhere")
     monkeypatch.setenv("PYTHONPATH", "elsewhere")
     monkeypatch.setenv("all_proxy", "socks5://before")
-    found = environment(Sources(proxy="http://proxy.invalid:3128"))
-    assert "elsewhere" not in found.values()
-    assert "socks5://before" not in found.values()
-    assert found["HTTPS_PROXY"] == "http://proxy.invalid:3128"
+    variables = environment(Sources(proxy="http://proxy.invalid:3128"))
+    assert "elsewhere" not in variables.values()
+    assert "socks5://before" not in variables.values()
+    assert variables["HTTPS_PROXY"] == "http://proxy.invalid:3128"
     assert environment(Sources())["all_proxy"] == "socks5://before"
 
 
 @pytest.mark.parametrize(
-    ("words", "kind"),
+    ("output", "kind"),
     [
         ("error: Failed to install\n  Caused by: No space left on device (os error 28)", "disk"),
         ("  Caused by: There is not enough space on the disk. (os error 112)", "disk"),
@@ -110,9 +111,7 @@ def test_the_installer_does_not_hear_what_others_are_told(monkeypatch: pytest.Mo
         ("something new", "internal"),
     ],
 )
-def test_what_the_installer_says_becomes_a_kind_with_a_next_step(
-    words: str, kind: str, tmp_path: Path
-) -> None:
-    error = fault(words, tmp_path / "setup.log")
+def test_the_installers_output_becomes_an_error_with_a_hint(output: str, kind: str, tmp_path: Path) -> None:
+    error = install_error(output, tmp_path / "setup.log")
     assert error.kind == kind
     assert error.hint

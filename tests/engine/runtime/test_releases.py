@@ -1,4 +1,4 @@
-"""A newer release is said, and nothing else happens."""
+"""The check for a newer release."""
 
 import http.server
 import json
@@ -12,19 +12,19 @@ from engine import runtime
 
 
 class Feed:
-    """Attributes: `said`: what it answers; `asked`: the paths that were asked for."""
+    """A server of release information. Attributes: `content`: its response; `requested`: all paths."""
 
     def __init__(self) -> None:
-        self.said: object = {}
-        self.asked: list[str] = []
+        self.content: object = {}
+        self.requested: list[str] = []
         feed = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self) -> None:
-                feed.asked.append(self.path)
+                feed.requested.append(self.path)
                 self.send_response(200)
                 self.end_headers()
-                self.wfile.write(json.dumps(feed.said).encode())
+                self.wfile.write(json.dumps(feed.content).encode())
 
             def log_message(self, *arguments: object) -> None:
                 pass
@@ -56,30 +56,29 @@ def feed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Feed]:
         ("v2", True),
     ],
 )
-def test_only_a_newer_release_is_said_and_only_once_asked(feed: Feed, tag: str, newer: bool) -> None:
-    feed.said = {"tag_name": tag, "html_url": "https://example.invalid/release", "assets": [{"url": "x"}]}
-    found = runtime.newer_release(feed.url)
-    assert found == (runtime.Release(tag[1:], "https://example.invalid/release") if newer else None)
-    assert feed.asked == ["/latest"]
+def test_a_newer_release_is_found_with_one_request(feed: Feed, tag: str, newer: bool) -> None:
+    feed.content = {"tag_name": tag, "html_url": "https://example.invalid/release", "assets": [{"url": "x"}]}
+    release = runtime.newer_release(feed.url)
+    assert release == (runtime.Release(tag[1:], "https://example.invalid/release") if newer else None)
+    assert feed.requested == ["/latest"]
 
 
 @pytest.mark.parametrize(
-    "said", [{}, [], {"tag_name": 1, "html_url": "https://x"}, {"tag_name": "v9", "html_url": "file:///etc"}]
+    "content",
+    [{}, [], {"tag_name": 1, "html_url": "https://x"}, {"tag_name": "v9", "html_url": "file:///etc"}],
 )
-def test_an_answer_that_makes_no_sense_is_an_error_of_the_network(feed: Feed, said: object) -> None:
-    feed.said = said
+def test_invalid_release_information_is_a_network_error(feed: Feed, content: object) -> None:
+    feed.content = content
     with pytest.raises(runtime.Unreachable):
         runtime.newer_release(feed.url)
 
 
-def test_where_it_was_released_from_is_known_of_a_release_alone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_only_a_release_names_its_repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert runtime.repository() is None, "a checkout"
-    said = "Project-URL: Homepage, https://example.org\nProject-URL: Repository, https://github.com/owner/program\n"
+    urls = "Project-URL: Homepage, https://example.org\nProject-URL: Repository, https://github.com/owner/program\n"
     (tmp_path / "specexec_desktop-1.dist-info").mkdir()
     (tmp_path / "specexec_desktop-1.dist-info" / "METADATA").write_text(
-        f"Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1\n{said}"
+        f"Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1\n{urls}"
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert runtime.repository() == "https://github.com/owner/program"

@@ -1,4 +1,4 @@
-"""What a set-up does, accepts and refuses."""
+"""Setting up, replacing and refusing runtimes."""
 
 import os
 import subprocess
@@ -8,35 +8,36 @@ from typing import Any
 
 import pytest
 
-from engine import launching, runtime
+from engine import runtime
+from engine.launch import interpreter
 from engine.runtime.progress import STAGES
-from engine.runtime.running import run
+from engine.runtime.subprocess_run import run
 from tests.engine.runtime.conftest import App
 from tests.engine.runtime.made_up import BROKEN_TORCH, TORCH, Index, make_wheel
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the miniature app has Linux's layout")
 
 
-def test_a_runtime_is_set_up_tried_and_used(app: App) -> None:
+def test_a_runtime_is_set_up_tested_and_used(app: App) -> None:
     assert runtime.current() is None
     with pytest.raises(runtime.RuntimeMissing):
-        launching.command("engine.process")
+        interpreter.command("engine.serving.process")
     setup = app.setup()
     assert app.setup_done(setup)
     progress = setup.progress()
-    assert (progress.stage, progress.trouble) == ("switching", "")
+    assert (progress.stage, progress.error) == ("switching", "")
     found = runtime.current()
     assert found is not None
     assert found.backend == "cpu"
     assert runtime.is_up_to_date(found)
     assert app.answer("chat", "ä b")["arguments"] == ["chat", "ä b"]
-    assert app.left_over() == []
+    assert app.leftovers() == []
 
 
-def test_bytes_are_counted_while_packages_come(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bytes_are_counted_during_installation(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.runtime.setup._MEASURE_S", 0.2)
     setup = app.setup()
-    seen: list[runtime.Progress] = []
+    seen: list[runtime.SetupProgress] = []
     counted = threading.Event()
 
     def look_after(name: str) -> None:
@@ -45,7 +46,7 @@ def test_bytes_are_counted_while_packages_come(app: App, monkeypatch: pytest.Mon
         def then_look(*arguments: object) -> None:
             function(*arguments)
             seen.append(setup.progress())
-            if name == "at":
+            if name == "set_done":
                 counted.set()
 
         monkeypatch.setattr(setup._meter, name, then_look)
@@ -55,7 +56,7 @@ def test_bytes_are_counted_while_packages_come(app: App, monkeypatch: pytest.Mon
         assert counted.wait(30)
         return run(*arguments)
 
-    for name in ("enter", "go_on", "at"):
+    for name in ("enter", "continue_with", "set_done"):
         look_after(name)
     monkeypatch.setattr("engine.runtime.setup.run", run_once_counted)
     assert app.setup_done(setup)
@@ -64,14 +65,14 @@ def test_bytes_are_counted_while_packages_come(app: App, monkeypatch: pytest.Mon
     before_torch = [progress.done_nbytes for progress in seen if progress.stage == "packages"]
     with_torch = [progress.done_nbytes for progress in seen if progress.stage == "torch"]
     assert 0 < max(before_torch) < 1_000_000
-    assert before_torch[-1] == with_torch[0]  # the count goes on
+    assert before_torch[-1] == with_torch[0]  # the count continues
     assert 2_000_000 <= max(with_torch) <= 3_000_000
     assert {progress.nbytes for progress in seen if progress.stage in ("packages", "torch")} == {3_000_000}
 
 
-def test_a_new_runtime_replaces_the_old_one_which_lasts_as_long_as_it_is_used(app: App) -> None:
+def test_a_replaced_runtime_stays_while_a_process_uses_it(app: App) -> None:
     old = app.set_up()
-    command = launching.command_in(old.folder, "code")
+    command = interpreter.command_in(old.folder, "code")
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -85,13 +86,13 @@ def test_a_new_runtime_replaces_the_old_one_which_lasts_as_long_as_it_is_used(ap
     assert app.answer()["said"] == "one"
 
 
-def test_other_lists_or_another_interpreter_ask_for_another_runtime(
+def test_changed_lists_or_another_interpreter_require_a_new_runtime(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = app.set_up()
     app.list_torch(make_wheel(app.wheels, "torch", "2.13.1", TORCH))
     assert not runtime.is_up_to_date(found)
-    assert runtime.current() == found  # answers until it is replaced
+    assert runtime.current() == found  # works until it is replaced
     monkeypatch.setattr(sys.implementation, "cache_tag", "cpython-399")
     assert runtime.current() is None
 
@@ -101,22 +102,22 @@ def test_a_runtime_that_does_not_work_is_not_accepted(app: App) -> None:
     app.list_torch(make_wheel(app.wheels, "torch", "2.14.0", BROKEN_TORCH))
     setup = app.setup()
     assert not app.setup_done(setup)
-    assert isinstance(setup.error, runtime.Refused)
+    assert isinstance(setup.error, runtime.RuntimeRefused)
     assert "the driver is too old" in setup.error.message
     assert setup.progress().stage == "testing"
     assert runtime.current() == old
-    assert app.left_over() == ["cache"]
+    assert app.leftovers() == ["cache"]
 
 
 def test_a_model_that_does_not_answer_refuses_the_runtime(app: App) -> None:
     (app.root / "engine" / "cli.py").write_text("import json\nprint(json.dumps({'tokens': 0}))\n")
     setup = app.setup()
     assert not app.setup_done(setup)
-    assert isinstance(setup.error, runtime.Refused)
+    assert isinstance(setup.error, runtime.RuntimeRefused)
     assert runtime.current() is None
 
 
-def test_a_package_that_nobody_listed_is_not_installed(app: App) -> None:
+def test_an_unlisted_package_is_not_installed(app: App) -> None:
     make_wheel(app.wheels, "uninvited", "1.0", "")
     found = app.set_up()
     modules = {path.stem for path in (found.folder / "lib").glob("*.py")}
@@ -126,22 +127,22 @@ def test_a_package_that_nobody_listed_is_not_installed(app: App) -> None:
 def test_a_proxy_is_used(app: App, index: Index) -> None:
     setup = app.setup(mirror="http://packages.invalid/simple/", proxy=index.url.removesuffix("simple/"))
     assert app.setup_done(setup)
-    assert all(path.startswith("http://packages.invalid/") for path in index.asked)
+    assert all(path.startswith("http://packages.invalid/") for path in index.requested)
 
 
 def test_cancelling_ends_the_installer_and_leaves_nothing(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = app.setup()
-    say = setup._meter.say
+    set_activity = setup._meter.set_activity
 
-    def cancel_then(words: str) -> None:
+    def cancel_then(activity: str) -> None:
         setup.cancel()
-        say(words)
+        set_activity(activity)
 
-    monkeypatch.setattr(setup._meter, "say", cancel_then)
+    monkeypatch.setattr(setup._meter, "set_activity", cancel_then)
     assert not app.setup_done(setup)
     assert (setup.progress().state, setup.error) == ("cancelled", None)
-    assert app.left_over() == []
-    monkeypatch.setattr(setup._meter, "say", say)
+    assert app.leftovers() == []
+    monkeypatch.setattr(setup._meter, "set_activity", set_activity)
     assert app.setup_done(setup)
 
 

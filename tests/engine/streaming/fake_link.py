@@ -1,4 +1,4 @@
-"""A device that does what it is asked as late and in as odd an order as streams and events allow."""
+"""A device that works as late and in as odd an order as streams and events allow."""
 
 import random
 import threading
@@ -15,10 +15,10 @@ class Event:
 
 
 class FakeLink:
-    """`Link` with a copying and a computing stream. Work is done now and then, at random, and when waited
+    """A `DeviceLink` with a copying and a computing stream. Work is done at random moments, and when waited
     for.
 
-    Attributes: `log`, what was done, in order.
+    Attributes: `log`: the work done, in order.
     """
 
     def __init__(self, seed: int) -> None:
@@ -46,7 +46,7 @@ class FakeLink:
         self._ask("compute", event, lambda: None)
 
     def compute(self, work: Callable[[], None]) -> Event:
-        """What a model would ask for."""
+        """Launch work, as a model would."""
         return self._ask("compute", None, work)
 
     def wait(self, event: Event) -> None:
@@ -54,7 +54,7 @@ class FakeLink:
             with self._lock:
                 progress = self._do()
             if not progress and not event.happened:
-                threading.Event().wait(0.0005)  # another thread has yet to ask for what this hangs on
+                threading.Event().wait(0.0005)  # another thread has yet to launch the work this depends on
 
     def _ask(self, stream: str, after: Event | None, work: Callable[[], object]) -> Event:
         event = Event()
@@ -65,7 +65,7 @@ class FakeLink:
         return event
 
     def _do(self) -> bool:
-        """One piece of work of a stream whose next one may begin."""
+        """Do one piece of work, of a stream whose next one may start."""
         ready = [
             name
             for name, work in self._streams.items()

@@ -1,4 +1,4 @@
-"""The schedule of copies and events, on a device that works in any order they allow."""
+"""The device ring's copies and events, on a device that works in any order they allow."""
 
 import os
 import random
@@ -12,7 +12,7 @@ import torch
 from engine.checkpoints import Span
 from engine.errors import StreamBroken
 from engine.quantization import Packed, Workspace, format_named
-from engine.streaming.chunks import Stored, make_chunk
+from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
 from engine.streaming.placement import place, spread
@@ -21,25 +21,25 @@ from tests.engine.streaming.fake_link import FakeLink
 
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 CHUNKS = 11
-# The mixture of each chunk, where some belong to experts.
+# The mixture of each chunk; None for chunks that every pass uses.
 MIXTURES = [None, 0, 0, 0, None, None, 1, 1, 1, 1, None]
 
 
 @pytest.fixture
 def chunks(tmp_path):
-    """Chunks of one matrix each, and each one's bytes."""
+    """Chunks of one matrix each, with their bytes."""
     path = tmp_path / "weights"
     path.write_bytes(os.urandom(CHUNKS * 10_000))
     made = []
     for number in range(CHUNKS):
         span = Span(path, number * 10_000 + number, 5000 + 7 * number, (1,), "U8")
-        made.append(make_chunk([Stored(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,))]))
+        made.append(make_chunk([StoredMatrix(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,))]))
     return made
 
 
 @pytest.fixture
 def mixed(chunks):
-    """The same, some of which belong to experts."""
+    """Like `chunks`, but some belong to experts."""
     return [replace(chunk, mixture=mixture) for chunk, mixture in zip(chunks, MIXTURES, strict=True)]
 
 
@@ -49,7 +49,7 @@ def content(chunk):
 
 
 class Device:
-    """A ring over `chunks` of which those in `in_ram` lie in slabs; `use` computes with a chunk."""
+    """A ring over `chunks`, of which those in `in_ram` are in slabs; `use` computes with a chunk."""
 
     def __init__(self, chunks, in_ram, slots, seed):
         self.chunks = chunks
@@ -73,7 +73,7 @@ class Device:
         at, nbytes = self.chunks[number].places[0][0]
         expected = content(self.chunks[number])
 
-        def look():  # when the device comes to it
+        def look():  # when the device gets to it
             self.used += 1
             if slot[at : at + nbytes].numpy().tobytes() != expected:
                 self.wrong.append(number)
@@ -99,7 +99,7 @@ def test_the_device_computes_with_the_right_bytes_pass_after_pass(chunks, in_ram
 
 
 def one_pass_with_experts(device, rng, count, stop):
-    """Up to chunk `stop`, with `count` chunks of each mixture, or any number of them; the chunks used."""
+    """Use chunks up to `stop`, with `count` of each mixture, or any number; return the chunks used."""
     used, wanted = [], []
     for number, mixture in enumerate(MIXTURES[:stop]):
         if mixture is not None and MIXTURES[number - 1] != mixture:
@@ -127,7 +127,7 @@ def test_the_device_computes_with_the_experts_chosen_pass_after_pass(mixed, in_r
 
 @pytest.mark.parametrize("in_ram", [range(CHUNKS), range(0), range(0, CHUNKS, 2), range(5)], ids=str)
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_nothing_is_copied_or_read_but_what_is_chosen(mixed, in_ram, count, monkeypatch):
+def test_only_chosen_chunks_are_copied_or_read(mixed, in_ram, count, monkeypatch):
     whole, reads, lost = DiskFile.read, [], []
 
     def read(self, buffer, offset, needed):
@@ -137,11 +137,11 @@ def test_nothing_is_copied_or_read_but_what_is_chosen(mixed, in_ram, count, monk
     monkeypatch.setattr(DiskFile, "read", read)
     for ring in (Ring, DeviceRing):
 
-        def begin_anew(self, chunk, anew=ring._begin_anew):
+        def restart(self, chunk, anew=ring._restart):
             lost.append(chunk)
             anew(self, chunk)
 
-        monkeypatch.setattr(ring, "_begin_anew", begin_anew)
+        monkeypatch.setattr(ring, "_restart", restart)
     for seed in range(6):
         device, rng = Device(mixed, in_ram, 3, seed), random.Random(seed)
         reads.clear()
@@ -150,10 +150,10 @@ def test_nothing_is_copied_or_read_but_what_is_chosen(mixed, in_ram, count, monk
         assert device.ring.moved == sum(mixed[number].nbytes for number in used)
         ahead = 3 + 2  # slots of both rings
         assert len(reads) <= sum(number not in in_ram for number in used) + ahead
-        assert not lost, "what was brought ahead was not what was asked for"
+        assert not lost, "the chunks fetched ahead were not those requested"
 
 
-def test_passes_that_end_early_leave_nothing_wrong_behind(chunks):
+def test_passes_that_end_early_do_not_corrupt_later_ones(chunks):
     for seed in range(40):
         device = Device(chunks, range(0, CHUNKS, 3), 3, seed)
         generator = torch.Generator().manual_seed(seed)
@@ -164,13 +164,13 @@ def test_passes_that_end_early_leave_nothing_wrong_behind(chunks):
         assert device.wrong == []
 
 
-def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(chunks, monkeypatch):
+def test_a_failed_read_ends_the_pass_and_the_next_pass_restarts(chunks, monkeypatch):
     device = Device(chunks, range(0, CHUNKS, 2), 3, seed=1)
     whole, broken = DiskFile.read, threading.Event()
 
     def read(self, buffer, offset, needed):
         if broken.is_set():
-            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+            raise StreamBroken("weights can no longer be read: Input/output error.", "Check the disk.")
         whole(self, buffer, offset, needed)
 
     monkeypatch.setattr(DiskFile, "read", read)
@@ -189,22 +189,22 @@ def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(chunks, monke
     assert device.wrong == []
 
 
-def test_a_read_that_breaks_for_a_pass_that_ended_early_does_not_end_the_next(chunks, monkeypatch):
+def test_a_failed_read_for_a_pass_that_ended_early_does_not_end_the_next(chunks, monkeypatch):
     device = Device(chunks, range(0), 2, seed=1)
-    whole, anew, begun = DiskFile.read, DeviceRing._begin_anew, threading.Event()
+    whole, anew, begun = DiskFile.read, DeviceRing._restart, threading.Event()
 
     def read(self, buffer, offset, needed):
         if offset == chunks[1].extents[0].start and not begun.is_set():
             begun.wait()
-            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+            raise StreamBroken("weights can no longer be read: Input/output error.", "Check the disk.")
         whole(self, buffer, offset, needed)
 
-    def begin_anew(self, chunk):
+    def restart(self, chunk):
         anew(self, chunk)
         begun.set()
 
     monkeypatch.setattr(DiskFile, "read", read)
-    monkeypatch.setattr(DeviceRing, "_begin_anew", begin_anew)
+    monkeypatch.setattr(DeviceRing, "_restart", restart)
     device.use(0)
     with device.ring._changed:
         assert device.ring._changed.wait_for(lambda: device.ring._queue == 2, timeout=10)
@@ -220,7 +220,7 @@ def two_passes(one_pass):
 
 
 def test_copies_run_ahead_into_the_next_pass(chunks):
-    """After the last chunk of a pass was fetched, the first ones of the next are copied while nothing
+    """After the last chunk of a pass has been fetched, the first chunks of the next are copied while nothing
     computes."""
     device = Device(chunks, range(CHUNKS), 4, seed=3)
     for number in range(CHUNKS):
@@ -246,20 +246,20 @@ def test_threads_are_gone_after_close_at_any_moment(chunks):
 
 def test_tiers_are_filled_in_order_and_keep_to_their_limits():
     sizes = [10, 30] * 40
-    for device_limit, ram_limit in [(200, 400), (200, 2000), (700, 300), (1600, 0), (130, 130)]:
-        placement = place(sizes, device_limit, ram_limit)
+    for device_nbytes, host_nbytes in [(200, 400), (200, 2000), (700, 300), (1600, 0), (130, 130)]:
+        placement = place(sizes, device_nbytes, host_nbytes)
         held = dict.fromkeys(("device", "ram", "ssd"), 0)
         for size, tier in zip(sizes, placement.tiers, strict=True):
             held[tier] += size
-        assert held["device"] + 30 * placement.slots <= device_limit
-        assert held["ram"] + 30 * placement.staging <= ram_limit
+        assert held["device"] + 30 * placement.slots <= device_nbytes
+        assert held["ram"] + 30 * placement.staging <= host_nbytes
         assert bool(held["ssd"]) == bool(placement.staging)
-        assert held["device"] + 30 * placement.slots > device_limit - 40 or not placement.slots
+        assert held["device"] + 30 * placement.slots > device_nbytes - 40 or not placement.slots
     assert place(sizes, 1600, 0).tiers == ["device"] * 80
     assert set(place(sizes, 200, 2000).tiers) == {"device", "ram"}
 
 
-def test_what_stays_lies_evenly_between_the_others():
+def test_resident_chunks_are_spread_evenly_between_the_others():
     stays = spread([5] * 100, 250)
     gaps = [b - a for a, b in pairwise(index for index, here in enumerate(stays) if here)]
     assert sum(stays) == 50

@@ -25,7 +25,7 @@ def read(file, start, stop):
 @pytest.mark.parametrize(
     ("start", "stop"), [(0, 1), (5, 5000), (SECTOR, 2 * SECTOR), (3 * SECTOR, 3 * SECTOR + 123)]
 )
-def test_bytes_come_as_the_file_has_them(file, direct, start, stop):
+def test_the_bytes_read_are_those_of_the_file(file, direct, start, stop):
     opened = DiskFile(file, direct)
     assert read(opened, start, stop) == file.read_bytes()[start:stop]
     opened.close()
@@ -67,7 +67,7 @@ def test_a_file_that_changes_while_it_is_open_is_a_named_error(file):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows does not let an open file be deleted")
-def test_a_file_deleted_while_it_is_open_is_read_on(file):
+def test_a_file_deleted_while_open_can_still_be_read(file):
     expected = file.read_bytes()[:100]
     opened = DiskFile(file)
     file.unlink()
@@ -84,7 +84,7 @@ def test_a_file_changed_since_its_header_was_read_is_a_named_error(file):
         open_files({file: changed - 1})
 
 
-def test_a_file_that_is_not_there_is_a_named_error(tmp_path):
+def test_a_missing_file_is_a_named_error(tmp_path):
     with pytest.raises(StreamBroken) as refused:
         DiskFile(tmp_path / "gone")
     assert refused.value.hint

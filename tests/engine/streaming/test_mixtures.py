@@ -1,4 +1,4 @@
-"""Mixtures of experts under a limit: the numbers of resident ones, and only the experts chosen are moved."""
+"""Mixtures of experts under a limit give the same numbers as resident ones; only chosen experts are moved."""
 
 import json
 import threading
@@ -7,27 +7,27 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine import building
 from engine.checkpoints import open_checkpoint
-from engine.loading import load_model
-from engine.model import no_watch
+from engine.model import builder
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.sequence import Sequence
 from engine.quantization import Experts
-from engine.sequence import Sequence
-from engine.streaming import Limits, chunks
+from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from tests.engine.checkpoints.files import convert
+from tests.engine.model.test_builder import AtOnce
 from tests.engine.models import CONTEXT, reference
 from tests.engine.quantization.grouped_reference import Matrix
 from tests.engine.quantization.test_folders import SETTINGS
-from tests.engine.test_building import AtOnce
 
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
-# Of about 1.7 MB in float32, and of 0.4 MB in 4 bits: no matrix but an expert's is larger than a slot.
+# Models of about 1.7 MB in float32 and 0.4 MB in 4 bits: only experts' matrices are larger than a slot.
 LIMIT = {"safetensors": 300_000, "stacked": 300_000, "single": 300_000, "gptq": 130_000}
 
 
 def write(folder, kind):
-    """A tiny Mixtral of 8 experts, 2 for each row; its file or folder."""
+    """The file or folder of a tiny Mixtral with 8 experts, 2 for each row."""
     module = reference(
         "mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128, num_hidden_layers=2
     )
@@ -43,7 +43,7 @@ EXPERTS = ("w1.weight", "w2.weight", "w3.weight")
 
 
 def quantize(folder):
-    """Random numbers in GPTQ's format for the matrices of the layers."""
+    """Replace the layers' matrices by random numbers in GPTQ's format."""
     tensors = load_file(folder / "model.safetensors")
     for name in [name for name in tensors if name.endswith(("_proj.weight", *EXPERTS))]:
         matrix = Matrix(4, 16, *tensors.pop(name).shape, act_order=True, seed=len(tensors))
@@ -56,14 +56,14 @@ def quantize(folder):
 
 
 @pytest.fixture(autouse=True)
-def little_is_joined(monkeypatch):
-    """In files so small everything lies close together."""
+def gap_of_one_sector(monkeypatch):
+    """Join only spans within a sector of each other: in such small files all of them are close together."""
     monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
 
 
 @pytest.fixture(scope="module", params=LIMIT)
 def stored(tmp_path_factory, request):
-    """(a file or folder, a limit)"""
+    """A file or folder, with a limit."""
     return write(tmp_path_factory.mktemp(request.param), request.param), LIMIT[request.param]
 
 
@@ -74,11 +74,11 @@ def path(tmp_path_factory):
 
 def load(path, **kwargs):
     cpu = torch.device("cpu")
-    return load_model(open_checkpoint(path), torch.float32, cpu, no_watch, context=CONTEXT, **kwargs)
+    return load_model(open_checkpoint(path), torch.float32, cpu, no_progress, context=CONTEXT, **kwargs)
 
 
 class Routed:
-    """Notes the experts that each mixture of a model uses, as (layer, expert)."""
+    """Record the experts that each mixture of a model uses, as (layer, expert)."""
 
     def __init__(self, model):
         self.experts = set()
@@ -92,7 +92,7 @@ class Routed:
 
 
 def moved_by(model, routed, work):
-    """Bytes that were streamed for `work`, and those of the chunks that it needs once."""
+    """Return the bytes streamed for `work`, and those of the chunks it needs, counted once."""
     before = model.moved
     routed.experts.clear()
     work()
@@ -100,9 +100,9 @@ def moved_by(model, routed, work):
     return model.moved - before, sum(chunk.nbytes for chunk in needed)
 
 
-def test_streamed_experts_give_the_bits_of_resident_ones(stored):
+def test_streamed_experts_give_the_same_bits_as_resident_ones(stored):
     path, limit = stored
-    resident, streamed = load(path, packed=True), load(path, limits=Limits(limit))
+    resident, streamed = load(path, packed=True), load(path, limits=WeightLimits(limit))
     one, other = Sequence(resident, CONTEXT), Sequence(streamed, CONTEXT)
     for rows in (TEXT, [7], [50], [3, 9, 12], [1], TEXT, [4]):
         assert torch.equal(one.extend(rows), other.extend(rows))
@@ -111,10 +111,12 @@ def test_streamed_experts_give_the_bits_of_resident_ones(stored):
 
 def test_plain_decoding_moves_the_experts_of_its_row_and_no_others(stored):
     path, limit = stored
-    model = load(path, limits=Limits(limit))
+    model = load(path, limits=WeightLimits(limit))
     sequence, routed = Sequence(model, CONTEXT), Routed(model)
     sequence.extend(TEXT)
-    sequence.extend([7])  # the mixtures of the prompt wanted most of their experts; this one is guessed wrong
+    sequence.extend(
+        [7]
+    )  # the prompt's mixtures chose most of their experts, so the guess for this one is wrong
     for token in (50, 3, 9, 12, 30, 44):
         moved, needed = moved_by(model, routed, lambda token=token: sequence.extend([token]))
         assert len(routed.experts) == 2 * 2
@@ -124,7 +126,7 @@ def test_plain_decoding_moves_the_experts_of_its_row_and_no_others(stored):
 
 def test_a_pass_of_many_rows_moves_each_expert_once(stored):
     path, limit = stored
-    model = load(path, limits=Limits(limit))
+    model = load(path, limits=WeightLimits(limit))
     sequence, routed = Sequence(model, CONTEXT), Routed(model)
     for _ in range(3):
         sequence.rewind(0)
@@ -134,8 +136,8 @@ def test_a_pass_of_many_rows_moves_each_expert_once(stored):
     model.close()
 
 
-def test_a_wrong_guess_costs_less_than_the_ring_holds(path):
-    model = load(path, limits=Limits(300_000))
+def test_a_wrong_guess_costs_fewer_bytes_than_the_ring_holds(path):
+    model = load(path, limits=WeightLimits(300_000))
     sequence, routed = Sequence(model, CONTEXT), Routed(model)
     sequence.extend(TEXT)
     moved, needed = moved_by(model, routed, lambda: sequence.extend([7]))
@@ -143,12 +145,12 @@ def test_a_wrong_guess_costs_less_than_the_ring_holds(path):
     model.close()
 
 
-def test_stop_at_any_moment_leaves_the_next_pass_right(path):
+def test_a_stop_at_any_moment_does_not_corrupt_the_next_pass(path):
     class Stopped(Exception):
         pass
 
     threads = threading.active_count()
-    resident, model = load(path, packed=True), load(path, limits=Limits(300_000))
+    resident, model = load(path, packed=True), load(path, limits=WeightLimits(300_000))
     expected = [Sequence(resident, CONTEXT).extend([*TEXT[:4], *rows]) for rows in (TEXT[4:], TEXT[4:5])]
     sequence = Sequence(model, CONTEXT)
     sequence.extend(TEXT[:4])
@@ -171,10 +173,12 @@ def test_stop_at_any_moment_leaves_the_next_pass_right(path):
 
 
 @pytest.mark.parametrize("pinned", [1 << 30, 800_000], ids=["pinned", "partly pinned"])
-@pytest.mark.parametrize("limits", [Limits(300_000), Limits(300_000, 600_000)], ids=["ram", "ram and disk"])
-def test_a_device_with_memory_of_its_own_gets_the_experts_chosen(path, monkeypatch, limits, pinned):
+@pytest.mark.parametrize(
+    "limits", [WeightLimits(300_000), WeightLimits(300_000, 600_000)], ids=["ram", "ram and disk"]
+)
+def test_a_device_with_memory_of_its_own_gets_the_chosen_experts(path, monkeypatch, limits, pinned):
     resident = load(path, packed=True)
-    monkeypatch.setattr(building, "link_to", lambda device: AtOnce(pinned))
+    monkeypatch.setattr(builder, "link_to", lambda device: AtOnce(pinned))
     model = load(path, limits=limits)
     one, other, routed = Sequence(resident, CONTEXT), Sequence(model, CONTEXT), Routed(model)
     for rows in (TEXT, [7]):
@@ -188,8 +192,8 @@ def test_a_device_with_memory_of_its_own_gets_the_experts_chosen(path, monkeypat
     model.close()
 
 
-def test_a_sweep_brings_every_expert(path):
-    model = load(path, limits=Limits(300_000))
+def test_a_sweep_fetches_every_expert(path):
+    model = load(path, limits=WeightLimits(300_000))
     Sequence(model, CONTEXT).extend(TEXT[:1])
     for _ in range(2):
         before = model.moved

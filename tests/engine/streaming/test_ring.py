@@ -1,4 +1,4 @@
-"""Chunks of a made-up file through the ring, in order, out of order, and with faults."""
+"""Chunks of a synthetic file through the ring, in order, out of order, and with faults."""
 
 import os
 import re
@@ -10,10 +10,10 @@ import torch
 from engine.checkpoints import Span
 from engine.errors import BadOption, StreamBroken
 from engine.quantization import Packed, Workspace, format_named
-from engine.streaming.chunks import GAP_NBYTES, Stored, make_chunk, split
+from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
 from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.streaming.ring import Ring
-from engine.streaming.streamer import Limits, Streamer
+from engine.streaming.streamer import Streamer, WeightLimits
 
 SIZES = [3000, 9000, 12, 70_000, 4096, 1, 33_333, 5000]
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
@@ -21,12 +21,12 @@ WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 
 @pytest.fixture
 def data(tmp_path):
-    """A file with a matrix for each of SIZES, at odd offsets; (stored matrices, file, bytes of each)."""
+    """A file with a matrix for each of SIZES, at odd offsets, as (stored matrices, file, bytes of each)."""
     path = tmp_path / "weights"
     stored, content, blob = [], [], bytearray(b"header!")
     for size in SIZES:
         matrix = Packed(format_named("F32"), (1, size // 4), [], WORKSPACE)
-        stored.append(Stored(matrix, (Span(path, len(blob), size, (size,), "U8"),)))
+        stored.append(StoredMatrix(matrix, (Span(path, len(blob), size, (size,), "U8"),)))
         content.append(os.urandom(size))
         blob += content[-1] + b"gap" * (size % 5)
     path.write_bytes(blob)
@@ -41,12 +41,12 @@ def opened(data):
 
 
 def fetch(ring, chunks, number):
-    """The bytes of each matrix of a chunk."""
+    """Return the bytes of each matrix of a chunk."""
     chunks[number].give(ring.fetch(number))
     return [bytes(each.matrix.parts[0].numpy()) for each in chunks[number].stored]
 
 
-def test_every_chunk_arrives_in_pass_after_pass(data, opened):
+def test_every_chunk_is_read_in_every_pass(data, opened):
     stored, _, content = data
     chunks = split(stored, 10_000)
     assert [each for chunk in chunks for each in chunk.stored] == stored
@@ -77,7 +77,7 @@ def two_passes(ring, chunks):
         ring.fetch(number)
 
 
-def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(data, opened, monkeypatch):
+def test_a_failed_read_ends_the_pass_and_the_next_pass_restarts(data, opened, monkeypatch):
     stored, _, content = data
     chunks = [make_chunk([each]) for each in stored]
     ring = Ring(chunks, 3, opened, memory)
@@ -86,7 +86,7 @@ def test_a_broken_read_ends_the_pass_and_the_next_pass_begins_anew(data, opened,
 
     def read(self, buffer, offset, needed):
         if broken.is_set() and offset >= SECTOR:
-            raise StreamBroken("weights cannot be read on: Input/output error.", "Check the disk.")
+            raise StreamBroken("weights can no longer be read: Input/output error.", "Check the disk.")
         whole(self, buffer, offset, needed)
 
     monkeypatch.setattr(DiskFile, "read", read)
@@ -116,7 +116,9 @@ def test_close_spans_are_read_as_one():
     path = "x"
     near = [Span(path, 100, 50, (50,), "U8"), Span(path, 160, 50, (50,), "U8")]
     far = Span(path, 160 + 50 + GAP_NBYTES + 1, 10, (10,), "U8")
-    stored = [Stored(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,)) for span in (*near, far)]
+    stored = [
+        StoredMatrix(Packed(format_named("F32"), (1, 1), [], WORKSPACE), (span,)) for span in (*near, far)
+    ]
     chunk = make_chunk(stored)
     assert [(extent.start, extent.end) for extent in chunk.extents] == [
         (0, 210),
@@ -127,7 +129,7 @@ def test_close_spans_are_read_as_one():
 
 def test_a_limit_smaller_than_the_smallest_ring_is_refused_with_the_number(data, opened):
     with pytest.raises(BadOption, match="GiB") as refused:
-        Streamer(data[0], Limits(100_000), opened, link=None)
+        Streamer(data[0], WeightLimits(100_000), opened, link=None)
     needed = float(re.search(r"[\d.]+", refused.value.hint)[0])
-    streamer = Streamer(data[0], Limits(int(needed * 2**30)), opened, link=None)
+    streamer = Streamer(data[0], WeightLimits(int(needed * 2**30)), opened, link=None)
     streamer.close()

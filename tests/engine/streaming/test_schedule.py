@@ -1,10 +1,10 @@
-"""Which chunks are planned, before and after a mixture has chosen."""
+"""The planned chunks before and after a mixture has chosen."""
 
 import random
 
-from engine.streaming.schedule import Schedule
+from engine.streaming.schedule import RingSchedule
 
-# Two layers and a head: attention, the mixture's experts.
+# Two layers, each with attention and a mixture's experts, and a head.
 LAYOUT = [None, 0, 0, 0, None, None, 1, 1, 1, 1, None]
 
 
@@ -13,7 +13,7 @@ def ahead(schedule):
 
 
 def go_to(schedule, chunk):
-    """Advance until `chunk` is computed with; the chunks that came."""
+    """Advance until `chunk` is in use; return the chunks passed."""
     came = []
     assert schedule.expects(chunk)
     while not came or came[-1] != chunk:
@@ -22,8 +22,8 @@ def go_to(schedule, chunk):
     return came
 
 
-def test_what_every_pass_uses_is_planned_round_and_round():
-    schedule = Schedule([None] * 3, slots=4)
+def test_chunks_used_by_every_pass_are_planned_across_passes():
+    schedule = RingSchedule([None] * 3, slots=4)
     assert ahead(schedule) == [0, 1, 2]
     for number in range(20):
         schedule.advance()
@@ -31,15 +31,15 @@ def test_what_every_pass_uses_is_planned_round_and_round():
         assert ahead(schedule) == [(number + later) % 3 for later in (1, 2, 3)]
 
 
-def test_nothing_behind_a_mixture_is_planned_before_it_has_chosen():
-    schedule = Schedule(LAYOUT, slots=4)
+def test_nothing_after_a_mixture_is_planned_before_it_has_chosen():
+    schedule = RingSchedule(LAYOUT, slots=4)
     assert ahead(schedule) == [0]
     go_to(schedule, 0)
     assert ahead(schedule) == []
 
 
-def test_the_experts_chosen_come_and_then_what_every_pass_uses():
-    schedule = Schedule(LAYOUT, slots=8)
+def test_the_chosen_experts_are_planned_then_the_chunks_used_by_every_pass():
+    schedule = RingSchedule(LAYOUT, slots=8)
     go_to(schedule, 0)
     schedule.choose(0, {2}, most=False)
     assert ahead(schedule) == [2, 4, 5]
@@ -48,8 +48,8 @@ def test_the_experts_chosen_come_and_then_what_every_pass_uses():
     assert ahead(schedule) == [6, 9, 10, 0]
 
 
-def test_after_a_mixture_that_wanted_most_the_next_is_planned_before_it_has_chosen():
-    schedule = Schedule(LAYOUT, slots=4)
+def test_after_a_mixture_that_chose_most_the_next_is_planned_before_it_has_chosen():
+    schedule = RingSchedule(LAYOUT, slots=4)
     go_to(schedule, 0)
     schedule.choose(0, {1, 2, 3}, most=True)
     for chunk in range(1, 6):
@@ -62,8 +62,8 @@ def test_after_a_mixture_that_wanted_most_the_next_is_planned_before_it_has_chos
     assert ahead(schedule) == []
 
 
-def test_a_choice_is_of_one_pass():
-    schedule = Schedule([0, 0, 0], slots=3)
+def test_a_choice_holds_for_one_pass():
+    schedule = RingSchedule([0, 0, 0], slots=3)
     schedule.choose(0, {1}, most=False)
     go_to(schedule, 1)
     assert ahead(schedule) == []
@@ -72,16 +72,16 @@ def test_a_choice_is_of_one_pass():
 
 
 def test_a_choice_of_a_pass_that_ended_is_forgotten():
-    schedule = Schedule(LAYOUT, slots=2)
+    schedule = RingSchedule(LAYOUT, slots=2)
     go_to(schedule, 0)
     schedule.choose(0, {1, 2, 3}, most=False)
-    schedule.begin_anew(schedule.step + 5, 0)
+    schedule.restart(schedule.step + 5, 0)
     go_to(schedule, 0)
     assert ahead(schedule) == []
 
 
 def passes(schedule, layout, rng, most):
-    """Five passes with experts chosen at random: the chunks that were asked for, those that came."""
+    """Run five passes with randomly chosen experts; return the chunks requested and those moved."""
     used, came = [], []
     for _ in range(5):
         before, wanted = None, set()
@@ -97,22 +97,22 @@ def passes(schedule, layout, rng, most):
     return used, came
 
 
-def test_what_is_chosen_comes_and_nothing_else():
+def test_only_chosen_chunks_are_planned():
     for seed in range(500):
         rng = random.Random(seed)
         layout = []
         for mixture in range(rng.randint(1, 4)):
             layout += [None] * rng.randint(0, 3) + [mixture] * rng.randint(1, 5)
         layout += [None] * rng.randint(0, 2)
-        schedule = Schedule(layout, slots=rng.randint(2, 9))
+        schedule = RingSchedule(layout, slots=rng.randint(2, 9))
         used, came = passes(schedule, layout, rng, lambda: False)
         assert came == used
 
 
-def test_what_is_chosen_comes_also_where_the_guess_was_wrong():
+def test_chosen_chunks_are_planned_even_if_the_guess_was_wrong():
     for seed in range(500):
         rng = random.Random(seed)
-        schedule = Schedule(LAYOUT, slots=rng.randint(2, 5))
+        schedule = RingSchedule(LAYOUT, slots=rng.randint(2, 5))
         used, came = passes(schedule, LAYOUT, rng, lambda rng=rng: rng.random() < 0.5)
         assert [chunk for chunk in came if LAYOUT[chunk] is None] == [
             chunk for chunk in used if LAYOUT[chunk] is None

@@ -1,5 +1,4 @@
-"""Texts on disk: all of them are learned from, the held-out ones never, in an order that can be taken up
-anywhere."""
+"""Texts on disk: all are learned from, except the held-out ones, in an order that can be resumed anywhere."""
 
 from itertools import islice
 
@@ -8,13 +7,13 @@ import torch
 
 from engine.errors import DiskProblem
 from engine.training import corpus as corpus_module
-from engine.training.conversations import Text
+from engine.training.conversations import TrainingText
 from engine.training.corpus import Corpus
 
 
 def text(first, length, answer):
     tokens = torch.arange(first, first + length, dtype=torch.int32)
-    return Text(tokens, tokens[:, None, None].float().expand(length, 2, 3), min(answer, length))
+    return TrainingText(tokens, tokens[:, None, None].float().expand(length, 2, 3), min(answer, length))
 
 
 HELD_OUT = [text(0, 9, 4), text(20, 6, 3)]
@@ -41,14 +40,14 @@ def test_a_pass_reads_every_answer_once_and_never_a_held_out_one(corpus):
     assert list(corpus.questions()) == [[0, 1, 2, 3], [20, 21, 22]]
 
 
-def test_batches_go_on_anywhere_after_the_folder_is_opened_again(corpus, tmp_path):
+def test_batches_resume_anywhere_after_the_folder_is_reopened(corpus, tmp_path):
     whole = [first_tokens(batch) for batch in islice(corpus.batches(40, 1, 0), 12)]
     again = [first_tokens(batch) for batch in islice(Corpus(tmp_path).batches(40, 1, 5), 7)]
     assert again == whole[5:]
     assert len({str(batches) for batches in (whole[:3], whole[3:6], whole[6:9])}) > 1, "each pass is another"
 
 
-def test_only_where_an_answer_comes_next_something_is_learned(corpus):
+def test_only_positions_before_answer_tokens_are_learned(corpus):
     batch = next(corpus.held_out(100))
     assert batch.learned.int().tolist() == [[0, 0, 0, 1, 1, 1, 1, 1, 1], [0, 0, 1, 1, 1, 1, 0, 0, 0]]
     assert batch.states[1, 5].tolist() == [[25.0] * 3] * 2

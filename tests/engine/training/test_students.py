@@ -1,5 +1,5 @@
-"""What students are taught is what they will be asked: losses are those of the guesses that the engine's own
-loader gives for the files they are written to."""
+"""Students are trained for their later use: their losses equal those of the guesses of the written files,
+loaded by the engine's own loader."""
 
 import math
 
@@ -10,12 +10,12 @@ from torch.nn.functional import cross_entropy
 from engine.checkpoints import open_checkpoint
 from engine.errors import UnsupportedModel
 from engine.heads import load_heads, open_heads
-from engine.rows import Rows
-from engine.sequence import Sequence
+from engine.model.rows import Rows
+from engine.model.sequence import Sequence
 from engine.tokenizer import load_tokenizer
 from engine.training import eagle
 from engine.training.acceptance import load_draft
-from engine.training.conversations import Frame, Writer
+from engine.training.conversations import ConversationWriter, Frame
 from engine.training.corpus import Batch, Corpus
 from engine.training.eagle import AHEAD, EagleStudent
 from engine.training.layers import LayersStudent
@@ -28,7 +28,7 @@ CLOSE = 1e-3
 
 
 def at_random(student):
-    """With weights that all matter, and that bfloat16 holds exactly."""
+    """Give `student` random weights that all matter and that bfloat16 represents exactly."""
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for weight in student.module.parameters():
@@ -43,7 +43,9 @@ def batch_of(target, tmp_path_factory):
     def batch(levels):
         corpus = Corpus(tmp_path_factory.mktemp("texts"))
         corpus.add(
-            Writer(target, Frame([tiny.START], [], frozenset()), levels, tiny.LENGTH).write(24, seed=1)
+            ConversationWriter(target, Frame([tiny.START], [], frozenset()), levels, tiny.LENGTH).write(
+                24, seed=1
+            )
         )
         found: Batch = next(corpus.held_out(8 * tiny.LENGTH))
         return Batch(found.tokens, found.states, torch.ones_like(found.learned))
@@ -52,15 +54,13 @@ def batch_of(target, tmp_path_factory):
 
 
 def said(target, tokens):
-    """float32 [positions, len(IDS)]: what the target says of those tokens."""
+    """Return the target's distributions over IDS, float32 [positions, len(IDS)]."""
     logits = target.forward(Rows.text(tokens, 0), target.new_cache(len(tokens))).logits
     return logits[:, IDS].softmax(-1)
 
 
-def test_an_eagle_head_is_taught_what_it_will_guess_from_its_own_guesses(
-    tmp_path, target, batch_of, monkeypatch
-):
-    monkeypatch.setattr(eagle, "CHAINS", 1)  # every place goes on
+def test_an_eagle_head_is_trained_on_its_own_guesses_as_in_use(tmp_path, target, batch_of, monkeypatch):
+    monkeypatch.setattr(eagle, "CHAINS", 1)  # every position continues
     student = at_random(EagleStudent(target, IDS))
     batch = batch_of(student.levels)
     student.save(tmp_path)
@@ -88,14 +88,14 @@ def test_an_eagle_head_is_taught_what_it_will_guess_from_its_own_guesses(
     torch.testing.assert_close(losses, expected, rtol=CLOSE, atol=CLOSE)
 
 
-def test_an_untrained_eagle_head_says_what_the_target_said_before(target, batch_of):
-    """So it starts far from chance, and from what it is to say."""
+def test_an_untrained_eagle_head_repeats_the_targets_previous_guess(target, batch_of):
+    """So it starts far from chance, and far from its goal."""
     student = EagleStudent(target, IDS)
     loss = student.losses(batch_of(student.levels), torch.Generator())[0].item()
     assert loss > math.log(len(IDS)) / 2
 
 
-def test_medusa_heads_are_taught_what_they_will_guess(tmp_path, target, batch_of):
+def test_medusa_heads_are_trained_as_in_use(tmp_path, target, batch_of):
     student = at_random(MedusaStudent(target, IDS))
     batch = batch_of(student.levels)
     student.save(tmp_path)
@@ -116,7 +116,7 @@ def test_medusa_heads_are_taught_what_they_will_guess(tmp_path, target, batch_of
     torch.testing.assert_close(losses, expected, rtol=CLOSE, atol=CLOSE)
 
 
-def test_a_draft_of_layers_is_taught_what_it_will_guess(tmp_path, target, target_file, batch_of):
+def test_a_draft_of_layers_is_trained_as_in_use(tmp_path, target, target_file, batch_of):
     student = at_random(LayersStudent(target, IDS, 2, load_tokenizer(target_file)))
     batch = batch_of(student.levels)
     student.save(tmp_path)
@@ -130,7 +130,7 @@ def test_a_draft_of_layers_is_taught_what_it_will_guess(tmp_path, target, target
     torch.testing.assert_close(losses, torch.stack(found).mean()[None], rtol=CLOSE, atol=CLOSE)
 
 
-def test_all_of_the_targets_layers_say_what_the_target_says(target, target_file, batch_of):
+def test_a_student_of_all_layers_equals_the_target(target, target_file, batch_of):
     student = LayersStudent(target, torch.arange(VOCABULARY), target.layers, load_tokenizer(target_file))
     batch = batch_of(student.levels)
     entropy = [
@@ -144,7 +144,7 @@ def test_all_of_the_targets_layers_say_what_the_target_says(target, target_file,
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen2"], ids=["tied", "untied"])
-def test_a_draft_of_all_layers_with_what_it_borrows_is_the_target(tmp_path, kind):
+def test_a_draft_of_all_layers_with_the_shared_tables_is_the_target(tmp_path, kind):
     module = reference(kind, num_hidden_layers=4)
     target, file = ours(module), open_checkpoint(tiny.write(tmp_path / "target", module))
     LayersStudent(target, IDS, 4, load_tokenizer(file)).save(tmp_path / "draft")
@@ -154,6 +154,6 @@ def test_a_draft_of_all_layers_with_what_it_borrows_is_the_target(tmp_path, kind
     torch.testing.assert_close(found.softmax(-1), expected.softmax(-1), rtol=0, atol=0.05)
 
 
-def test_an_eagle_head_needs_three_layers_to_read():
+def test_an_eagle_head_needs_a_target_of_three_layers():
     with pytest.raises(UnsupportedModel, match="2 layers"):
         EagleStudent(ours(reference("llama", num_hidden_layers=2)), IDS)

@@ -1,4 +1,4 @@
-"""The loop: it goes on bit for bit, and stops before bad numbers reach a checkpoint."""
+"""The training loop: it resumes bit for bit, and stops before invalid numbers reach a checkpoint."""
 
 from itertools import pairwise
 
@@ -7,10 +7,10 @@ import torch
 
 from engine.errors import BadCheckpoint, DiskProblem, Diverged
 from engine.training import trainer as trainer_module
-from engine.training.conversations import Frame, Writer
+from engine.training.conversations import ConversationWriter, Frame
 from engine.training.corpus import Corpus
 from engine.training.eagle import EagleStudent
-from engine.training.trainer import Schedule, Trainer
+from engine.training.trainer import Trainer, TrainingSchedule
 from tests.engine.models import VOCABULARY
 from tests.engine.training import tiny
 
@@ -20,7 +20,7 @@ SCHEDULE = tiny.schedule(6, save_every_s=0.0, accumulate=2, batch_tokens=200)
 @pytest.fixture(scope="module")
 def corpus(target, tmp_path_factory):
     found = Corpus(tmp_path_factory.mktemp("texts"))
-    writer = Writer(
+    writer = ConversationWriter(
         target, Frame([tiny.START], [], frozenset()), EagleStudent(target, torch.arange(9)).levels, 20
     )
     for seed in range(2):
@@ -42,7 +42,7 @@ def end(*args):
     raise KeyboardInterrupt
 
 
-def test_what_was_interrupted_goes_on_bit_for_bit(trainer, tmp_path):
+def test_an_interrupted_training_resumes_bit_for_bit(trainer, tmp_path):
     whole, training = trainer()
     steps = []
     training.run(steps.append, lambda: None)
@@ -67,7 +67,7 @@ def test_what_was_interrupted_goes_on_bit_for_bit(trainer, tmp_path):
         assert resumed.module.state_dict()[name].equal(weight), name
 
 
-def test_a_loss_that_is_no_number_stops_it_with_the_last_good_checkpoint(trainer):
+def test_a_loss_that_is_not_a_number_stops_training_with_the_last_good_checkpoint(trainer):
     student, training = trainer()
     losses, calls = student.losses, 0
 
@@ -88,7 +88,7 @@ def test_a_loss_that_is_no_number_stops_it_with_the_last_good_checkpoint(trainer
         assert weight.equal(student.module.state_dict()[name]), name
 
 
-def test_a_full_disk_leaves_the_checkpoint_before(trainer, tmp_path, monkeypatch):
+def test_a_full_disk_leaves_the_previous_checkpoint(trainer, tmp_path, monkeypatch):
     _, training = trainer()
     training.save()
     before = (tmp_path / "checkpoint.pt").read_bytes()
@@ -110,12 +110,12 @@ def test_a_damaged_checkpoint_is_a_named_error(trainer, tmp_path, damage):
     training.save()
     file = tmp_path / "checkpoint.pt"
     file.write_bytes(file.read_bytes()[:1000] if damage is None else damage)
-    with pytest.raises(BadCheckpoint, match="no checkpoint"):
+    with pytest.raises(BadCheckpoint, match="not a checkpoint"):
         training.load()
 
 
-def test_the_rate_rises_then_falls_and_time_or_steps_end_it():
-    schedule = Schedule(200, 10.0)
+def test_the_rate_rises_then_falls_and_time_or_steps_end_training():
+    schedule = TrainingSchedule(200, 10.0)
     assert schedule.progress(50, 0.0) == 0.25
     assert schedule.progress(50, 300.0) == 0.5
     assert schedule.progress(300, 0.0) == schedule.progress(0, 6000.0) == 1.0
@@ -128,7 +128,7 @@ def test_the_rate_rises_then_falls_and_time_or_steps_end_it():
 
 
 def test_all_batches_of_a_step_count(trainer):
-    """Two halves teach what one batch of both does, but for what is left to chance."""
+    """Two halves have the same effect as one batch of both, apart from random choices."""
     student, training = trainer(tiny.schedule(1, accumulate=2, batch_tokens=200))
     training.run(lambda report: None, lambda: None)
     single, once = trainer(tiny.schedule(1, batch_tokens=200))

@@ -1,20 +1,20 @@
-"""A tiny target that speaks the language of `tests.engine.heads.training`, as a folder on disk."""
+"""A tiny target for the language of `tests.engine.heads.training`, as a folder on disk."""
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch.nn.functional import cross_entropy
 from transformers import AutoModelForCausalLM
 
-from engine.training import Order, Schedule, make_draft
+from engine.training import Order, TrainingSchedule, make_draft
 from tests.engine.heads.training import texts
 from tests.engine.models import VOCABULARY, reference
 
 LENGTH = 24
-START = 2  # what a text begins with where there is no chat template: the end of another
+START = 2  # starts a text if there is no chat template: the end token
 
 
 def speaker(steps=120):
-    """A model of four layers that begins texts of the language anywhere, and goes on as it does."""
+    """Train a model of four layers that starts texts of the language anywhere, and continues them."""
     torch.manual_seed(0)
     config = reference("llama", num_hidden_layers=4).config
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32)
@@ -29,7 +29,7 @@ def speaker(steps=120):
 
 
 def write(folder, module):
-    """Its tokens are letters, and it has no chat template."""
+    """Write the model with letters as tokens and without a chat template."""
     module.save_pretrained(folder)
     backend = Tokenizer(models.BPE({chr(64 + n): n for n in range(VOCABULARY)}, []))
     backend.pre_tokenizer = pre_tokenizers.Split("", "isolated")
@@ -45,7 +45,7 @@ def order(target, kind, **changes):
 
 def schedule(steps, **changes):
     settings = dict(learning_rate=4e-3, batch_tokens=512, save_every_s=1e9)
-    return Schedule(steps, None, **{**settings, **changes})
+    return TrainingSchedule(steps, None, **{**settings, **changes})
 
 
 def make(order, schedule, folder, resume=False, cancelled=lambda: False):

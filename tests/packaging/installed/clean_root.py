@@ -1,4 +1,4 @@
-"""Debian 12 with nothing but what a package asks for."""
+"""A minimal Debian 12 with only a package's dependencies."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ SHARED = {"proc": "proc", "sys": "sysfs"}
 
 
 class CleanRoot:
-    """Attributes: `folder`; `home`: of its user."""
+    """A root file system. Attributes: `folder`; `home`: its user's home folder."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder, folder / "home" / "somebody"
@@ -35,14 +35,14 @@ class CleanRoot:
         assert done.returncode == 0, done.stdout + done.stderr
 
     def show(self, display: str) -> None:
-        """Lets its programs reach a display outside, with no package for it."""
+        """Give its programs access to an outside display, without installing packages."""
         sockets = self.folder / "tmp" / ".X11-unix"
         sockets.mkdir(exist_ok=True)
         name = f"X{display.removeprefix(':')}"
         os.link(f"/tmp/.X11-unix/{name}", sockets / name)
 
     def files(self) -> set[str]:
-        """Paths below the root."""
+        """Return all paths below the root."""
         found = set()
         for folder, folders, names in os.walk(self.folder):
             if Path(folder) == self.folder:
@@ -53,7 +53,7 @@ class CleanRoot:
 
 @contextmanager
 def clean_root(folder: Path) -> Iterator[CleanRoot]:
-    """Made in `folder`, and gone with it at the end. Needs root."""
+    """Create the root in `folder`, and remove both at the end. Needs root privileges."""
     subprocess.run(["debootstrap", "--variant=minbase", "bookworm", folder], check=True, capture_output=True)
     for name, kind in SHARED.items():
         subprocess.run(["mount", "-t", kind, kind, folder / name], check=True)

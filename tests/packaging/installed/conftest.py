@@ -1,4 +1,4 @@
-"""Builds what the tests here install. Minutes of work: only where SPECEXEC_PACKAGES says so."""
+"""Builds the installers for these tests. Takes minutes, so only if SPECEXEC_PACKAGES is set."""
 
 import json
 import os
@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def dist(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """Where the packages go; gone at the end, for they are large."""
+    """Return the output folder of the packages; removed at the end, because they are large."""
     folder = tmp_path_factory.mktemp("dist")
     yield folder
     shutil.rmtree(folder)
@@ -37,8 +37,7 @@ def need(*programs: str) -> None:
 
 
 def build(dist: Path, *arguments: str) -> None:
-    """packaging/build.py, with the Python that runs the tests and the settings of whoever runs them: pip's
-    say where wheels are."""
+    """Run packaging/build.py with this Python and the user's settings, which include pip's wheel folder."""
     done = subprocess.run(
         [sys.executable, ROOT / "packaging" / "build.py", *arguments, "--into", dist],
         capture_output=True,
@@ -50,14 +49,14 @@ def build(dist: Path, *arguments: str) -> None:
 
 
 def one(folder: Path, pattern: str) -> Path:
-    """The one file that fits."""
+    """Return the only matching file."""
     (found,) = folder.glob(pattern)
     return found
 
 
-def report(words: str) -> dict[str, object]:
-    """The JSON object among a self-test's words."""
-    lines = [line for line in words.splitlines() if line.startswith("{")]
-    assert lines, words
-    found: dict[str, object] = json.loads(lines[-1])
-    return found
+def report(output: str) -> dict[str, object]:
+    """Return the JSON object in a self-test's output."""
+    lines = [line for line in output.splitlines() if line.startswith("{")]
+    assert lines, output
+    result: dict[str, object] = json.loads(lines[-1])
+    return result

@@ -1,4 +1,4 @@
-"""A display that nobody sees."""
+"""A virtual display."""
 
 import subprocess
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def display() -> Iterator[str]:
-    """Gives DISPLAY."""
+    """Start Xvfb and yield the value of DISPLAY."""
     command = ["Xvfb", "-displayfd", "1", "-ac", "-screen", "0", "1280x800x24"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:

@@ -1,4 +1,4 @@
-"""The Windows set-up under Wine: installed, used, upgraded, removed. What Wine hides: packaging/README.md."""
+"""The Windows installer under Wine: install, use, upgrade, remove. Wine's limits: packaging/README.md."""
 
 import hashlib
 import re
@@ -13,7 +13,7 @@ import pytest
 from app.store import Store
 from tests.packaging.installed.conftest import NAME, build, need, one, report
 from tests.packaging.installed.display import display
-from tests.packaging.installed.wine import Wine, lead_numpy, led_numpy, made, windows_path
+from tests.packaging.installed.wine import Wine, patch_numpy, patch_wheel, windows_path, wine_prefix
 
 pytestmark = pytest.mark.timeout(1800)
 UNINSTALL = rf"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\{NAME}"
@@ -21,7 +21,7 @@ UNINSTALL = rf"HKCU\Software\Microsoft\Windows\CurrentVersion\Uninstall\{NAME}"
 
 @pytest.fixture(scope="module")
 def setups(dist: Path) -> tuple[Path, Path]:
-    """Of an older version and of this one."""
+    """Return the installers of an older version and of this one."""
     need("makensis", "x86_64-w64-mingw32-gcc")
     build(dist, "windows", "--fast", "--version", "0.0.9")
     build(dist, "windows", "--fast")
@@ -34,25 +34,25 @@ def setups(dist: Path) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def wine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wine]:
     need("wine", "wineboot", "Xvfb", "x86_64-w64-mingw32-gcc")
-    with display() as shown, made(tmp_path_factory.mktemp("wine"), shown) as found:
+    with display() as shown, wine_prefix(tmp_path_factory.mktemp("wine"), shown) as found:
         yield found
 
 
 def install(wine: Wine, setup: Path, batch: Path) -> Path:
-    """Silently, into a folder with spaces and letters outside ASCII; NSIS wants it last, without quotes."""
+    """Install silently into a folder with spaces and non-ASCII letters; NSIS needs it last, unquoted."""
     batch.write_bytes(f'@"{windows_path(setup)}" /S /D=C:\\My Äpps\\Spec Exec\r\n'.encode("cp437"))
-    status, words = wine.run("cmd", "/c", windows_path(batch))
-    assert status == 0, words
+    status, output = wine.run("cmd", "/c", windows_path(batch))
+    assert status == 0, output
     (folder,) = wine.drive.glob("My ?*pps/Spec Exec")
-    lead_numpy(folder / "lib")
+    patch_numpy(folder / "lib")
     return folder
 
 
 def wheels_for_wine(archive: Path, app: Path, folder: Path) -> Path:
-    """Those of the runtime file, numpy's led to the stand-in and its hash put into the app's list."""
+    """Unpack the wheels of the runtime file, patch numpy's, and add its hash to the app's list."""
     with zipfile.ZipFile(archive) as file:
         file.extractall(folder)
-    numpy = led_numpy(one(folder, "numpy-*.whl"))
+    numpy = patch_wheel(one(folder, "numpy-*.whl"))
     listed = app / "requirements" / "engine.txt"
     pin = rf"\g<1>    --hash=sha256:{hashlib.sha256(numpy.read_bytes()).hexdigest()} \\\n"
     listed.write_text(re.sub(r"(?m)^(numpy==.*\n)", pin, listed.read_text(), count=1))
@@ -65,66 +65,66 @@ def start_window(wine: Wine, app: Path) -> "subprocess.Popen[str]":
     return running
 
 
-def wait_for(holds: Callable[[], bool], timeout_s: float = 90) -> None:
-    ends = time.monotonic() + timeout_s
-    while not holds():
-        assert time.monotonic() < ends
+def wait_for(condition: Callable[[], bool], timeout_s: float = 90) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline
         time.sleep(0.5)
 
 
 def answers(wine: Wine, window: Path, folder: Path) -> None:
-    _, words = wine.run(window, "--self-test", windows_path(folder / "answer.png"), "--with-engine")
-    assert "Paris" in str(report(words).get("answer")), words
+    _, output = wine.run(window, "--self-test", windows_path(folder / "answer.png"), "--with-engine")
+    assert "Tokyo" in str(report(output).get("answer")), output
 
 
-def keep_a_chat(path: Path) -> None:
+def save_chat(path: Path) -> None:
     store = Store(path)
     store.chats.rename(store.chats.create(), "of the older version")
     store.close()
 
 
-def a_chat_is_kept(path: Path) -> bool:
+def chat_exists(path: Path) -> bool:
     store = Store(path)
     found = store.chats.titled("of the older version")
     store.close()
     return bool(found)
 
 
-def test_it_installs_answers_is_upgraded_and_goes(
+def test_the_installer_installs_answers_upgrades_and_uninstalls(
     wine: Wine, setups: tuple[Path, Path], dist: Path, tmp_path: Path
 ) -> None:
     older, newer = setups
     app = install(wine, older, tmp_path / "install.bat")
     assert app.parent.name == "My Äpps"
     window, terminal = app / "SpecExec Desktop.exe", app / "specexec.exe"
-    status, words = wine.run(window, "--self-test", windows_path(tmp_path / "window.png"))
-    seen = report(words)
-    assert (status, seen["platform"], seen["ok"]) == (0, "windows", True), words
-    status, words = wine.run(terminal, "chat", "hello")
+    status, output = wine.run(window, "--self-test", windows_path(tmp_path / "window.png"))
+    seen = report(output)
+    assert (status, seen["platform"], seen["ok"]) == (0, "windows", True), output
+    status, output = wine.run(terminal, "chat", "hello")
     assert status == 1
-    assert "not set up" in words
+    assert "not set up" in output
 
     archive = one(dist, "*-runtime-cpu-windows-*.zip")
     wheels = wheels_for_wine(archive, app, tmp_path / "wheels")
-    status, words = wine.run(terminal, "setup", "--wheels", windows_path(wheels))
-    assert (status, report(words).get("backend")) == (0, "cpu"), words
+    status, output = wine.run(terminal, "setup", "--wheels", windows_path(wheels))
+    assert (status, report(output).get("backend")) == (0, "cpu"), output
     answers(wine, window, tmp_path)
 
     chats = wine.data / "conversations.sqlite"
-    keep_a_chat(chats)
+    save_chat(chats)
     running = start_window(wine, app)
-    app = install(wine, newer, tmp_path / "install.bat")  # ends what runs
+    app = install(wine, newer, tmp_path / "install.bat")  # ends the running program
     assert running.wait(60) is not None
     assert "0.0.9" not in wine.run("reg", "query", UNINSTALL)[1]
     assert "specexec-chat" in wine.run("reg", "query", r"HKCU\Software\Classes\.specexec-chat")[1]
-    answers(wine, window, tmp_path)  # with the runtime of the older one
+    answers(wine, window, tmp_path)  # with the older version's runtime
 
     running = start_window(wine, app)
-    wine.run(app / "uninstall.exe", "/S")  # goes on in a copy of itself
+    wine.run(app / "uninstall.exe", "/S")  # continues in a copy of itself
     wait_for(lambda: not app.exists())
     assert running.wait(60) is not None
     assert wine.run("reg", "query", UNINSTALL)[0] != 0
     assert wine.run("reg", "query", r"HKCU\Software\Classes\.specexec-chat")[0] != 0
     assert not list(wine.drive.glob("users/*/AppData/Roaming/Microsoft/Windows/Start Menu/**/SpecExec*"))
     assert (wine.data / "runtime" / "current.json").exists()
-    assert a_chat_is_kept(chats)
+    assert chat_exists(chats)

@@ -1,4 +1,4 @@
-"""A conversation as ChatGPT exports it: hidden nodes, a tool, a picture, and a question that was edited."""
+"""A conversation as exported by ChatGPT: hidden nodes, a tool, an image and an edited question."""
 
 from typing import Any
 

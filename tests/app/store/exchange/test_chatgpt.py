@@ -11,7 +11,7 @@ from app.store.exchange.chatgpt import Malformed, chat_of
 from tests.app.store.exchange.chatgpt_export import conversation, message, node
 
 
-def test_what_was_said_is_kept_with_its_versions(store: Store) -> None:
+def test_visible_messages_are_kept_with_their_versions(store: Store) -> None:
     chat = chat_of(conversation())
     assert (chat.title, chat.named, chat.created_at, chat.updated_at) == ("Seoul", True, 1.7e9, 1.7e9 + 60)
     (id,) = store.chats.add([chat])
@@ -67,13 +67,13 @@ def test_a_long_chain_is_read() -> None:
         {"mapping": {"a": node("a", None, {"author": None, "content": 3})}},
     ],
 )
-def test_what_holds_no_messages_is_malformed(value: object) -> None:
+def test_a_conversation_without_messages_is_malformed(value: object) -> None:
     with pytest.raises(Malformed, match="no messages"):
         chat_of(value)
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The way to everything in it."""
+    """Return the path to every value in it."""
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
@@ -85,7 +85,7 @@ json_values |= st.dictionaries(st.text(max_size=3), st.none(), max_size=2)
 
 
 @given(st.lists(st.tuples(st.sampled_from(PLACES), json_values), max_size=3))
-def test_whatever_is_wrong_in_it_gives_a_chat_or_malformed(
+def test_any_corruption_gives_a_chat_or_malformed(
     changes: list[tuple[tuple[Any, ...], Any]],
 ) -> None:
     value: Any = copy.deepcopy(conversation())
@@ -96,7 +96,7 @@ def test_whatever_is_wrong_in_it_gives_a_chat_or_malformed(
                 at = at[key]
             at[last] = new
         except (KeyError, IndexError, TypeError):
-            pass  # an earlier change took it away
+            pass  # removed by an earlier change
     try:
         chat = chat_of(json.loads(json.dumps(value)))
     except Malformed:

@@ -1,4 +1,4 @@
-"""Whole chats leave and come back with every version; a file that cannot be read says why."""
+"""Whole chats are exported and imported with every version; unreadable files are reported."""
 
 import json
 import zipfile
@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from app.store import BadImport, Chat, Message, Role, State, Store
+from app.store import BadImport, Role, State, Store, StoredMessage, WholeChat
 from app.store.exchange import export_file, files, import_file, native
 from engine.errors import DiskProblem
 from tests.app.store.exchange.chatgpt_export import conversation
 from tests.app.store.made import PAIR, SETTINGS, answer
 
 
-def branched(store: Store) -> Chat:
+def branched(store: Store) -> WholeChat:
     chat = store.chats.create(SETTINGS)
     first = store.messages.ask(chat, "Write 서울 in 北京")
     store.messages.answer(first, SETTINGS, PAIR).finish(answer("one", seed=1))
@@ -28,13 +28,13 @@ def branched(store: Store) -> Chat:
     return store.chats.read(chat)
 
 
-def without_ids(chat: Chat) -> object:
+def without_ids(chat: WholeChat) -> object:
     places = {message.id: place for place, message in enumerate(chat.messages)}
     tree = [(places.get(m.parent), m.role, m.text, m.state, m.shown, m.reports) for m in chat.messages]
     return (chat.title, chat.named, chat.pinned, chat.folder, chat.created_at, chat.settings, tree)
 
 
-def test_a_chat_comes_back_from_json_with_all_its_versions(store: Store, tmp_path: Path) -> None:
+def test_a_chat_survives_json_with_all_its_versions(store: Store, tmp_path: Path) -> None:
     chat = branched(store)
     export_file(tmp_path / "a.json", [chat, chat])
     imported = import_file(tmp_path / "a.json")
@@ -48,11 +48,11 @@ def test_a_chat_comes_back_from_json_with_all_its_versions(store: Store, tmp_pat
 
 @settings(max_examples=50, deadline=None)
 @given(st.data())
-def test_any_tree_comes_back_from_json(data: st.DataObject) -> None:
-    messages: list[Message] = []
+def test_any_tree_survives_json(data: st.DataObject) -> None:
+    messages: list[StoredMessage] = []
     for id in range(data.draw(st.integers(0, 6))):
         messages.append(
-            Message(
+            StoredMessage(
                 id=id,
                 parent=data.draw(st.sampled_from([None, *range(id)])),
                 role=data.draw(st.sampled_from(["user", "assistant"])),
@@ -61,11 +61,13 @@ def test_any_tree_comes_back_from_json(data: st.DataObject) -> None:
                 shown=data.draw(st.booleans()),
             )
         )
-    chat = Chat(title=data.draw(st.text()), named=True, created_at=0.1, updated_at=2e9, messages=messages)
+    chat = WholeChat(
+        title=data.draw(st.text()), named=True, created_at=0.1, updated_at=2e9, messages=messages
+    )
     assert native.decode(native.encode([chat])) == [chat]
 
 
-def test_text_has_what_is_shown(store: Store, tmp_path: Path) -> None:
+def test_text_contains_the_messages_shown(store: Store, tmp_path: Path) -> None:
     chat = branched(store)
     export_file(tmp_path / "a.md", [chat])
     export_file(tmp_path / "a.txt", [chat, chat])
@@ -77,10 +79,10 @@ def test_text_has_what_is_shown(store: Store, tmp_path: Path) -> None:
 
 
 def test_an_interrupted_answer_says_so_and_does_not_swallow_what_follows() -> None:
-    def message(id: int, role: Role, text: str, state: State = "complete") -> Message:
-        return Message(id=id, parent=id - 1 or None, role=role, text=text, created_at=1, state=state)
+    def message(id: int, role: Role, text: str, state: State = "complete") -> StoredMessage:
+        return StoredMessage(id=id, parent=id - 1 or None, role=role, text=text, created_at=1, state=state)
 
-    chat = Chat(
+    chat = WholeChat(
         title="",
         named=False,
         created_at=1e9,
@@ -97,7 +99,7 @@ def test_an_interrupted_answer_says_so_and_does_not_swallow_what_follows() -> No
     assert "x = 1 (interrupted)" in files.to_text(chat)
 
 
-def test_a_file_that_cannot_be_written_is_left_as_it_was(store: Store, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_written_is_unchanged(store: Store, tmp_path: Path) -> None:
     with pytest.raises(DiskProblem, match="cannot be written"):
         export_file(tmp_path / "absent" / "a.json", [branched(store)])
     (tmp_path / "a.md").mkdir()
@@ -117,22 +119,22 @@ def test_a_file_that_cannot_be_written_is_left_as_it_was(store: Store, tmp_path:
         (b'{"chats": []}', "no chats"),
         (b'{"format": "specexec-chats", "version": 2, "chats": []}', "newer version"),
         (b'{"format": "specexec-chats", "version": 1}', "chats"),
-        (b'{"format": "other", "version": 1, "chats": []}', "no export of chats"),
+        (b'{"format": "other", "version": 1, "chats": []}', "not an export of chats"),
         (b'{"format": "specexec-chats", "version": 1, "chats": [{"title": 3}]}', r"chats\[0\].title"),
     ],
 )
-def test_a_file_that_is_no_export_is_named(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_file_that_is_not_an_export_is_reported(tmp_path: Path, content: bytes, reason: str) -> None:
     (tmp_path / "a.json").write_bytes(content)
     with pytest.raises(BadImport, match=reason):
         import_file(tmp_path / "a.json")
 
 
-def test_an_absent_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadImport, match="No such file"):
         import_file(tmp_path / "a.json")
 
 
-def test_a_chat_that_is_no_tree_is_skipped_with_a_sentence(store: Store, tmp_path: Path) -> None:
+def test_a_chat_that_is_not_a_tree_is_skipped_with_a_reason(store: Store, tmp_path: Path) -> None:
     export_file(tmp_path / "a.json", [branched(store), branched(store)])
     value = json.loads((tmp_path / "a.json").read_text("utf-8"))
     value["chats"][0]["title"] = "circle"
@@ -140,10 +142,10 @@ def test_a_chat_that_is_no_tree_is_skipped_with_a_sentence(store: Store, tmp_pat
     (tmp_path / "a.json").write_text(json.dumps(value), "utf-8")
     imported = import_file(tmp_path / "a.json")
     assert len(imported.chats) == 1
-    assert imported.skipped == ["“circle”: its messages do not follow from each other."]
+    assert imported.skipped == ["“circle”: a message has no valid parent."]
 
 
-def test_chatgpts_archive_is_read_in_all_its_parts(tmp_path: Path) -> None:
+def test_all_parts_of_chatgpts_archive_are_read(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "export.zip", "w") as archive:
         archive.writestr("chat.html", "<html>")
         archive.writestr("export/conversations-001.json", json.dumps([conversation("second")]))
@@ -154,7 +156,7 @@ def test_chatgpts_archive_is_read_in_all_its_parts(tmp_path: Path) -> None:
     assert imported.skipped == ["“2”: it has no messages."]
 
 
-def test_an_archive_without_chats_or_too_large_is_named(
+def test_an_archive_without_chats_or_too_large_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:

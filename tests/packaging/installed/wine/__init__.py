@@ -1,7 +1,7 @@
-"""A Windows to test in.
+"""A Wine environment for tests.
 
-Wine 8 lacks functions of the C runtime, of ICU and of colour management that Qt, numpy and Rust's programs
-import: the C files here stand in for them, and numpy's calls are led there.
+Wine 8 lacks functions of the C runtime, ICU and colour management that Qt, numpy and Rust programs import.
+The C files in this folder replace them, and numpy is patched to call the replacements.
 """
 
 import os
@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-STAND_INS = Path(__file__).parent
-LACKING, STAND_IN = b"api-ms-win-crt-math-l1-1-0.dll", b"tst-ms-win-crt-math-l1-1-0.dll"
+REPLACEMENTS = Path(__file__).parent
+MISSING, REPLACEMENT = b"api-ms-win-crt-math-l1-1-0.dll", b"tst-ms-win-crt-math-l1-1-0.dll"
 OVERRIDES = "mscms=n;icuuc=n;bcryptprimitives=n;mshtml=;mscoree=;winedbg.exe=d;winemenubuilder.exe=d"
 COMPILER = "x86_64-w64-mingw32-gcc"
 
 
 class Wine:
-    """Attributes: `drive`: its C:; `data`: the user's folder of the app."""
+    """A Wine prefix. Attributes: `drive`: its C: drive; `data`: the app's folder in the user's data."""
 
     def __init__(self, prefix: Path, display: str) -> None:
-        """display: without one, no window is made: it is painted, but never closed."""
+        """display: required, because a window without one is painted but never closed."""
         self.drive = prefix / "drive_c"
         self._environment = os.environ | {
             "DISPLAY": display,
@@ -32,7 +32,7 @@ class Wine:
             "WINEDEBUG": "-all",
             "WINEDLLOVERRIDES": OVERRIDES,
             "LC_ALL": "C.UTF-8",
-            "KMP_AFFINITY": "disabled",  # what it asks for, Wine does not know
+            "KMP_AFFINITY": "disabled",  # Wine does not support its queries
         }
 
     @property
@@ -41,7 +41,7 @@ class Wine:
         return found
 
     def start(self, *command: str | Path) -> "subprocess.Popen[str]":
-        """Through pipes: Windows' Python cannot write into Wine's files."""
+        """Start a program with pipes, because Python for Windows cannot write to Wine's files."""
         return subprocess.Popen(
             ["wine", *command],
             env=self._environment,
@@ -53,41 +53,41 @@ class Wine:
         )
 
     def run(self, *command: str | Path, timeout_s: float = 500) -> tuple[int, str]:
-        """Exit status and words."""
+        """Run a program and return (exit status, output)."""
         process = self.start(*command)
-        said: list[str] = []
-        reader = threading.Thread(target=_read, args=(process, said), daemon=True)
+        lines: list[str] = []
+        reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
         reader.start()
         status = process.wait(timeout_s)
-        reader.join(2)  # a service of Wine's that it was the first to need holds the pipe open
-        return status, "".join(said)
+        reader.join(2)  # a Wine service that the program started may hold the pipe open
+        return status, "".join(lines)
 
     def end(self) -> None:
         subprocess.run(["wineserver", "-k"], env=self._environment, check=False)
         subprocess.run(["wineserver", "-w"], env=self._environment, check=False, timeout=60)
 
 
-def _read(process: "subprocess.Popen[str]", said: list[str]) -> None:
+def _read(process: "subprocess.Popen[str]", lines: list[str]) -> None:
     assert process.stdout is not None
     for line in process.stdout:
-        said.append(line)
+        lines.append(line)
 
 
 @contextmanager
-def made(prefix: Path, display: str) -> Iterator[Wine]:
-    """Gone with its programs at the end."""
-    found = Wine(prefix, display)
+def wine_prefix(prefix: Path, display: str) -> Iterator[Wine]:
+    """Create a prefix; remove it and end its programs afterwards."""
+    wine = Wine(prefix, display)
     try:
-        status, words = found.run("wineboot", "-i")
-        assert status == 0, words
-        for source in STAND_INS.glob("*.c"):
+        status, output = wine.run("wineboot", "-i")
+        assert status == 0, output
+        for source in REPLACEMENTS.glob("*.c"):
             definitions = [path for path in (source.with_suffix(".def"),) if path.exists()]
-            target = found.drive / "windows" / "system32" / f"{source.stem}.dll"
+            target = wine.drive / "windows" / "system32" / f"{source.stem}.dll"
             options = ["-shared", "-Os", "-s", "-o", target]
             subprocess.run([COMPILER, *options, source, *definitions, "-ladvapi32"], check=True)
-        yield found
+        yield wine
     finally:
-        found.end()
+        wine.end()
         shutil.rmtree(prefix)
 
 
@@ -95,16 +95,16 @@ def windows_path(path: Path) -> str:
     return "Z:" + str(path).replace("/", "\\")
 
 
-def lead_numpy(folder: Path) -> None:
-    """In a folder of packages."""
+def patch_numpy(folder: Path) -> None:
+    """Patch numpy in a folder of packages."""
     for module in folder.glob("numpy/**/*.pyd"):
-        module.write_bytes(module.read_bytes().replace(LACKING, STAND_IN))
+        module.write_bytes(module.read_bytes().replace(MISSING, REPLACEMENT))
 
 
-def led_numpy(wheel: Path) -> Path:
-    """The wheel, made anew in its place."""
-    led = wheel.with_suffix(".led")
-    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(led, "w", zipfile.ZIP_STORED) as target:
+def patch_wheel(wheel: Path) -> Path:
+    """Patch a wheel of numpy in place and return it."""
+    patched = wheel.with_suffix(".patched")
+    with zipfile.ZipFile(wheel) as source, zipfile.ZipFile(patched, "w", zipfile.ZIP_STORED) as target:
         for name in source.namelist():
-            target.writestr(name, source.read(name).replace(LACKING, STAND_IN))
-    return led.replace(wheel)
+            target.writestr(name, source.read(name).replace(MISSING, REPLACEMENT))
+    return patched.replace(wheel)

@@ -1,4 +1,4 @@
-/* For tests under Wine 8 only: Qt imports these of ICU. No converter opens, so Qt uses its own. */
+/* For tests under Wine 8 only: functions of ICU that Qt imports. No converter opens, so Qt uses its own. */
 #include <windows.h>
 #define EXPORT __declspec(dllexport)
 EXPORT void *ucnv_open(const char *name, int *error) { if (error) *error = 4; return 0; }

@@ -1,4 +1,4 @@
-/* For tests under Wine 8 only: its own aborts where Qt asks for a colour profile. There is none. */
+/* For tests under Wine 8 only: Wine's own library aborts when Qt requests a colour profile. This one has no profiles. */
 #include <windows.h>
 #define EXPORT __declspec(dllexport)
 EXPORT HANDLE WINAPI OpenColorProfileW(void *profile, DWORD access, DWORD share, DWORD mode) { return 0; }

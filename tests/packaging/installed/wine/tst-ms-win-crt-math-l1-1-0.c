@@ -1,4 +1,4 @@
-/* For tests under Wine 8 only, whose C runtime lacks these. The others are forwarded to it by the .def file. */
+/* For tests under Wine 8 only, whose C runtime lacks these functions. The .def file forwards all others to it. */
 #include <complex.h>
 float test_crealf(float complex z) { return __real__ z; }
 float test_cimagf(float complex z) { return __imag__ z; }

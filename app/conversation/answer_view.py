@@ -1,0 +1,184 @@
+"""An answer, rendered as Markdown while it arrives."""
+
+from collections.abc import Collection, Iterator
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, QUrl, Signal
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.connection.engine_link import FRAME_MS
+from app.rendering import thoughts
+from app.rendering.message_actions import INSET, Action, MessageActions
+from app.rendering.text_body import TextBody
+from app.rendering.thought_view import ThoughtView
+
+# Rendering takes at most a quarter of the GUI thread's time: the pause after a rendering is three times as
+# long as the rendering. Text not rendered within a quarter of a frame is left for the next rendering.
+PAUSE_PER_RENDER = 3
+RENDER_MS = FRAME_MS // 4
+
+
+class AnswerView(QWidget):
+    """Shows one answer: a status line until text arrives, then the text, and at the end figures and actions.
+
+    Attributes:
+        text: the answer so far as the model wrote it, including the thought.
+        thought, body, status, summary, action_row: its widgets, from top to bottom.
+        pause_ms: milliseconds between two renderings; longer if a rendering takes longer.
+
+    Signals:
+        link_clicked: QUrl
+        asked: Action, one of those allowed by `set_actions`
+        version_asked: int, number of another version, counted from 1
+        found: int, y of the first search match in pixels; 0 if there is none
+    """
+
+    link_clicked = Signal(QUrl)
+    asked = Signal(Action)
+    version_asked = Signal(int)
+    found = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self._is_whole = False
+        self._sought: str | None = None
+        self.thought = ThoughtView(self)
+        self.thought.unfolded.connect(self._render_soon)
+        self.body = TextBody(self)
+        self.body.setAccessibleName(self.tr("Answer"))
+        for part in (self.thought, self.body):
+            part.link_clicked.connect(self.link_clicked)
+            part.hide()
+        self.status = self._line(self.tr("Waiting for the model…"))
+        self.summary = self._line("")
+        self.action_row = MessageActions(self._answer, self)
+        self.action_row.asked.connect(self.asked)
+        self.action_row.version_asked.connect(self.version_asked)
+        self.summary.hide()
+        self.action_row.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 4, 0, 4)
+        texts = QVBoxLayout()
+        texts.setContentsMargins(INSET, 0, INSET, 0)
+        for widget in (self.thought, self.body, self.status, self.summary):
+            texts.addWidget(widget)
+        layout.addLayout(texts)
+        layout.addWidget(self.action_row)
+        self.pause_ms = FRAME_MS
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._render)
+
+    def _line(self, text: str) -> QLabel:
+        line = QLabel(text, self)
+        line.setProperty("role", "caption")
+        line.setWordWrap(True)
+        line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        return line
+
+    def append(self, text: str) -> None:
+        """Add text; it is shown within a few frames."""
+        self.text += text
+        self._is_whole = False
+        if text and not self._timer.isActive():
+            self._timer.start(self.pause_ms)
+
+    def set_status(self, text: str) -> None:
+        """Show what the model is doing, as long as there is no text."""
+        if not self.text:
+            self.status.setText(text)
+
+    def finish(self, summary: str, text: str | None = None) -> None:
+        """Show the complete answer with `summary` below it. text: replaces the streamed text.
+
+        Very long text is rendered piece by piece.
+        """
+        if text is not None:
+            self.text = text
+        self._is_whole = True
+        self._timer.stop()
+        self._render()
+        self.status.hide()
+        self.summary.setText(summary)
+        self.summary.setVisible(bool(summary))
+        self.action_row.setVisible(bool(self.text))
+
+    def set_actions(self, actions: Collection[Action]) -> None:
+        """Set which actions are offered besides copying."""
+        self.action_row.set_actions(actions)
+
+    def set_versions(self, current: int, count: int) -> None:
+        """Show that this is version `current`, counted from 1, of `count`."""
+        self.action_row.set_versions(current, count)
+
+    def bodies(self) -> Iterator[tuple[int, TextBody]]:
+        """Yield each visible text widget with the index in `text` where its source begins."""
+        thought = thoughts.find(self.text, self._is_whole)
+        if thought and self.thought.body.isVisibleTo(self):
+            yield thought.start, self.thought.body
+        yield thought.answer if thought else 0, self.body
+
+    @property
+    def is_up_to_date(self) -> bool:
+        """Whether no rendering is pending."""
+        return not self._timer.isActive()
+
+    def seek(self, query: str) -> None:
+        """Mark the matches of a search as soon as the whole text is rendered, then emit `found`."""
+        self._sought = query
+        self._render_soon()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self.text:
+            self.thought.body.reset_look()
+            self.body.reset_look()
+            self._render_soon()
+
+    def _render_soon(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start(0)
+
+    def _render(self) -> None:
+        if not self.text:
+            return
+        clock = QElapsedTimer()
+        clock.start()
+        thought = thoughts.find(self.text, self._is_whole)
+        self.status.hide()
+        self.thought.setVisible(thought is not None)
+        is_shown = True
+        if thought:
+            self.thought.set_open(thought.is_open and not self._is_whole)
+            if self.thought.switch.isChecked():
+                thinking = self.text[thought.start : thought.stop]
+                is_shown = self.thought.body.show_markdown(thinking, RENDER_MS)
+        answer = self.text[thought.answer :] if thought else self.text
+        self.body.setVisible(bool(answer))
+        is_shown = self.body.show_markdown(answer, RENDER_MS) and is_shown
+        self.pause_ms = max(FRAME_MS, PAUSE_PER_RENDER * clock.elapsed())
+        if not is_shown:
+            self._timer.start(self.pause_ms)
+        elif self._is_whole:
+            self.body.finish()
+            self.thought.body.finish()
+            self._mark()
+
+    def _mark(self) -> None:
+        """Mark the matches of the pending search. If there are none, expand the thought and search it too."""
+        query, self._sought = self._sought, None
+        if query is None:
+            return
+        tops = [body.mapTo(self, QPoint(0, top)).y() for body, top in self._marked(query) if top is not None]
+        if tops or self.thought.switch.isChecked() or not self.thought.isVisibleTo(self):
+            self.found.emit(min(tops, default=0))
+        else:
+            self._sought = query
+            self.thought.switch.setChecked(True)
+
+    def _marked(self, query: str) -> list[tuple[TextBody, int | None]]:
+        return [(body, body.mark(query)) for _, body in self.bodies()]
+
+    def _answer(self) -> str:
+        """Return the text without the thought."""
+        thought = thoughts.find(self.text, self._is_whole)
+        return self.text[thought.answer :] if thought else self.text

@@ -1,0 +1,228 @@
+"""The field in which the user writes a message, and its button."""
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting
+
+MAX_LINES = 8
+
+# Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
+# characters blocks QPlainTextEdit for 40 s.
+MAX_TYPED = 20_000
+SHOWN = 40  # number of characters shown of the pasted text
+
+
+class Composer(QFrame):
+    """A text field that grows with its text, and a button that sends the text or stops the answer.
+
+    Attributes:
+        editor: the text field.
+        pasted: holds a long pasted text, which is sent after the typed text.
+        button: "Send", or "Stop" while an answer or a load can be stopped.
+
+    Signals:
+        sent: str, the text to send; the receiver calls `accept` to empty the field
+        stopped: the user wants to stop the answer
+    """
+
+    sent = Signal(str)
+    stopped = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._can_send = False
+        self._can_stop = False
+        self.editor = _Editor(self)
+        self.editor.setAccessibleName(self.tr("Message"))
+        self.send_with("enter")
+        self.editor.submitted.connect(self._submit)
+        self.editor.focus_changed.connect(self._show_focus)
+        self.editor.textChanged.connect(self._refresh)
+        self.button = QPushButton(self)
+        self.button.setProperty("role", "main")
+        self.button.clicked.connect(self._press)
+        self.pasted = PastedText(self)
+        self.pasted.remove.clicked.connect(lambda: self._hold(""))
+        self.editor.pasted.connect(self._hold)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(10, 8, 8, 8)
+        texts = QVBoxLayout()
+        texts.addWidget(self.pasted)
+        texts.addWidget(self.editor)
+        layout.addLayout(texts, 1)
+        buttons = QVBoxLayout()
+        buttons.addStretch(1)
+        buttons.addWidget(self.button)
+        layout.addLayout(buttons)
+        self.setFocusProxy(self.editor)
+        self._refresh()
+
+    def allow(self, *, send: bool, stop: bool) -> None:
+        """Set whether the button can send or stop now. The text in the field stays."""
+        self._can_send, self._can_stop = send, stop
+        self._refresh()
+
+    def send_with(self, key: str) -> None:
+        """Set which key sends.
+
+        "enter": Enter sends, Shift+Enter starts a new line. "ctrl_enter": Ctrl+Enter sends, Enter starts a
+        new line.
+        """
+        self.editor.sends_with_ctrl = key == "ctrl_enter"
+        text = (
+            self.tr("Message — Ctrl+Enter to send, Enter for a new line")
+            if self.editor.sends_with_ctrl
+            else self.tr("Message — Enter to send, Shift+Enter for a new line")
+        )
+        self.editor.setPlaceholderText(text)
+
+    def accept(self) -> None:
+        """Empty the field after its text was sent."""
+        self.editor.clear()
+        self._hold("")
+
+    def text(self) -> str:
+        """Return the text to send: the typed text, then the pasted text."""
+        parts = (self.editor.toPlainText(), self.pasted.text)
+        return "\n\n".join(part for part in parts if part.strip())
+
+    def write(self, text: str) -> None:
+        """Put `text` in the field, so that the user can change it and send it."""
+        self.editor.setPlainText(text)
+        self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
+        self.editor.setFocus()
+
+    def _submit(self) -> None:
+        if self._can_send:
+            text = self.text()
+            if text:
+                self.sent.emit(text)
+
+    def _hold(self, text: str) -> None:
+        self.pasted.hold(text)
+        self._refresh()
+
+    def _press(self) -> None:
+        if self._can_stop:
+            self.stopped.emit()
+        else:
+            self._submit()
+
+    def _refresh(self) -> None:
+        text = self.tr("Stop") if self._can_stop else self.tr("Send")
+        self.button.setText(text)
+        self.button.setAccessibleName(text)
+        self.button.setToolTip(self.tr("Esc") if self._can_stop else self.tr("Enter"))
+        is_empty = self.editor.document().isEmpty() and not self.pasted.text
+        self.button.setEnabled(self._can_stop or (self._can_send and not is_empty))
+
+    def _show_focus(self, active: bool) -> None:
+        self.setProperty("active", active)
+        self.style().unpolish(self)
+        self.style().polish(self)
+
+
+class PastedText(QFrame):
+    """A long pasted text, shown as one line with a button that removes it. Hidden while empty.
+
+    Attributes:
+        text: the whole pasted text, or "".
+        remove: the button.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = ""
+        self._label = QLabel(self)
+        self._label.setProperty("role", "caption")
+        self.remove = QPushButton(self.tr("Remove"), self)
+        self.remove.setAccessibleName(self.tr("Remove the pasted text"))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(4, 0, 0, 4)
+        layout.addWidget(self._label, 1)
+        layout.addWidget(self.remove)
+        self.hide()
+
+    def hold(self, text: str) -> None:
+        """Replace the text; "" removes it."""
+        self.text = text
+        begin = " ".join(text[: 2 * SHOWN].split())[:SHOWN]
+        shown = self.tr("Pasted: “{}…”, {} characters").format(begin, formatting.number(len(text)))
+        self._label.setText(shown)
+        self.setVisible(bool(text))
+
+
+class _Editor(QPlainTextEdit):
+    """The text field of the composer; as high as its text, up to `MAX_LINES`.
+
+    Signals:
+        submitted: the key that sends was pressed
+        focus_changed: bool, whether the field now has the focus
+        pasted: str, a pasted text that is too long for the field
+    """
+
+    submitted = Signal()
+    focus_changed = Signal(bool)
+    pasted = Signal(str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.sends_with_ctrl = False
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """If Ctrl+Enter is the key that sends, prevent it from triggering a shortcut of the window."""
+        if event.type() == QEvent.Type.ShortcutOverride and self.sends_with_ctrl:
+            assert isinstance(event, QKeyEvent)
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                event.accept()
+                return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        held = event.modifiers()
+        sends = (
+            bool(held & Qt.KeyboardModifier.ControlModifier)
+            if self.sends_with_ctrl
+            else not held & Qt.KeyboardModifier.ShiftModifier
+        )
+        if is_enter and sends:
+            self.submitted.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if len(source.text()) > MAX_TYPED:
+            self.pasted.emit(source.text())
+        else:
+            super().insertFromMimeData(source)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        lines = min(MAX_LINES, max(1, int(self.document().size().height())))  # the height is in lines
+        margins = 2 * int(self.document().documentMargin())
+        self.setFixedHeight(max(30, lines * self.fontMetrics().lineSpacing() + margins + 4))

@@ -1,0 +1,262 @@
+"""The transcript of a chat: questions, answers and errors."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.conversation.answer_view import AnswerView
+from app.conversation.empty_state import EmptyState
+from app.conversation.message_row import MessageRow
+from app.conversation.question_view import QuestionView
+from app.rendering.message_actions import Action
+from app.store import ShownMessage, StoredMessage
+from app.widgets.notice import Notice
+
+COLUMN_WIDTH = 760
+MOST_SHOWN = 60  # messages shown at first, so that a very long chat opens as fast as a short one
+END_MARGIN = 24  # distance from the end, in pixels, that still counts as the end
+
+
+class Transcript(QScrollArea):
+    """A column of messages that stays scrolled to its end until the user scrolls up.
+
+    Attributes:
+        answer: the view of the answer being written, or None.
+        rows: the rows of the messages, in order; earlier messages of a long chat have none at first.
+        notice: the error shown after the last message, or None.
+        empty_state: the widget shown while the chat has no messages.
+        earlier: the button that shows earlier messages of a long chat.
+        jump: the button that scrolls back to the end.
+
+    Signals:
+        suggested: str, a suggested question that the user picked in an empty chat
+        edited: int, str: a message id and the changed text
+        regenerate_asked, continue_asked, branch_asked: int, a message id
+        again_asked: int, id of an answer that the user wants to regenerate with the same seed
+        version_asked: int, id of the version to show
+        link_clicked: QUrl
+    """
+
+    suggested = Signal(str)
+    edited = Signal(int, str)
+    regenerate_asked = Signal(int)
+    again_asked = Signal(int)
+    continue_asked = Signal(int)
+    branch_asked = Signal(int)
+    version_asked = Signal(int)
+    link_clicked = Signal(QUrl)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.answer: AnswerView | None = None
+        self.notice: Notice | None = None
+        self._follows = True
+        self._sought: tuple[MessageRow, int] | None = None  # the search match to stay at: row, y in the row
+        self._path: Sequence[ShownMessage] = []
+        self._answering: int | None = None
+        self._first = 0  # index in the path of the first message that has a row
+        self.rows: list[MessageRow] = []
+        self._may_change = False
+        self.setAccessibleName(self.tr("Chat"))
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._build_column()
+        self.jump = QPushButton(self.tr("↓ Jump to the end"), self)
+        self.jump.setAccessibleName(self.tr("Jump to the end"))
+        self.jump.clicked.connect(self.follow)
+        self.jump.hide()
+        bar = self.verticalScrollBar()
+        bar.rangeChanged.connect(self._range_changed)
+        bar.valueChanged.connect(self._scrolled)
+        bar.actionTriggered.connect(self._forget_sought)
+
+    def _build_column(self) -> None:
+        page = QWidget(self)
+        page.setObjectName("column")
+        self._column = QVBoxLayout()
+        self._column.setContentsMargins(20, 16, 20, 16)
+        self._column.setSpacing(14)
+        self.empty_state = EmptyState(page)
+        self.empty_state.suggested.connect(self.suggested)
+        self._column.addWidget(self.empty_state, 1)
+        self.earlier = QPushButton(self.tr("Earlier messages"), page)
+        self.earlier.setAccessibleName(self.tr("Earlier messages"))
+        self.earlier.clicked.connect(self._show_earlier)
+        self.earlier.hide()
+        self._column.addWidget(self.earlier)
+        self._column.addStretch(0)
+        holder = QWidget(page)
+        holder.setObjectName("column")
+        holder.setMaximumWidth(COLUMN_WIDTH)
+        holder.setLayout(self._column)
+        centred = QHBoxLayout(page)
+        centred.setContentsMargins(0, 0, 0, 0)
+        centred.addWidget(holder)
+        self.setWidget(page)
+
+    def open(self, shown: Sequence[ShownMessage], answering: int | None) -> None:
+        """Show another chat, scrolled to its end. answering: id of the message being written, or None."""
+        self._cut(0)
+        self._first = max(0, len(shown) - MOST_SHOWN)
+        self.show_path(shown, answering)
+        self.follow()
+
+    def show_path(self, shown: Sequence[ShownMessage], answering: int | None) -> None:
+        """Show these messages of the same chat. The rows before the first message that differs are kept."""
+        if len(shown) <= self._first:
+            self._first = max(0, len(shown) - MOST_SHOWN)
+        visible = shown[self._first :]
+        pairs = zip(self.rows, visible, strict=False)
+        changed = next((i for i, (row, message) in enumerate(pairs) if row.id != message.message.id), None)
+        self._cut(min(len(self.rows), len(visible)) if changed is None else changed)
+        self.answer = None
+        for place, message in enumerate(visible):
+            if place == len(self.rows):
+                self.rows.append(self._row(message.message))
+            row, is_answering = self.rows[place], message.message.id == answering
+            row.update_message(message, is_answering, self._may_change)
+            if is_answering and isinstance(row.view, AnswerView):
+                self.answer = row.view
+        self._path, self._answering = shown, answering
+        self.earlier.setVisible(self._first > 0)
+        self.empty_state.setVisible(not shown)
+
+    def allow_changes(self, allowed: bool) -> None:
+        """Set whether messages can be edited and regenerated now."""
+        self._may_change = allowed
+        self.show_path(self._path, self._answering)
+
+    @property
+    def is_editing(self) -> bool:
+        return any(row.editor is not None for row in self.rows)
+
+    def edit_last_question(self) -> None:
+        if self._may_change and (row := self._last(QuestionView)):
+            row.edit()
+
+    def copy_last_answer(self) -> None:
+        if row := self._last(AnswerView):
+            QGuiApplication.clipboard().setText(row.view.text)
+
+    def step_version(self, step: int) -> None:
+        """Ask for the previous (-1) or next (1) version of the last message that has several."""
+        row = next((row for row in reversed(self.rows) if len(row.versions) > 1), None)
+        if row is not None and self._may_change:
+            place = row.versions.index(row.id) + step
+            if 0 <= place < len(row.versions):
+                self.version_asked.emit(row.versions[place])
+
+    def jump_to(self, message: int, query: str = "") -> None:
+        """Scroll to a message. query: mark this search's matches and scroll to the first one."""
+        place = next((i for i, shown in enumerate(self._path) if shown.message.id == message), None)
+        if place is None:
+            return
+        while place < self._first:
+            self._show_earlier()
+        self._follows = False
+        self.rows[place - self._first].view.seek(query)
+
+    def _stay_at(self, row: MessageRow, top: int) -> None:
+        """Keep this y of a row in view until the user scrolls, even if messages above it grow."""
+        self._follows, self._sought = False, (row, top)
+        self._to_sought()
+
+    def _last(self, kind: type[QWidget]) -> MessageRow | None:
+        return next((row for row in reversed(self.rows) if isinstance(row.view, kind)), None)
+
+    def _row(self, message: StoredMessage) -> MessageRow:
+        row = MessageRow(message, self.widget())
+        row.edited.connect(lambda text: self.edited.emit(message.id, text))
+        row.asked.connect(lambda action: self._ask(action, message.id))
+        row.version_asked.connect(self.version_asked)
+        row.link_clicked.connect(self.link_clicked)
+        row.found.connect(lambda top: self._stay_at(row, top))
+        self._add(row)
+        return row
+
+    def _ask(self, action: Action, message: int) -> None:
+        {
+            Action.REGENERATE: self.regenerate_asked,
+            Action.AGAIN: self.again_asked,
+            Action.CONTINUE: self.continue_asked,
+            Action.BRANCH: self.branch_asked,
+        }[action].emit(message)
+
+    def _cut(self, place: int) -> None:
+        for row in self.rows[place:]:
+            self._remove(row)
+            if self._sought and self._sought[0] is row:
+                self._sought = None
+        del self.rows[place:]
+
+    def _show_earlier(self) -> None:
+        self._first = max(0, self._first - MOST_SHOWN)
+        self._cut(0)
+        self.show_path(self._path, self._answering)
+
+    def show_notice(self, notice: Notice) -> None:
+        """Show an error after the last message, in place of an earlier error."""
+        self.clear_notice()
+        self.notice = notice
+        self._add(notice)
+
+    def clear_notice(self) -> None:
+        if self.notice is not None:
+            self._remove(self.notice)
+            self.notice = None
+
+    def follow(self) -> None:
+        """Scroll to the end and stay there."""
+        self._follows, self._sought = True, None
+        self._to_end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        size = self.jump.sizeHint()
+        self.jump.setGeometry(
+            (self.width() - size.width()) // 2,
+            self.height() - size.height() - 10,
+            size.width(),
+            size.height(),
+        )
+
+    def _add(self, view: QWidget) -> None:
+        behind = 1 if self.notice in (None, view) else 2  # items that stay below: the stretch and any notice
+        self._column.insertWidget(self._column.count() - behind, view)
+        view.show()
+
+    def _remove(self, view: QWidget) -> None:
+        self._column.removeWidget(view)
+        view.hide()
+        view.deleteLater()
+
+    def _to_end(self) -> None:
+        self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
+
+    def _to_sought(self) -> None:
+        """Scroll so that the match is a quarter of the way down the viewport and the text above it is
+        visible too."""
+        if self._sought is not None:
+            row, top = self._sought
+            self.verticalScrollBar().setValue(row.y() + top - self.viewport().height() // 4)
+
+    def _forget_sought(self) -> None:
+        self._sought = None
+
+    def _range_changed(self) -> None:
+        if self._follows:
+            self._to_end()
+        else:
+            self._to_sought()
+        self._show_jump()
+
+    def _scrolled(self, value: int) -> None:
+        self._follows = value >= self.verticalScrollBar().maximum() - END_MARGIN
+        self._show_jump()
+
+    def _show_jump(self) -> None:
+        self.jump.setVisible(not self._follows)
+        self.jump.raise_()

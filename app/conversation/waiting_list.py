@@ -1,0 +1,55 @@
+"""The list of queued questions, above the composer."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app.connection.pending_answer import Waiting
+from app.formatting import excerpt
+from app.widgets.icons import icon
+
+
+class WaitingList(QWidget):
+    """A widget with one row for each queued question; hidden while the queue is empty.
+
+    Signals:
+        removed: int, index of a question that the user removed
+    """
+
+    removed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAccessibleName(self.tr("Queued questions"))
+        self._rows = QVBoxLayout(self)
+        self._rows.setContentsMargins(0, 0, 0, 4)
+        self._rows.setSpacing(4)
+        self.hide()
+
+    def show_waiting(self, waiting: Sequence[Waiting]) -> None:
+        """Show the queued questions, the next one to be asked first."""
+        while (item := self._rows.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.hide()
+                old.deleteLater()
+        for place, question in enumerate(waiting):
+            self._rows.addWidget(self._row(place, question.text))
+        self.setVisible(bool(waiting))
+
+    def _row(self, place: int, text: str) -> QFrame:
+        row = QFrame(self)
+        row.setObjectName("question")
+        layout = QHBoxLayout(row)
+        layout.setContentsMargins(12, 4, 4, 4)
+        question = QLabel(self.tr("Next: {}").format(excerpt(text)), row)
+        question.setTextFormat(Qt.TextFormat.PlainText)
+        question.setMinimumWidth(40)
+        remove = QToolButton(row)
+        remove.setIcon(icon("close"))
+        remove.setAccessibleName(self.tr("Remove from the queue"))
+        remove.setToolTip(remove.accessibleName())
+        remove.clicked.connect(lambda: self.removed.emit(place))
+        layout.addWidget(question, 1)
+        layout.addWidget(remove)
+        return row

@@ -1,0 +1,1 @@
+"""The downloads of models, which continue while the wizard is closed."""

@@ -1,0 +1,98 @@
+"""Models installed on this machine, singly and as pairs of a target and its draft. Imports no Qt."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+
+from engine import catalog, hub, machine, planner
+from engine.assets import RESOURCES
+from engine.errors import SpecExecError
+from engine.planner import Plan
+from engine.protocol.messages import Memory
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model on this machine.
+
+    name: the model's id in the catalogue or, if it has none, its path as in `Load`. A path inside the models
+        folder is relative to that folder, so that the folder may be moved.
+    text: the name shown to the user.
+    """
+
+    name: str
+    text: str
+    nbytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalPair:
+    """A target with its draft. draft: None if this machine has no draft for the target."""
+
+    target: LocalModel
+    draft: LocalModel | None
+
+    @property
+    def nbytes(self) -> int:
+        return self.target.nbytes + (self.draft.nbytes if self.draft else 0)
+
+
+def models_here() -> list[LocalModel]:
+    """Return the models in the models folder and in the program's resources, the largest first."""
+    folders = [catalog.models_folder(), RESOURCES / "models"]
+    models: dict[str, LocalModel] = {}
+    for stored in (model for folder in folders for model in hub.stored(folder)):
+        id = next(iter(stored.ids), "")
+        text = _text(id) if id else stored.name
+        model = LocalModel(id or _path(stored.path), text, stored.nbytes)
+        models.setdefault(model.name, model)
+    return sorted(models.values(), key=lambda model: -model.nbytes)
+
+
+def pairs_here() -> list[LocalPair]:
+    """Return a pair for each model, the largest first: the model and the draft that "auto" selects for it."""
+    models = {model.name: model for model in models_here()}
+    return [
+        LocalPair(model, models.get(catalog.draft_for(name) or "") or _heads(name))
+        for name, model in models.items()
+    ]
+
+
+def _heads(target: str) -> LocalModel | None:
+    """Return the trained heads that the program includes for a target, or None."""
+    folder = catalog.heads_for(target)
+    if folder is None:
+        return None
+    return LocalModel(str(folder), folder.name, sum(file.stat().st_size for file in folder.iterdir()))
+
+
+def _path(path: Path) -> str:
+    folder = catalog.models_folder()
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _text(id: str) -> str:
+    variant = catalog.entries()[id]
+    return f"{variant.name} · {variant.mix or variant.format.upper()}"
+
+
+def plan(target: str, draft: str, context: int | None, held: Memory | None) -> Plan | None:
+    """Plan how a pair would be loaded; return None if its files cannot be read.
+
+    held: memory of the loaded models, which would be freed first.
+
+    Not to be called on the GUI thread: reading the headers of the files takes tenths of a second.
+    """
+    available = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    if held:
+        available = replace(available, vram=available.vram + held.vram, ram=available.ram + held.ram)
+    try:
+        return planner.plan_for(available, outline(target, draft), planner.Asked(context or planner.CONTEXT))
+    except SpecExecError:
+        return None
+
+
+@lru_cache(maxsize=64)
+def outline(target: str, draft: str) -> planner.PairOutline:
+    """Return the outline of a pair. It is cached, since making it reads the headers of the files."""
+    return planner.pair_named(target, draft)

@@ -1,0 +1,260 @@
+"""Charts of one answer: time by phase, per iteration and in total; accepted nodes; progress of a pass."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app import formatting
+from app.panel.run_figures import seconds_of
+from app.widgets import theme
+from engine.protocol.messages import IterationDone, Seconds
+
+MIN_BARS, MAX_BARS = 20, 60  # the width has room for 20 to 60 bars; the newest 60 are kept
+LABEL_HEIGHT = 16
+SPLIT_HEIGHT = 8
+SWATCH = 9
+
+# Patterns of draft, target, waiting and other. The last two can be told apart without their colours.
+PATTERNS = (
+    Qt.BrushStyle.SolidPattern,
+    Qt.BrushStyle.SolidPattern,
+    Qt.BrushStyle.BDiagPattern,
+    Qt.BrushStyle.Dense4Pattern,
+)
+
+
+class IterationBars(QWidget):
+    """Bar chart of the newest iterations, oldest on the left.
+
+    The height of a bar is the duration of the iteration, split into four phases.
+
+    Attributes:
+        current: number of the highlighted iteration, or None.
+
+    Signals:
+        iteration_asked: int, number of the iteration that was clicked
+    """
+
+    iteration_asked = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._done: deque[IterationDone] = deque(maxlen=MAX_BARS)
+        self.current: int | None = None
+        self.setAccessibleName(self.tr("Seconds of each iteration"))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(70)
+
+    def clear(self) -> None:
+        self._done.clear()
+        self.update()
+
+    def add(self, done: IterationDone) -> None:
+        self._done.append(done)
+        self.update()
+
+    def show_current(self, iteration: int | None) -> None:
+        """Highlight an iteration."""
+        self.current = iteration
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, 110)
+
+    def bar(self, index: int) -> QRectF:
+        """Return the rectangle of a bar; the highest bar fills the height below the label."""
+        step = self._step()
+        most = max(seconds_of(done) for done in self._done)
+        available = self.height() - LABEL_HEIGHT
+        height = available * seconds_of(self._done[index]) / most if most > 0 else 0.0
+        return QRectF(index * step + 1, self.height() - height, max(2.0, step - 2), height)
+
+    def _step(self) -> float:
+        return self.width() / max(MIN_BARS, len(self._done))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        index = int(event.position().x() / self._step())
+        if index < len(self._done):
+            self.iteration_asked.emit(self._done[index].iteration)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.current()
+        painter.setPen(QColor(colours.muted))
+        if not self._done:
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("No iterations yet."))
+            return
+        most = max(seconds_of(done) for done in self._done)
+        painter.drawText(
+            QRectF(0, 0, self.width(), LABEL_HEIGHT),
+            self.tr("longest: {} s").format(formatting.decimal(most)),
+        )
+        fills = (colours.time_draft, colours.time_target, colours.time_wait, colours.time_other)
+        for index, done in enumerate(self._done):
+            bar = self.bar(index)
+            whole = seconds_of(done) or 1.0
+            parts = (done.seconds.draft, done.seconds.target, done.seconds.stream_wait, done.seconds.other)
+            bottom = bar.bottom()
+            for part, colour, pattern in zip(parts, fills, PATTERNS, strict=True):
+                height = bar.height() * part / whole
+                piece = QRectF(bar.left(), bottom - height, bar.width(), height)
+                painter.fillRect(piece, QBrush(QColor(colour), pattern))
+                bottom -= height
+            if done.iteration == self.current:
+                painter.setPen(QColor(colours.text))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRect(bar.adjusted(-1, -1, 0, -1))
+
+
+class Histogram(QWidget):
+    """Histogram of the number of nodes accepted per iteration."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._counts: Counter[int] = Counter()
+        self.setAccessibleName(self.tr("Accepted nodes per iteration"))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
+        self.setMinimumHeight(70)
+
+    def show_counts(self, counts: Counter[int]) -> None:
+        self._counts = counts
+        lines = [self.tr("{} accepted: {}×").format(n, counts[n]) for n in sorted(counts)]
+        self.setAccessibleDescription(", ".join(lines))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(200, 110)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.current()
+        if not self._counts:
+            return
+        painter.setFont(theme.smaller(self.font()))
+        longest, most = max(self._counts), max(self._counts.values())
+        step = min(34.0, self.width() / (longest + 1))
+        available = self.height() - 2 * LABEL_HEIGHT
+        for length in range(longest + 1):
+            count = self._counts[length]
+            height = available * count / most
+            bar = QRectF(length * step + 1, self.height() - LABEL_HEIGHT - height, step - 2, height)
+            painter.fillRect(bar, QColor(colours.accent))
+            painter.setPen(QColor(colours.muted))
+            below = QRectF(bar.left() - 4, self.height() - LABEL_HEIGHT, step + 6, LABEL_HEIGHT)
+            if step >= 14 or length % 5 == 0:
+                painter.drawText(below, Qt.AlignmentFlag.AlignCenter, str(length))
+            if count and step >= 10:
+                above = QRectF(bar.left() - 4, bar.top() - LABEL_HEIGHT, step + 6, LABEL_HEIGHT)
+                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, formatting.number(count))
+
+    def event(self, event: object) -> bool:
+        if isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), self.accessibleDescription(), self)
+            return True
+        return super().event(event)  # type: ignore[arg-type]
+
+
+class LayerStrip(QWidget):
+    """The target's layers as a row of cells, lit up to the layer that the current pass has reached."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._done, self._layers = 0, 0
+        self.setAccessibleName(self.tr("Layers of the current pass"))
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def show_pass(self, done: int, layers: int) -> None:
+        self._done, self._layers = done, layers
+        self.setAccessibleDescription(self.tr("layer {} of {}").format(done, layers))
+        self.update()
+
+    def show_whole(self) -> None:
+        """Light all layers: the pass has ended."""
+        self.show_pass(self._layers, self._layers)
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, 12)
+
+    def cells(self) -> Sequence[QRectF]:
+        width = self.width() / max(1, self._layers)
+        gap = 1.0 if width > 3 else 0.0
+        return [QRectF(i * width, 2, width - gap, self.height() - 4) for i in range(self._layers)]
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        colours = theme.current()
+        for i, cell in enumerate(self.cells()):
+            painter.fillRect(cell, QColor(colours.time_target if i < self._done else colours.raised))
+
+
+def swatch(painter: QPainter, at: QPointF, colour: str, pattern: Qt.BrushStyle, size: float = SWATCH) -> None:
+    painter.fillRect(QRectF(at.x(), at.y(), size, size), QBrush(QColor(colour), pattern))
+
+
+def shares(seconds: Seconds) -> tuple[float, float, float, float]:
+    """Return the shares of draft, target, waiting and other, whose sum is 1; all 0 if no time was spent."""
+    parts = (seconds.draft, seconds.target, seconds.stream_wait, seconds.other)
+    total = sum(parts)
+    draft, target, waiting, other = (part / total if total > 0 else 0.0 for part in parts)
+    return draft, target, waiting, other
+
+
+class SplitBar(QWidget):
+    """Bar that shows the time of an answer, split into four phases, with the labels of the phases below."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shares: Sequence[float] = (0.0, 0.0, 0.0, 0.0)
+        self._names = (self.tr("draft"), self.tr("target"), self.tr("waiting"), self.tr("other"))
+        self.setAccessibleName(self.tr("Time by phase"))
+        self.setToolTip(
+            self.tr(
+                "draft: proposing the token tree\n"
+                "target: computing the target's pass, which verifies the tree\n"
+                "waiting: the target waits for streamed weights\n"
+                "other: everything else"
+            )
+        )
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def show_seconds(self, seconds: Seconds) -> None:
+        self._shares = shares(seconds)
+        self.setAccessibleDescription(", ".join(self._labels()))
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, SPLIT_HEIGHT + 8 + self.fontMetrics().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        c = theme.current()
+        colours = (c.time_draft, c.time_target, c.time_wait, c.time_other)
+        painter.setBrush(QColor(c.raised))
+        painter.drawRoundedRect(QRectF(0, 0, self.width(), SPLIT_HEIGHT), 2, 2)
+        x = 0.0
+        for share, colour, pattern in zip(self._shares, colours, PATTERNS, strict=True):
+            width = share * self.width()
+            painter.fillRect(QRectF(x, 0, max(0.0, width - 1), SPLIT_HEIGHT), QBrush(QColor(colour), pattern))
+            x += width
+        self._paint_labels(painter, colours, c.muted)
+
+    def _labels(self) -> list[str]:
+        if not any(self._shares):
+            return list(self._names)
+        return [f"{name} {share:.0%}" for name, share in zip(self._names, self._shares, strict=True)]
+
+    def _paint_labels(self, painter: QPainter, colours: Sequence[str], text_colour: str) -> None:
+        x, top = 0.0, SPLIT_HEIGHT + 6
+        height = self.fontMetrics().height()
+        for label, colour, pattern in zip(self._labels(), colours, PATTERNS, strict=True):
+            swatch(painter, QPointF(x, top + (height - SWATCH) / 2), colour, pattern)
+            painter.setPen(QColor(text_colour))
+            width = self.fontMetrics().horizontalAdvance(label) + 2
+            painter.drawText(QRectF(x + SWATCH + 5, top, width, height), Qt.AlignmentFlag.AlignVCenter, label)
+            painter.setPen(Qt.PenStyle.NoPen)
+            x += SWATCH + 5 + width + 12

@@ -1,0 +1,66 @@
+"""Export of a run as JSON and of a tree as SVG or PNG."""
+
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+from PySide6.QtCore import QMarginsF, QRectF, QSize
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtSvg import QSvgGenerator
+
+from app.panel.tree_view import TreeView
+from app.widgets import theme
+from engine.errors import DiskProblem
+from engine.protocol.messages import Answer, IterationDone, Loaded
+
+Kind = Literal["json", "svg", "png"]
+SCALE = 2  # pixels of a PNG per pixel of the screen
+
+
+class RunExport(msgspec.Struct):
+    """Content of the JSON file. loaded, answer: None if not known yet."""
+
+    loaded: Loaded | None
+    iterations: list[IterationDone]
+    answer: Answer | None
+
+
+def save_run(path: Path, run: RunExport) -> None:
+    """Write a run as JSON. Raises DiskProblem if the file cannot be written."""
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(run)))
+    except OSError as error:
+        raise DiskProblem(f"{path}: {error.strerror}.", "Choose another folder or file name.") from None
+
+
+def save_tree(path: Path, tree: TreeView, kind: Literal["svg", "png"]) -> None:
+    """Write a tree as on the screen, with its background. Raises DiskProblem if it cannot be written."""
+    size = tree.size()
+    if kind == "svg":
+        picture = QSvgGenerator()
+        picture.setFileName(str(path))
+        picture.setSize(size)
+        picture.setViewBox(QRectF(0, 0, size.width(), size.height()))
+        picture.setTitle(tree.accessibleDescription())
+        painter = QPainter()
+        done = painter.begin(picture)
+        if done:
+            _paint(painter, tree, size)
+            painter.end()
+    else:
+        image = QImage(size * SCALE, QImage.Format.Format_ARGB32)
+        image.setDevicePixelRatio(SCALE)
+        painter = QPainter(image)
+        _paint(painter, tree, size)
+        painter.end()
+        done = image.save(str(path))  # the suffix gives the format
+    if not done:
+        raise DiskProblem(f"{path} cannot be written.", "Choose another folder or file name.")
+
+
+def _paint(painter: QPainter, tree: TreeView, size: QSize) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(tree.font())
+    background = QRectF(0, 0, size.width(), size.height()).marginsAdded(QMarginsF(1, 1, 1, 1))
+    painter.fillRect(background, QColor(theme.current().surface))
+    tree.paint(painter)

@@ -1,0 +1,155 @@
+"""Figures of an answer, as numbers and in sentences: speed over time, accepted nodes, use of the link."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from PySide6.QtCore import QCoreApplication
+
+from app import formatting
+from engine.protocol.messages import Answer, IterationDone, Link, Loaded
+
+RECENT_S = 30.0
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("run_figures", text)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Speed at one time.
+
+    t: seconds since the first token. recent: tokens/s over the last 30 s. whole: tokens/s since the start.
+    """
+
+    t: float
+    recent: float
+    whole: float
+
+
+class Rates:
+    """Speed of an answer and its numbers of accepted nodes, updated with each iteration.
+
+    Attributes:
+        moments: one per iteration received.
+        lengths: for each number of accepted nodes, the number of iterations that accepted so many.
+    """
+
+    def __init__(self) -> None:
+        self.moments: list[Moment] = []
+        self.lengths: Counter[int] = Counter()
+        self._tokens: list[tuple[float, int]] = [(0.0, 1)]
+        self._first_recent = 0
+
+    def add(self, done: IterationDone) -> None:
+        self.lengths[len(done.accepted)] += 1
+        if done.tokens_per_second <= 0:
+            return
+        t = (done.tokens - 1) / done.tokens_per_second
+        self._tokens.append((t, done.tokens))
+        while self._tokens[self._first_recent][0] < t - RECENT_S:
+            self._first_recent += 1
+        start, before = self._tokens[self._first_recent]
+        recent = (done.tokens - before) / (t - start) if t > start else done.tokens_per_second
+        self.moments.append(Moment(t, recent, done.tokens_per_second))
+
+
+def seconds_of(done: IterationDone) -> float:
+    """Return the duration of an iteration, all phases together."""
+    spent = done.seconds
+    return spent.draft + spent.target + spent.stream_wait + spent.other
+
+
+def link_gb_per_s(done: IterationDone) -> float | None:
+    """Return the average data rate of the link during an iteration; None if nothing was streamed."""
+    seconds = seconds_of(done)
+    return done.bytes_streamed / 1e9 / seconds if done.bytes_streamed and seconds > 0 else None
+
+
+# -- in words ------------------------------------------------------------------------------------------------
+
+
+def iteration_line(done: IterationDone, link: Link | None) -> str:
+    """Describe an iteration, as in “iteration 41: 7 of 256 accepted, 0.61 s, waited 0.40 s for the disk”."""
+    parts = [
+        _tr("iteration {}: {} of {} accepted").format(
+            formatting.number(done.iteration), len(done.accepted), formatting.number(len(done.tree.tokens))
+        ),
+        _tr("{} s").format(formatting.decimal(seconds_of(done))),
+    ]
+    if link is not None:
+        waited = formatting.decimal(done.seconds.stream_wait)
+        disk, pcie = _tr("waited {} s for the disk"), _tr("waited {} s for PCIe")
+        parts.append((disk if link.kind == "disk" else pcie).format(waited))
+    return ", ".join(parts)
+
+
+def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -> list[str]:
+    """Explain the speed of an answer, one sentence each: tokens per pass, the duration of a pass, the
+    bottleneck, and the speed-up over plain decoding if that was measured on this machine."""
+    if answer.tokens_per_pass is None or answer.tokens_per_second is None or not answer.target_passes:
+        return [_tr("The answer was too short to measure its speed.")]
+    spent = answer.seconds
+    whole = spent.draft + spent.target + spent.stream_wait + spent.other
+    per_pass = whole / answer.target_passes
+    sentences = [
+        _tr(
+            "One pass of the target produced {} tokens on average, because it verifies a whole tree of "
+            "guesses at once. Plain decoding produces 1 token per pass."
+        ).format(formatting.decimal(answer.tokens_per_pass)),
+        _tr(
+            "One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, "
+            "{} s for the rest."
+        ).format(
+            *(
+                formatting.decimal(part / answer.target_passes)
+                for part in (whole, spent.draft, spent.target, spent.stream_wait, spent.other)
+            )
+        ),
+        _bottleneck(answer, loaded),
+        _tr("{} tokens per pass ÷ {} s = {} tokens/s.").format(
+            formatting.decimal(answer.tokens_per_pass),
+            formatting.decimal(per_pass),
+            formatting.decimal(answer.tokens_per_pass / per_pass),
+        ),
+    ]
+    return [*sentences, _speed_up(answer.tokens_per_second, plain_tokens_per_second)]
+
+
+def _bottleneck(answer: Answer, loaded: Loaded) -> str:
+    spent = answer.seconds
+    parts = {
+        _tr("Drafting took the most time: a smaller budget or a smaller draft may be faster."): spent.draft,
+        _tr("Computing the target took the most time: the compute device is the bottleneck."): spent.target,
+        _waiting(loaded): spent.stream_wait,
+    }
+    return max(parts, key=parts.__getitem__)
+
+
+def _waiting(loaded: Loaded) -> str:
+    if loaded.link is not None and loaded.link.kind == "PCIe":
+        return _tr("Waiting for weights over PCIe took the most time: more VRAM would help most.")
+    return _tr("Waiting for weights from the disk took the most time: more memory would help most.")
+
+
+def _speed_up(measured: float, plain: float | None) -> str:
+    if plain is None:
+        return _tr(
+            "The speed-up over plain decoding is shown once plain decoding has been measured on this machine."
+        )
+    text = _tr(
+        "Plain decoding with this model was measured here: {} tokens/s. This answer was {} times as fast."
+    )
+    return text.format(formatting.decimal(plain), formatting.decimal(measured / plain))
+
+
+def link_use(gb_per_s: float, link: Link) -> str:
+    """Return the data rate of the link and its limit, in words."""
+    kind = _tr("disk") if link.kind == "disk" else _tr("PCIe")
+    if link.limit_gb_per_s is None:
+        return _tr("{}: {} GB/s (limit not measured: run specexec doctor)").format(
+            kind, formatting.decimal(gb_per_s)
+        )
+    return _tr("{}: {} of {} GB/s").format(
+        kind, formatting.decimal(gb_per_s), formatting.decimal(link.limit_gb_per_s)
+    )

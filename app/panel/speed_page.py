@@ -1,0 +1,73 @@
+"""Page that explains the speed of an answer in sentences, with a button that measures plain decoding."""
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.panel import calibration, run_figures
+from engine.protocol.messages import Answer, Loaded
+
+
+class SpeedPage(QWidget):
+    """Page that explains the speed of an answer.
+
+    Attributes:
+        text: label with the sentences.
+        measure: button that asks for a measurement.
+
+    Signals:
+        calibration_asked: the user wants plain decoding to be measured
+    """
+
+    calibration_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._loaded: Loaded | None = None
+        self._answer: Answer | None = None
+        self.text = QLabel(self)
+        self.text.setWordWrap(True)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.text.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.text.setAccessibleName(self.tr("Speed"))
+        self.measure = QPushButton(self.tr("Measure plain decoding"), self)
+        self.measure.setAccessibleName(self.measure.text())
+        self.measure.setToolTip(
+            self.tr(
+                "Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept."
+            ).format(calibration.TOKENS)
+        )
+        self.measure.clicked.connect(self.calibration_asked)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 12, 0, 0)
+        layout.setSpacing(12)
+        layout.addWidget(self.text)
+        layout.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignLeft)
+        layout.addStretch(1)
+        self._update()
+
+    def show_loaded(self, loaded: Loaded) -> None:
+        self._loaded = loaded
+        self._update()
+
+    def begin(self) -> None:
+        self._answer = None
+        self._update()
+
+    def show_answer(self, answer: Answer) -> None:
+        self._answer = answer
+        self._update()
+
+    def show_calibrating(self, is_running: bool) -> None:
+        """Disable the button while plain decoding is being measured."""
+        self.measure.setEnabled(not is_running)
+        self._update(self.tr("Measuring plain decoding…") if is_running else "")
+
+    def _update(self, last: str = "") -> None:
+        if self._loaded is None or self._answer is None:
+            sentences = [self.tr("When an answer is complete, this page explains its speed.")]
+        else:
+            plain = calibration.plain_speed(self._loaded)
+            sentences = run_figures.why(self._answer, self._loaded, plain)
+        self.text.setText("\n\n".join([*sentences, *([last] if last else [])]))

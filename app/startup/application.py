@@ -1,0 +1,260 @@
+"""Starts the application: creates the window from the parsed command line and reports errors to the user."""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+from msgspec import structs
+from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QApplication, QMessageBox
+
+from app.connection.engine import State
+from app.downloads.downloads import Downloads
+from app.downloads.indicator import DownloadIndicator
+from app.preferences import PreferencesFile, RecentPair
+from app.runtime_setup.setup_job import EngineSetup
+from app.sidebar import chat_import
+from app.sidebar.chat_import import Importing, Outcome
+from app.startup import languages
+from app.startup.single_instance import SingleInstance
+from app.startup.updates import UpdateNotice, Updates
+from app.store import Store, StoreError
+from app.widgets import theme
+from app.window.arguments import Arguments
+from app.window.tray import Tray, is_worth
+from app.window.window import Window
+from app.wizard.wizard import Wizard
+from engine import runtime
+from engine.assets import RESOURCES
+from engine.protocol.connection import log_path
+from engine.protocol.messages import Answer
+
+ICON = RESOURCES / "icons" / "specexec.svg"
+
+REMEDY = (
+    "On Debian and Ubuntu: sudo apt install libxcb-cursor0 libxkbcommon-x11-0 libxcb-icccm4 libxcb-keysyms1 "
+    "libegl1 libgl1. Without a display, use `specexec chat` in the terminal."
+)
+
+logger = logging.getLogger(__name__)
+
+
+def run(arguments: Arguments) -> int:
+    """Open the window and run until it is closed. Return the exit status."""
+    for ending in (signal.SIGINT, signal.SIGTERM):  # the program ends at once; the engine follows by itself
+        signal.signal(ending, signal.SIG_DFL)
+    app = make_application()
+    keep_log()
+    instance = SingleInstance()
+    if not instance.is_first and instance.raise_first(arguments.file):
+        return 0
+    preferences, store = PreferencesFile(), open_store()
+    theme.choose(app, preferences.now.theme)
+    program = Program(app, arguments, preferences, store)
+    instance.raise_asked.connect(program.show_window)
+    instance.file_asked.connect(program.open_file)
+    if runtime.is_packaged() and not program.setup.is_needed:
+        # Removing an old runtime takes up to 20 s, so a thread does it.
+        threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
+    program.open_window()
+    if arguments.file is not None:
+        program.open_file(arguments.file)
+    threading.Thread(target=store.chats.purge, name="purge", daemon=True).start()
+    status = app.exec()
+    instance.close()
+    program.close_down()
+    program.setup.close()
+    program.updates.close()
+    store.close()
+    if program.window.engine.is_running:  # the engine ends once this process has ended
+        logger.warning("the engine did not end in time")
+        logging.shutdown()
+        os._exit(status)
+    return status
+
+
+class Program:
+    """The running program: creates the window, and creates it anew when the user chooses another language.
+
+    Attributes:
+        window, wizard: the main window and the wizard; replaced when the user chooses another language.
+        setup, updates: the setup of the engine's packages and the check for a newer release; never replaced.
+    """
+
+    window: Window
+    wizard: Wizard
+
+    def __init__(
+        self, app: QApplication, arguments: Arguments, preferences: PreferencesFile, store: Store
+    ) -> None:
+        self._app, self._arguments = app, arguments
+        self._preferences, self._store = preferences, store
+        self._reopens = False  # whether the window closes only to reopen in another language
+        self.setup = EngineSetup(preferences, app)
+        self.setup.began.connect(self._free_memory)
+        self.setup.ended.connect(self._switch_runtime)
+        released = runtime.repository()
+        self.updates = Updates(lambda: bool(released) and preferences.now.updates, released or "", parent=app)
+        self.updates.start()
+
+    def open_window(self) -> None:
+        """Create the window and start its engine."""
+        languages.install(self._app, self._preferences.now.language)
+        self.window = Window(self._arguments, self._store, self._preferences)
+        self._tray = Tray(self._app.windowIcon(), self.window)
+        self._tray.raise_asked.connect(self.show_window)
+        self._tray.quit_asked.connect(self.window.close)
+        self.window.answered.connect(self._notify_answered)
+        self.window.language_changed.connect(self._reopen)
+        self.window.closed.connect(self._closed)
+        self.window.engine.lost.connect(self._open_setup)
+        self.window.engine.state_changed.connect(self._free_memory)
+        self.window.header.place(UpdateNotice(self.updates, self.window))
+        self._wire_downloads()
+        self.window.start()
+        self._downloads.look_around()
+
+    def _wire_downloads(self) -> None:
+        window = self.window
+        self._downloads = Downloads(parent=window)
+        self.wizard = Wizard(self._downloads, self.setup, window)
+        indicator = DownloadIndicator(self._downloads, window)
+        window.header.place(indicator)
+        indicator.clicked.connect(self.wizard.show_downloads)
+        window.header.wizard_asked.connect(self.wizard.begin)
+        self._downloads.lacking.connect(self.wizard.begin)
+        window.models_moved.connect(self._downloads.follow_models)
+        self.wizard.load_asked.connect(
+            lambda target, draft: window.load(RecentPair(target=target, draft=draft))
+        )
+
+    def close_down(self) -> None:
+        """Stop the downloads; the user can resume them after the next start."""
+        self.wizard.shut_down()
+        self._downloads.close()
+
+    def show_window(self) -> None:
+        """Bring the window to the front."""
+        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.window.show()
+        self.window.raise_()
+        self.window.activateWindow()
+
+    def open_file(self, path: Path) -> None:
+        """Import the chats in a file and show the first one."""
+        importing = Importing(path, self._store.path, self._app)
+        importing.ended.connect(self._show_imported)
+
+    def _show_imported(self, outcome: Outcome) -> None:
+        window = self.window
+        window.sidebar.refresh()
+        if outcome.error is not None:
+            window.sidebar.failed.emit(outcome.error)
+        if outcome.skipped:
+            chat_import.list_skipped(window, outcome)
+        if outcome.chats:
+            window.chat.open(outcome.chats[0])
+
+    # -- the engine's packages -------------------------------------------------------------------------------
+
+    def _open_setup(self) -> None:
+        if self.setup.is_needed:
+            self.wizard.begin()
+
+    def _free_memory(self) -> None:
+        """Unload the model while a setup runs, because the setup loads its own model to test the runtime."""
+        if self.setup.is_running:
+            self.window.engine.stop()
+            self.window.engine.unload()
+
+    def _switch_runtime(self, is_another: bool) -> None:
+        """Restart the engine in a new runtime, or load the model again if the old runtime stays."""
+        engine = self.window.engine
+        if is_another:
+            engine.close()
+            engine.start()
+        elif engine.state is State.UNLOADED:
+            engine.load()
+
+    # -- the end of a window ---------------------------------------------------------------------------------
+
+    def _reopen(self) -> None:
+        self._reopens = True
+        self.window.close()
+
+    def _closed(self) -> None:
+        if not self._reopens:
+            self._app.quit()
+            return
+        self._reopens = False
+        self.close_down()
+        old, chat = self.window, self.window.chat.id
+        self.open_window()
+        self.window.chat.open(chat)
+        old.deleteLater()
+
+    def _notify_answered(self, answer: Answer) -> None:
+        seconds = (answer.time_to_first_token_s or 0) + sum(structs.astuple(answer.seconds))
+        wanted = self._preferences.now.notifications
+        if is_worth(seconds, in_front=self.window.isActiveWindow(), wanted=wanted):
+            self._tray.tell_answered("", answer.text)
+
+
+def open_store() -> Store:
+    """Open the user's conversations; if that fails, show a message box and end the process with status 1."""
+    try:
+        return Store()
+    except StoreError as error:
+        box = QMessageBox(QMessageBox.Icon.Critical, "SpecExec Desktop", error.message)
+        box.setInformativeText(error.hint)
+        box.exec()
+        sys.exit(1)
+
+
+def make_application() -> QApplication:
+    """Create the QApplication; if no window can be shown, print a remedy and exit with status 1."""
+    qInstallMessageHandler(_explain_fatal)
+    app = QApplication(sys.argv[:1])
+    qInstallMessageHandler(None)
+    app.setApplicationName("SpecExec Desktop")
+    app.setDesktopFileName("specexec-desktop")
+    app.setQuitOnLastWindowClosed(False)  # the program still waits for the engine to end
+    app.setWindowIcon(QIcon(str(ICON)))
+    theme.follow_system(app)
+    return app
+
+
+def _explain_fatal(kind: QtMsgType, context: QMessageLogContext, message: str) -> None:
+    """Print a remedy for a fatal Qt message and end the process, before Qt aborts it.
+
+    Qt calls this function on the thread that creates the application.
+    """
+    if kind == QtMsgType.QtFatalMsg:
+        print(f"The window cannot be shown: {message.splitlines()[0]}\n{REMEDY}", file=sys.stderr)
+        os._exit(1)
+
+
+def keep_log() -> None:
+    """Write unhandled errors in the window to a log file beside the engine's log, and show the user a message
+    box."""
+    path = log_path().with_name("window.log")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    sys.excepthook = _report
+
+
+def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    logger.error("".join(traceback.format_exception(kind, error, trace)))
+    if QApplication.activeModalWidget() is None:
+        box = QMessageBox(QApplication.activeWindow())
+        box.setText(QApplication.translate("startup", "Something went wrong in the window."))
+        where = log_path().with_name("window.log")
+        hint = QApplication.translate("startup", "You can continue. If it happens again, see the log: {}")
+        box.setInformativeText(hint.format(where))
+        box.open()

@@ -1,0 +1,1 @@
+"""Widgets, colours and shortcuts that several parts of the window use."""

@@ -1,0 +1,75 @@
+"""Error notices: what happened, and what to do next."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.widgets.form_parts import label
+from engine.errors import SpecExecError
+
+
+class Notice(QFrame):
+    """A frame with a message, a hint, and a button if there is an action to offer.
+
+    Attributes:
+        button: the button for the action; None if there is no action.
+
+    Signals:
+        pressed: `button` was pressed
+    """
+
+    pressed = Signal()
+
+    def __init__(self, message: str, hint: str, action: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("notice")
+        self.setAccessibleName(self.tr("Problem: {}").format(message))
+        self.setAccessibleDescription(hint)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(14, 10, 14, 12)
+        layout.setSpacing(6)
+        layout.addWidget(label(message, "danger", self))
+        if hint:
+            layout.addWidget(label(hint, "body", self))
+        self._buttons = QHBoxLayout()
+        self._buttons.addStretch(1)
+        layout.addLayout(self._buttons)
+        self.button = self.offer(action) if action else None
+        if self.button:
+            self.button.clicked.connect(self.pressed)
+
+    def offer(self, action: str) -> QPushButton:
+        """Add another button and return it for the caller to connect."""
+        button = QPushButton(action, self)
+        button.setAccessibleName(action)
+        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        return button
+
+
+class Problem(QWidget):
+    """A place for one error notice; hidden while there is no error."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._notice: Notice | None = None
+        self.hide()
+
+    def show_error(self, error: SpecExecError, action: str = "") -> Notice:
+        """Show an error and return its notice. With an `action`, the caller connects `Notice.pressed`."""
+        self.clear()
+        self._notice = Notice(error.message, error.hint, action, self)
+        self._column.addWidget(self._notice)
+        self.show()
+        return self._notice
+
+    def clear(self) -> None:
+        if self._notice is not None:
+            self._notice.hide()
+            self._notice.deleteLater()
+            self._notice = None
+        self.hide()
+
+    @property
+    def message(self) -> str:
+        return self._notice.accessibleName() if self._notice else ""

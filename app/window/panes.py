@@ -1,0 +1,93 @@
+"""The panes of the main window: the header, the sidebar, the chat and the panel."""
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from app.conversation.composer import Composer
+from app.conversation.transcript import COLUMN_WIDTH, Transcript
+from app.conversation.waiting_list import WaitingList
+from app.header import Header
+from app.panel.panel import Panel
+from app.preferences import WindowState
+from app.sidebar.sidebar import Sidebar
+from app.store import Store
+
+SIZES = [250, 620, 560]  # default widths of the sidebar, the chat and the panel, in pixels
+# Minimum widths of the chat and the panel; together with the sidebar they fit in 1024 pixels.
+MIDDLE_WIDTH, PANEL_WIDTH = 330, 410
+
+
+class Panes(QWidget):
+    """The widget that holds all panes, with a splitter between the sidebar, the chat and the panel.
+
+    Attributes:
+        header, sidebar, panel: the panes of these names.
+        transcript, waiting, composer: the widgets of the chat pane, from top to bottom.
+    """
+
+    def __init__(self, store: Store, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.header = Header(self)
+        self.sidebar = Sidebar(store, store.path, self)
+        self.transcript = Transcript(self)
+        self.waiting = WaitingList(self)
+        self.composer = Composer(self)
+        self.panel = Panel(self)
+        self.panel.setMinimumWidth(PANEL_WIDTH)
+        self.header.sidebar_switch.toggled.connect(self.sidebar.setVisible)
+        self.header.panel_switch.toggled.connect(self.panel.setVisible)
+        self._splitter = QSplitter(self)
+        self._splitter.setHandleWidth(3)
+        self._splitter.setChildrenCollapsible(False)
+        for place, part in enumerate((self.sidebar, self._middle(), self.panel)):
+            self._splitter.addWidget(part)
+            self._splitter.setStretchFactor(place, min(place, 1))
+        self._splitter.setSizes(SIZES)
+        rows = QVBoxLayout(self)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(0)
+        rows.addWidget(self.header)
+        rows.addWidget(self._splitter, 1)
+
+    def _middle(self) -> QWidget:
+        """Build the chat pane: the transcript, the queued questions and the composer, from top to bottom."""
+        middle = QWidget(self)
+        middle.setMinimumWidth(MIDDLE_WIDTH)
+        writing = QWidget(middle)
+        writing.setMaximumWidth(COLUMN_WIDTH)
+        around = QVBoxLayout(writing)
+        around.setContentsMargins(20, 4, 20, 16)
+        around.addWidget(self.waiting)
+        around.addWidget(self.composer)
+        column = QVBoxLayout(middle)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.transcript, 1)
+        column.addWidget(writing, 0, Qt.AlignmentFlag(0))
+        return middle
+
+    def restore(self, kept: WindowState) -> None:
+        """Restore the state of the last session: which panes are shown, their sizes, the sidebar's folded
+        groups."""
+        if "parts" in kept.splitters:
+            self._splitter.setSizes(kept.splitters["parts"])
+        for switch, pane, is_shown in (
+            (self.header.sidebar_switch, self.sidebar, kept.sidebar),
+            (self.header.panel_switch, self.panel, kept.panel),
+        ):
+            switch.setChecked(is_shown)
+            pane.setVisible(is_shown)
+        self.sidebar.fold(kept.folded)
+
+    def state(self, geometry: bytes) -> WindowState:
+        """Return the current state, which `restore` takes in the next session.
+
+        geometry: the window's geometry as saved by Qt.
+        """
+        return WindowState(
+            geometry=geometry,
+            splitters={"parts": self._splitter.sizes()},
+            sidebar=self.header.sidebar_switch.isChecked(),
+            folded=self.sidebar.folded,
+            panel=self.header.panel_switch.isChecked(),
+        )

@@ -1,0 +1,152 @@
+"""Shows in the panes what the engine and the chat report through their signals."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.connection.conversation import Conversation
+from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
+from app.header.status_line import usual_tokens
+from app.panel.tint import Tint
+from app.widgets import motion
+from app.widgets.notice import Notice
+from app.window.panes import Panes
+from engine.errors import SpecExecError
+from engine.protocol.messages import (
+    Answer,
+    EngineLost,
+    Event,
+    Failed,
+    IterationDone,
+    PassProgress,
+    PrefillProgress,
+    TreeGrown,
+)
+
+
+class Reports(QObject):
+    """Connects the signals of the engine and the chat to the panes, which show the events and errors.
+
+    An error notice has a button with a remedy. No request is sent before the user presses it.
+    """
+
+    def __init__(self, engine: Engine, chat: Conversation, panes: Panes) -> None:
+        super().__init__(panes)
+        self._engine, self._chat = engine, chat
+        self._header, self._sidebar = panes.header, panes.sidebar
+        self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
+        self._tint = Tint(self)
+        self._connect_engine()
+        self._connect_chat()
+        self._panel.colours_toggled.connect(self._tint.set_on)
+        self._panel.text_asked.connect(self._tint.look_at)
+        self._tint.position_asked.connect(self._panel.show_origin)
+        chat.waiting_changed.connect(lambda: panes.waiting.show_waiting(list(chat.waiting)))
+
+    def _connect_engine(self) -> None:
+        engine = self._engine
+        engine.state_changed.connect(self._show_state)
+        engine.load_progressed.connect(self._header.status.show_load_progress)
+        engine.loaded.connect(self._header.show_loaded)
+        engine.loaded.connect(self._panel.show_loaded)
+        engine.load_failed.connect(self._show_load_failure)
+        engine.lost.connect(self._show_loss)
+
+    def _connect_chat(self) -> None:
+        chat = self._chat
+        chat.opened.connect(self._open)
+        chat.path_changed.connect(self._show_path)
+        chat.listed.connect(self._list_chats)
+        chat.text_added.connect(self._add_text)
+        chat.reported.connect(self._report)
+        chat.failed.connect(self._show_failure)
+        chat.store_failed.connect(self.show_error)
+
+    # -- the chat --------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        self._tint.follow(None, self._panel.origins)
+        self._transcript.open(self._chat.shown, self._answering)
+        self._panel.begin()
+        self._list_chats()
+
+    def _show_path(self) -> None:
+        before = self._transcript.answer
+        self._transcript.show_path(self._chat.shown, self._answering)
+        if self._transcript.answer and self._transcript.answer is not before:
+            self._transcript.follow()
+            self._panel.begin()
+            self._tint.follow(self._transcript.answer, self._panel.origins)
+            reports = [shown.message.reports[-1] for shown in self._chat.shown if shown.message.reports]
+            most = self._chat.settings.options.max_new_tokens
+            self._header.status.expect(most, usual_tokens([report.tokens for report in reports]))
+
+    @property
+    def _answering(self) -> int | None:
+        return self._chat.answering.message if self._chat.answering else None
+
+    def _list_chats(self) -> None:
+        self._sidebar.refresh()
+        self._sidebar.show_chat(self._chat.id)
+        self._sidebar.mark_answering(self._chat.answering.chat if self._chat.answering else None)
+
+    # -- the answer in progress ------------------------------------------------------------------------------
+
+    def _add_text(self, text: str) -> None:
+        if self._transcript.answer:
+            if not self._transcript.answer.text:
+                self._header.status.show_answering()
+            self._transcript.answer.append(text)
+
+    def _report(self, event: Event) -> None:
+        status = self._header.status
+        match event:
+            case PrefillProgress():
+                status.show_prefill(event)
+                if self._transcript.answer:
+                    self._transcript.answer.set_status(status.state.text())
+            case TreeGrown() | IterationDone():
+                status.show_iteration(event)
+                if isinstance(event, IterationDone) or not motion.is_reduced():
+                    self._panel.show_tree(event)
+                self._tint.refresh()
+            case PassProgress():
+                status.show_pass(event)
+                self._panel.show_pass(event)
+            case Answer():
+                self._panel.show_answer(event)
+                self._tint.refresh()
+
+    # -- states and errors -----------------------------------------------------------------------------------
+
+    def _show_state(self, state: State) -> None:
+        self._header.show_state(state)
+        self._composer.allow(send=state in WILL_ANSWER, stop=state in BUSY)
+        self._transcript.allow_changes(state is State.READY)
+        if state in (State.STARTING, State.LOADING, State.ANSWERING):
+            self._transcript.clear_notice()
+
+    def _show_failure(self, failed: Failed) -> None:
+        self._notify(failed.message, failed.hint, self.tr("Try again"), self._chat.try_again)
+
+    def _show_load_failure(self, failed: Failed) -> None:
+        self._notify(failed.message, failed.hint, self.tr("Reload"), self._engine.load)
+
+    def _show_loss(self, lost: EngineLost) -> None:
+        log = Path(lost.log_path)
+        notice = self._notify(lost.message, lost.hint, self.tr("Restart engine"), self._engine.start)
+        open_log = notice.offer(self.tr("Open log"))
+        open_log.setToolTip(str(log))
+        open_log.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log)))
+
+    def show_error(self, error: SpecExecError) -> None:
+        """Show an error that is not about an answer."""
+        self._notify(error.message, error.hint, self.tr("Close"), self._transcript.clear_notice)
+
+    def _notify(self, message: str, hint: str, remedy: str, do: Callable[[], object]) -> Notice:
+        notice = Notice(message, hint, remedy, self._transcript)
+        notice.pressed.connect(lambda: do())
+        self._transcript.show_notice(notice)
+        return notice

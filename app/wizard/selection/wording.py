@@ -1,0 +1,108 @@
+"""The wizard's texts for plans, times and licences, for users who know nothing about models."""
+
+from PySide6.QtCore import QCoreApplication
+
+from app.formatting import duration, rounded
+from app.wizard.selection.offers import Offer
+from engine.planner import Plan
+from engine.planner.plan import Fit
+from engine.planner.recommendation import READING_SPEED
+
+_LICENSES = {
+    "apache-2.0": "Apache 2.0",
+    "mit": "MIT",
+    "gemma": "Gemma",
+    "llama2": "Llama 2",
+    "llama3": "Llama 3",
+    "llama3.1": "Llama 3.1",
+    "llama3.2": "Llama 3.2",
+    "llama3.3": "Llama 3.3",
+    "other": "",
+}
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("wizard", text)
+
+
+def speed(plan: Plan) -> str:
+    """Return the predicted speed for a table cell."""
+    value = plan.predicted_tokens_per_second
+    return "–" if value is None else rounded(value)
+
+
+def speed_sentence(plan: Plan) -> str:
+    """Return a sentence with the predicted speed and what it means for a reader."""
+    value = plan.predicted_tokens_per_second
+    if value is None:
+        return _tr("Will not run: {} is needed.").format(plan.missing or _tr("more memory"))
+    figure = _tr("About {} tokens/s, estimated").format(rounded(value))
+    if value >= 2 * READING_SPEED:
+        meaning = _tr("much faster than you read")
+    elif value >= READING_SPEED:
+        meaning = _tr("as fast as you read")
+    elif value >= 1:
+        meaning = _tr("slower than you read, but usable for a conversation")
+    else:
+        meaning = _tr("slow: about {} for a short answer").format(duration(100 / value))
+    return f"{figure}: {meaning}."
+
+
+def first_token_sentence(plan: Plan) -> str:
+    """Return the predicted time to the first token as a sentence, or "" if there is no prediction."""
+    seconds = plan.time_to_first_token_s
+    return (
+        ""
+        if seconds is None
+        else _tr("After a long question, the first word appears after about {}.").format(duration(seconds))
+    )
+
+
+def first_token(plan: Plan) -> str:
+    """Return the time to the first token for a table cell."""
+    return "–" if plan.time_to_first_token_s is None else duration(plan.time_to_first_token_s)
+
+
+def fit(where: Fit) -> str:
+    """Return where a model runs, for a table cell."""
+    return {
+        "in VRAM": _tr("Graphics card"),
+        "in RAM": _tr("Memory"),
+        "VRAM + RAM": _tr("Card and memory"),
+        "with SSD": _tr("Streams from disk"),
+        "will not run": _tr("Will not run"),
+    }[where]
+
+
+def fit_sentence(where: Fit) -> str:
+    """Return where a model runs as a sentence, or "" if it does not run."""
+    return {
+        "in VRAM": _tr("It fits on the graphics card."),
+        "in RAM": _tr("It fits in memory."),
+        "VRAM + RAM": _tr("It is split between the graphics card and memory."),
+        "with SSD": _tr("It is larger than memory, so part of it is read from the disk repeatedly."),
+        "will not run": "",
+    }[where]
+
+
+def license(name: str) -> str:
+    """Return the display name of a licence."""
+    return _LICENSES.get(name, name) or _tr("see the model's page")
+
+
+def licenses(offer: Offer) -> str:
+    """Return the names of an offer's licences, with a note if an account is required."""
+    named = ", ".join(license(id) for id in offer.licenses) or _tr("see the model's page")
+    return _tr("{} · account required").format(named) if offer.gated else named
+
+
+def name(offer: Offer) -> str:
+    """Return the names of target and draft."""
+    return (
+        _tr("{} + draft {}").format(offer.target.name, offer.draft.name) if offer.draft else offer.target.name
+    )
+
+
+def form(offer: Offer) -> str:
+    """Return the format of the target's weights."""
+    return offer.target.mix or offer.target.format.upper()

@@ -1,0 +1,153 @@
+"""Random weights in any shape and format, to measure what a model costs when its answers do not matter."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Checkpoint, Generation, Groups, Span, TokenizerFolder, Weight
+from engine.quantization import FORMATS, Packed, Workspace, format_named
+from engine.quantization.blocks import BlockFormat
+from engine.quantization.grouped import Grouped
+
+# names of the formats that store packed weights
+PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | Grouped))
+GROUPS = Groups(bits=4, size=128, zero_offset=1)
+_PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """The shape of a Llama model. Its sizes are multiples of 256, so that every format can pack its rows."""
+
+    layers: int
+    hidden: int
+    mlp: int
+    heads: int
+    kv_heads: int
+    vocabulary: int
+
+    def matrices(self) -> dict[str, tuple[int, int]]:
+        """Return the (rows, columns) of each matrix in a layer, by name."""
+        width = self.hidden // self.heads * self.kv_heads
+        return {
+            "self_attn.q_proj": (self.hidden, self.hidden),
+            "self_attn.k_proj": (width, self.hidden),
+            "self_attn.v_proj": (width, self.hidden),
+            "self_attn.o_proj": (self.hidden, self.hidden),
+            "mlp.gate_proj": (self.mlp, self.hidden),
+            "mlp.up_proj": (self.mlp, self.hidden),
+            "mlp.down_proj": (self.hidden, self.mlp),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ShapePreset:
+    """The shapes of a target and its draft.
+
+    `limits_gib`: limits for the target's weights on the device, in GiB, to be measured one after another.
+    `plain_layers`: number of layers of the target when its weights are stored as 16-bit numbers.
+    """
+
+    target: Shape
+    draft: Shape
+    limits_gib: tuple[float, ...]
+    plain_layers: int
+
+
+PRESETS = {
+    # Llama 3 70B and 8B
+    "70b": ShapePreset(
+        Shape(80, 8192, 28672, 64, 8, 128256), Shape(32, 4096, 14336, 32, 8, 128256), (24.0, 12.0), 20
+    ),
+    "tiny": ShapePreset(Shape(4, 256, 512, 4, 2, 512), Shape(2, 256, 256, 4, 2, 512), (0.001,), 2),
+}
+
+
+def random_bytes(name: str, numbers: int, device: torch.device) -> Tensor:
+    """Return `numbers` random numbers, stored in the format `name` (plain, or one of ggml's), as bytes
+    (uint8).
+
+    The numbers are below 1 in magnitude, so that the hidden states of a deep model stay finite.
+    """
+    if name in _PLAIN:
+        return torch.randn(numbers, device=device).mul_(0.02).to(_PLAIN[name]).view(torch.uint8)
+    blocks = format_named(name)
+    assert isinstance(blocks, BlockFormat)
+    data = torch.randint(256, (numbers // blocks.values, blocks.nbytes), dtype=torch.uint8, device=device)
+    for at in blocks.scales:
+        data[:, at + 1] &= 0x87  # keeps only the lowest bit of the float16 scale's exponent: below 2^-13
+    return data.view(-1)
+
+
+def checkpoint(shape: Shape, name: str, folder: Path) -> Checkpoint:
+    """Write a checkpoint of `shape`, its matrices stored in the format `name`, to one file in `folder`.
+
+    All layers share the same bytes, and so do the embedding and the head: the file is only as large as one
+    layer and the head together.
+    """
+    path = folder / f"{name}-{shape.hidden}-{shape.mlp}.bin"
+    cpu = torch.device("cpu")
+    weights: dict[str, Weight] = {}
+    with path.open("wb") as file:
+
+        def write(size: tuple[int, ...], stored_as: str, data: Tensor) -> Weight:
+            span = Span(path, file.tell(), data.nbytes, size, stored_as)
+            data.numpy().tofile(file)
+            return Weight.of(span)
+
+        norm = write((shape.hidden,), "F32", torch.ones(shape.hidden).view(torch.uint8))
+        table = (shape.vocabulary, shape.hidden)
+        head = write(table, name, random_bytes(name, table[0] * table[1], cpu))
+        weights |= {"model.embed_tokens.weight": head, "lm_head.weight": head, "model.norm.weight": norm}
+        layer = {
+            f"{part}.weight": write(size, name, random_bytes(name, size[0] * size[1], cpu))
+            for part, size in shape.matrices().items()
+        }
+        layer |= {"input_layernorm.weight": norm, "post_attention_layernorm.weight": norm}
+    for number in range(shape.layers):
+        weights |= {f"model.layers.{number}.{part}": weight for part, weight in layer.items()}
+    config = dict(
+        vocab_size=shape.vocabulary,
+        hidden_size=shape.hidden,
+        intermediate_size=shape.mlp,
+        num_hidden_layers=shape.layers,
+        num_attention_heads=shape.heads,
+        num_key_value_heads=shape.kv_heads,
+        max_position_embeddings=8192,
+        rms_norm_eps=1e-5,
+        rope_parameters=dict(rope_type="default", rope_theta=500000.0),
+        tie_word_embeddings=False,
+    )
+    return Checkpoint(path, "random", "llama", config, weights, TokenizerFolder(folder), Generation())
+
+
+def random_packed(
+    name: str, shape: tuple[int, int], device: torch.device, dtype: torch.dtype, seed: int = 0
+) -> Packed:
+    """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
+
+    In the formats GPTQ and AWQ, it has 4 bits per weight and groups of 128 columns.
+    """
+    random = torch.Generator().manual_seed(seed)
+    rows, columns = shape
+
+    def bits(nbytes: int) -> Tensor:
+        return torch.randint(256, (nbytes,), dtype=torch.uint8, generator=random)
+
+    format_ = format_named(name)
+    if isinstance(format_, BlockFormat):
+        blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
+        for at in format_.scales:
+            blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
+        parts, groups = [blocks.view(-1)], None
+    else:
+        assert isinstance(format_, Grouped)
+        scales = torch.rand(columns // GROUPS.size * rows, generator=random).to(format_.scales)
+        index = torch.arange(columns, dtype=torch.int32) // GROUPS.size
+        parts = [bits(rows * columns // 2), bits(len(scales) // 2), scales.view(torch.uint8)]
+        if not name.startswith("AWQ"):
+            parts.append(index.view(torch.uint8))
+        groups = GROUPS
+    return Packed(format_, shape, [part.to(device) for part in parts], Workspace(dtype, device), groups)

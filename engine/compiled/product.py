@@ -1,0 +1,297 @@
+"""The product of one tile of weights and a few rows of activations.
+
+Activations are rounded to int8 in blocks of 32 columns, each with a float32 scale. An integer instruction
+multiplies four columns of all rows of the tile by four activations at a time, and adds the products; each
+block's integer sum is then scaled and added to a float32 sum. Unpacked quants stay in registers while up to
+MOST_ROWS rows of activations are multiplied by them.
+
+The arithmetic of a row of activations is the same however many rows run with it.
+"""
+
+from functools import cache
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from engine.compiled.activations import RECORD_NBYTES, SCALE, SUM, SUMS_OF_16
+from engine.compiled.instructions import (
+    BYTES,
+    F32,
+    FLOATS,
+    I8,
+    I32,
+    I64,
+    INSTRUCTIONS,
+    INTS,
+    LANES,
+    MOST_ROWS,
+    WORDS,
+    Value,
+    call,
+    fma,
+    load,
+    number,
+    place,
+    splat,
+    store,
+    widened,
+)
+from engine.compiled.layout import BLOCK, LAYOUTS, SUPER, TileLayout
+from engine.quantization.jit import cached_address
+
+QUADS = BLOCK // 4
+# Bytes ahead of the product that are fetched into the cache. With several rows of activations a block takes
+# so long that the processor's own reading ahead falls behind.
+AHEAD = 16384
+ROW_COUNTS = tuple(count for count in (16, 8, 4, 2, 1) if count <= MOST_ROWS)
+
+
+def chunk_sizes(rows: int) -> list[int]:
+    """Return the numbers of rows that are multiplied together, for `rows` rows in all."""
+    sizes = []
+    for count in ROW_COUNTS:
+        sizes += [count] * (rows // count)
+        rows %= count
+    return sizes
+
+
+def _bytes_dot(b: Value, bits: int, weights: list[Value], activations: list[Value]) -> Value:
+    """Return the sums over quads of unsigned bytes times signed bytes, one int32 for each lane."""
+    if INSTRUCTIONS in ("avx512", "avxvnni"):
+        total = number(INTS, 0)
+        for pair in zip(weights, activations, strict=True):
+            total = call(b, f"llvm.x86.avx512.vpdpbusd.{32 * LANES}", INTS, [total, *pair])
+        return total
+    if INSTRUCTIONS == "portable":
+        return _portable_dot(b, weights, activations)
+    if bits == 8:  # the products of two bytes would overflow an int16: multiply halves
+        mask = number(INTS, 0x0F0F0F0F)
+        low = _avx2_dot(b, 4, [b.and_(weight, mask) for weight in weights], activations, 1)
+        high = [b.and_(b.lshr(weight, number(INTS, 4)), mask) for weight in weights]
+        return b.add(low, _avx2_dot(b, 4, high, activations, 16))
+    return _avx2_dot(b, bits, weights, activations, 1)
+
+
+def _avx2_dot(b: Value, bits: int, weights: list[Value], activations: list[Value], factor: int) -> Value:
+    """`_bytes_dot` of quants of at most six bits, times `factor`."""
+    # A pair of products is at most 2 * 127 * (2^bits - 1); so many of them fit an int16.
+    fit = min(len(weights), 32767 // (2 * 127 * ((1 << bits) - 1)))
+    total = None
+    for first in range(0, len(weights), fit):
+        words = None
+        for weight, x in list(zip(weights, activations, strict=True))[first : first + fit]:
+            pair = [b.bitcast(weight, BYTES), b.bitcast(x, BYTES)]
+            product = call(b, "llvm.x86.avx2.pmadd.ub.sw", WORDS, pair)
+            words = product if words is None else b.add(words, product)
+        sums = call(b, "llvm.x86.avx2.pmadd.wd", INTS, [words, number(WORDS, factor)])
+        total = sums if total is None else b.add(total, sums)
+    return total
+
+
+def _portable_dot(b: Value, weights: list[Value], activations: list[Value]) -> Value:
+    """`_bytes_dot` in shifts and multiplications that every processor has."""
+    total = number(INTS, 0)
+    for weight, x in zip(weights, activations, strict=True):
+        for byte in range(4):
+            up = number(INTS, 24 - 8 * byte)
+            unsigned = b.and_(b.lshr(weight, number(INTS, 8 * byte)), number(INTS, 0xFF))
+            signed = b.ashr(b.shl(x, up), number(INTS, 24))
+            total = b.add(total, b.mul(unsigned, signed))
+    return total
+
+
+def _quads(b: Value, layout: TileLayout, quants: Value) -> list[Value]:
+    """Return the quants of a block at the address `quants`: a vector for each quad."""
+    quads: list[Value] = [None] * QUADS
+    start = 0
+    for bits, where in layout.planes:
+        in_vector = 8 // bits
+        for j in range(QUADS):
+            vector = load(b, quants, (start + j // in_vector) * 4 * LANES, INTS, 32)
+            if bits == 8:
+                quads[j] = vector
+                continue
+            shift = bits * (j % in_vector) - where
+            if shift:
+                shifted = b.lshr if shift > 0 else b.shl
+                vector = shifted(vector, number(INTS, abs(shift)))
+            part = b.and_(vector, number(INTS, ((1 << bits) - 1 << where) * 0x01010101))
+            quads[j] = part if quads[j] is None else b.or_(quads[j], part)
+        start += QUADS // in_vector
+    return quads
+
+
+def _halves(b: Value, address: Value, offset: int) -> Value:
+    return widened(b, address, offset, "F16")
+
+
+def _small(b: Value, address: Value, offset: int, signed: bool) -> Value:
+    """Load the 8-bit scales of all rows, as float32."""
+    ints = load(b, address, offset, ir.VectorType(I8, LANES), LANES)
+    return b.sitofp(b.sext(ints, INTS) if signed else b.zext(ints, INTS), FLOATS)
+
+
+def _fetch_ahead(b: Value, address: Value, nbytes: int) -> None:
+    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+    fetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
+    for line in range(0, nbytes, 64):
+        b.call(fetch, [place(b, address, line + AHEAD, I8), I32(0), I32(3), I32(1)])
+
+
+class _Sums:
+    """The float32 sums of each row of activations, kept in registers."""
+
+    def __init__(self, b: Value, rows: int) -> None:
+        self._places = [cgutils.alloca_once(b, FLOATS) for _ in range(rows)]
+        for each in self._places:
+            b.store(number(FLOATS, 0.0), each)
+
+    def add(self, b: Value, row: int, x: Value, y: Value) -> None:
+        """Add x y to the sum of a row."""
+        b.store(fma(b, x, y, b.load(self._places[row])), self._places[row])
+
+    def write(self, b: Value, out: Value, stride: Value) -> None:
+        """Write the sums. out: address; stride: bytes from one row to the next."""
+        for each in self._places:
+            store(b, b.load(each), out, 0, 4)
+            out = b.add(out, stride)
+
+
+def _block(
+    b: Value,
+    layout: TileLayout,
+    sums: _Sums,
+    rows: int,
+    quants: Value,
+    x: Value,
+    scales: list[Value],
+    minima: list[Value],
+) -> None:
+    """Add the products of one block to `sums`. quants: address; x: address of the block's records; scales,
+    minima: one vector for each group of columns."""
+    _fetch_ahead(b, quants, layout.block_nbytes)
+    weights = _quads(b, layout, quants)
+    groups = BLOCK // layout.group
+    each = QUADS // groups
+    for row in range(rows):
+        record = row * RECORD_NBYTES
+        x_scale = splat(b, load(b, x, record + SCALE, F32, 4), FLOATS)
+        for group in range(groups):
+            part = slice(group * each, (group + 1) * each)
+            lanes = [splat(b, load(b, x, record + 4 * j, I32, 4), INTS) for j in range(QUADS)[part]]
+            dot = b.sitofp(_bytes_dot(b, layout.bits, weights[part], lanes), FLOATS)
+            sums.add(b, row, dot, b.fmul(scales[group], x_scale))
+            place_of_sum = SUM if groups == 1 else SUMS_OF_16 + 4 * group
+            x_sum = splat(b, load(b, x, record + place_of_sum, F32, 4), FLOATS)
+            sums.add(b, row, minima[group], x_sum)
+
+
+def _packed_tile(
+    b: Value, layout: TileLayout, sums: _Sums, rows: int, tile: Value, x: Value, blocks: Value
+) -> None:
+    head = _head_nbytes(b, layout, blocks)
+    quants = b.add(tile, head)
+
+    def block(index: Value, scales: list[Value], minima: list[Value]) -> None:
+        at = b.add(quants, b.mul(index, I64(layout.block_nbytes)))
+        _block(b, layout, sums, rows, at, b.add(x, b.mul(index, I64(rows * RECORD_NBYTES))), scales, minima)
+
+    if not layout.supers:
+        with cgutils.for_range(b, blocks) as loop:
+            scales_at = b.add(tile, b.mul(loop.index, I64(layout.scales_nbytes)))
+            scale = _halves(b, scales_at, 0)
+            minimum = _halves(b, scales_at, 2 * LANES) if layout.minima else None
+            block(loop.index, [scale], [_negative_minimum(b, layout, scale, minimum)])
+        return
+    kinds = 2 if layout.minima else 1
+    groups = BLOCK // layout.group
+    with cgutils.for_range(b, b.lshr(blocks, I64(3))) as outer:
+        scales_at = b.add(tile, b.mul(outer.index, I64(layout.scales_nbytes)))
+        scale_of_scales = _halves(b, scales_at, 0)
+        scale_of_minima = _halves(b, scales_at, 2 * LANES) if layout.minima else None
+        with cgutils.for_range(b, I64(SUPER // BLOCK)) as inner:
+            small = b.add(scales_at, b.mul(inner.index, I64(groups * kinds * LANES)))
+            scales, minima = [], []
+            for group in range(groups):
+                at = kinds * 2 * LANES + group * kinds * LANES
+                scale = b.fmul(scale_of_scales, _small(b, small, at, layout.signed))
+                minimum = None
+                if layout.minima:
+                    minimum = b.fmul(scale_of_minima, _small(b, small, at + LANES, False))
+                scales.append(scale)
+                minima.append(_negative_minimum(b, layout, scale, minimum))
+            block(b.add(b.shl(outer.index, I64(3)), inner.index), scales, minima)
+
+
+def _negative_minimum(b: Value, layout: TileLayout, scale: Value, minimum: Value | None) -> Value:
+    """Return what is added for each unit of activation. An offset acts as a minimum of scale * offset."""
+    return b.fneg(minimum) if minimum is not None else b.fmul(scale, number(FLOATS, -float(layout.offset)))
+
+
+def _head_nbytes(b: Value, layout: TileLayout, blocks: Value) -> Value:
+    units = b.lshr(blocks, I64(3)) if layout.supers else blocks
+    return b.mul(units, I64(layout.scales_nbytes))
+
+
+def _plain_tile(
+    b: Value, layout: TileLayout, sums: _Sums, rows: int, tile: Value, x: Value, blocks: Value
+) -> None:
+    """The product of plain numbers: activations stay float32."""
+    size = LANES * layout.bits // 8  # bytes of a column
+    with cgutils.for_range(b, blocks) as loop:
+        weights = b.add(tile, b.mul(loop.index, I64(layout.block_nbytes)))
+        records = b.add(x, b.mul(loop.index, I64(rows * BLOCK * 4)))
+        _fetch_ahead(b, weights, layout.block_nbytes)
+        with cgutils.for_range(b, I64(BLOCK // 4)) as quad:
+            for column in range(4):
+                at = b.add(weights, b.mul(quad.index, I64(4 * size)))
+                weight = widened(b, at, column * size, layout.number)
+                for row in range(rows):
+                    here = b.add(records, b.mul(quad.index, I64(16)))
+                    value = load(b, here, row * BLOCK * 4 + 4 * column, F32, 4)
+                    sums.add(b, row, weight, splat(b, value, FLOATS))
+
+
+@intrinsic(prefer_literal=True)
+def _multiply_tile(_, layout, rows, tile, x, blocks, out, stride):  # type: ignore[no-untyped-def]
+    """The product of a tile. layout: the number of the layout in LAYOUTS (a literal); rows: of activations (a
+    literal); the others are as for `tile_product`."""
+    if not (isinstance(layout, types.IntegerLiteral) and isinstance(rows, types.IntegerLiteral)):
+        return None
+    chosen, count = list(LAYOUTS.values())[layout.literal_value], rows.literal_value
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        tile, x, blocks, out, stride = arguments[2:]
+        sums = _Sums(b, count)
+        emit = _plain_tile if chosen.number else _packed_tile
+        emit(b, chosen, sums, count, tile, x, blocks)
+        sums.write(b, out, stride)
+        return context.get_dummy_value()
+
+    return types.void(layout, rows, *[types.int64] * 5), code
+
+
+@cache
+def tile_product(layout: str, rows: int) -> int:
+    """Return the address of the compiled product of a tile in a layout and `rows` rows of activations.
+
+    It takes five int64: the address of the tile; that of the rows' records (`engine.compiled.activations`);
+    the number of blocks of 32 columns; the address of the results, float32 [rows, LANES]; and the bytes from
+    one row of results to the next.
+    """
+    kind = list(LAYOUTS).index(layout)
+
+    def product(tile, x, blocks, out, stride):  # type: ignore[no-untyped-def]
+        _multiply_tile(kind, rows, tile, x, blocks, out, stride)
+
+    product.__name__ = product.__qualname__ = f"product_{layout}_{rows}"  # the compiler's cache goes by names
+    return cached_address(numba.void(*[numba.int64] * 5), product)
+
+
+def prepare_products(layout: str) -> None:
+    """Compile the products for a layout, or read them from the cache."""
+    for rows in ROW_COUNTS:
+        tile_product(layout, rows)

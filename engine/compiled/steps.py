@@ -1,0 +1,430 @@
+"""The steps of a decoder's pass that are not products: norms, rotary positions, attention, gates.
+
+A step is compiled code that all threads run together: (me, threads, arguments), where `arguments` is the
+address of int64 numbers, most of them addresses. Each step takes its share of the work by its number. The
+order of sums in a row depends on the row alone, never on the other rows of the pass or on the threads.
+"""
+
+import math
+from functools import cache
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES, write_record
+from engine.compiled.instructions import (
+    F32,
+    I64,
+    LANES,
+    MOST_ROWS,
+    bits_as_float,
+    fetch_add,
+    floats_at,
+    fma,
+    ints_at,
+    load,
+    narrowed,
+    number,
+    run_tile,
+    splat,
+    store,
+    widened,
+)
+from engine.quantization.jit import cached_address, helper
+
+F = np.float32
+
+# The state of a pass, int64 each; `arguments[0]` of every step is its address.
+# ROWS: number of rows. FIRST_SLOT: cache slot of the first row. PREFIX: address of int64 [rows], how many
+# slots from the first on a row sees. LISTS, OFFSETS: addresses; the further slots that row r sees are
+# lists[offsets[r]:offsets[r + 1]], in the order of their positions. ROTARY: address of cosines and sines,
+# float32 [kinds, 2, rows, pairs]. ASKED_FIRST, ASKED: the first of the rows that get logits; their number.
+ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED = range(8)
+STATE = 8
+
+_VECTOR = 16
+
+
+@helper
+def exp(x):  # type: ignore[no-untyped-def]
+    """e^x without branches, so that loops become vector code; relative error about 2e-7."""
+    t = min(max(x, F(-87.0)), F(88.0)) * F(1.4426950408889634)
+    n = np.floor(t + F(0.5))
+    f = (t - n) * F(0.6931471805599453)
+    p = F(1.3888889e-3)
+    p = p * f + F(8.3333333e-3)
+    p = p * f + F(4.1666667e-2)
+    p = p * f + F(1.6666667e-1)
+    p = p * f + F(0.5)
+    p = p * f + F(1.0)
+    p = p * f + F(1.0)
+    power = p * bits_as_float(np.int32(np.int32(n) + np.int32(127)) << np.int32(23))
+    return power if x == x else x  # NaN stays NaN
+
+
+@helper
+def as_float(bits):  # type: ignore[no-untyped-def]
+    """Return the float32 whose bits are the low half of an argument."""
+    return bits_as_float(np.int32(bits))
+
+
+@helper
+def chunk_of(rows, row):  # type: ignore[no-untyped-def]
+    """Return the first row and the size of the chunk (`product.chunk_sizes`) to which a row belongs."""
+    start, size = 0, MOST_ROWS
+    while True:
+        while rows - start < size:
+            size //= 2
+        if row < start + size:
+            return start, size
+        start += size
+
+
+@helper
+def write_block(x, block, blocks, rows, row, records, plain):  # type: ignore[no-untyped-def]
+    """Write 32 activations (address x) of a row as the records of its block. records, plain: addresses of the
+    records for packed and for plain weights, or 0."""
+    start, size = chunk_of(rows, row)
+    place = start * blocks + block * size + row - start
+    if records:
+        write_record(x, records + place * RECORD_NBYTES)
+    if plain:
+        source, target = floats_at(x), floats_at(plain + place * PLAIN_NBYTES)
+        for i in range(32):
+            target[i] = source[i]
+
+
+@helper
+def norm(x, width, weight, epsilon):  # type: ignore[no-untyped-def]
+    """Scale a row (address x) to a root mean square of one, and multiply it by `weight` (address)."""
+    values, weights = floats_at(x), floats_at(weight)
+    total = F(0.0)
+    for i in range(width):
+        total += values[i] * values[i]
+    scale = F(1.0) / F(math.sqrt(total / F(width) + epsilon))
+    for i in range(width):
+        values[i] = values[i] * scale * weights[i]
+
+
+def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Add a result to the states, and write the norm of the sum as records.
+
+    Arguments: state; states and result, float32 [rows, width]; weight; epsilon (bits); width; records; plain
+    records; room, float32 [rows, width]; weight of a norm of the result before it is added, or 0; address of
+    the address to copy the sums to, or 0; the same for the norms; whether only the asked rows are needed;
+    whether there is a result to add; first block of a row's records to write, and number of blocks that a
+    row has.
+    """
+    a = ints_at(arguments)
+    state = ints_at(a[0])
+    width, epsilon, rows = a[5], as_float(a[4]), state[ROWS]
+    sums, norms = ints_at(a[10])[0], ints_at(a[11])[0]
+    first, count = 0, rows
+    if a[12]:
+        first, count = state[ASKED_FIRST], state[ASKED]
+    begin, end = first, first + count
+    if sums or norms:
+        begin, end = 0, rows
+    for row in range(begin + me, end, threads):
+        states, x = a[1] + row * width * 4, a[8] + row * width * 4
+        h, out = floats_at(states), floats_at(x)
+        if a[13]:
+            y = floats_at(a[2] + row * width * 4)
+            if a[9]:
+                norm(a[2] + row * width * 4, width, a[9], epsilon)
+            for i in range(width):
+                h[i] = h[i] + y[i]
+        if sums:
+            copy = floats_at(sums + row * width * 4)
+            for i in range(width):
+                copy[i] = h[i]
+        for i in range(width):
+            out[i] = h[i]
+        norm(x, width, a[3], epsilon)
+        if norms:
+            copy = floats_at(norms + row * width * 4)
+            for i in range(width):
+                copy[i] = out[i]
+        if first <= row and row < first + count:
+            for block in range(width // 32):
+                write_block(x + 128 * block, a[14] + block, a[15], count, row - first, a[6], a[7])
+
+
+def record_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Write the asked rows as records.
+
+    Arguments: state; activations, float32 [rows, width]; width; records; plain records.
+    """
+    a = ints_at(arguments)
+    rows, width = ints_at(a[0])[ASKED], a[2]
+    for row in range(me, rows, threads):
+        for block in range(width // 32):
+            write_block(a[1] + 4 * (row * width + 32 * block), block, width // 32, rows, row, a[3], a[4])
+
+
+@helper
+def share(number, total, threads):  # type: ignore[no-untyped-def]
+    """Return the first item of a share of the work, and the item after the last. Shares shrink: each round of
+    `threads` shares takes half of what is left, so that a thread reads long stretches of memory, and all end
+    at about the same time."""
+    first, size = 0, total
+    for _ in range(number // threads):
+        size = max(1, (total - first) // (2 * threads))
+        first += size * threads
+    size = max(1, (total - first) // (2 * threads))
+    first += number % threads * size
+    return first, min(first + size, total)
+
+
+def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Multiply records by matrices.
+
+    Arguments: state; counter; records; plain records; blocks of 32 columns; whether only the asked rows are
+    multiplied; number of tiles in all matrices; number of matrices; then for each matrix: tiles; number of
+    tiles; bytes of a tile; result, float32 [rows, ...]; bytes of a row of the result; whether the weights are
+    plain; addresses of the products for 16, 8, 4, 2 and 1 rows.
+    """
+    a = ints_at(arguments)
+    state = ints_at(a[0])
+    rows = state[ASKED] if a[5] else state[ROWS]
+    blocks, total = a[4], a[6]
+    while True:
+        first, stop = share(fetch_add(a[1], 1), total, threads)
+        if first >= total:
+            return
+        matrix = arguments + 64
+        tile = first
+        while tile < stop:
+            m = ints_at(matrix)
+            if tile >= m[1]:
+                tile, stop, matrix = tile - m[1], stop - m[1], matrix + 88
+                continue
+            records, nbytes = (a[3], PLAIN_NBYTES) if m[5] else (a[2], RECORD_NBYTES)
+            end = min(stop, m[1])
+            while tile < end:
+                row, size, which = 0, 16, 6
+                while row < rows:
+                    while rows - row < size or size > MOST_ROWS:
+                        size, which = size // 2, which + 1
+                    out = m[3] + row * m[4] + tile * LANES * 4
+                    run_tile(m[which], m[0] + tile * m[2], records + row * blocks * nbytes, blocks, out, m[4])
+                    row += size
+                tile += 1
+
+
+@intrinsic
+def _store_half(_, x, out):  # type: ignore[no-untyped-def]
+    """Write 16 float32 at the address x as float16."""
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        values = load(b, arguments[0], 0, ir.VectorType(F32, _VECTOR), 4)
+        store(b, narrowed(b, values), arguments[1], 0, 2)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), code
+
+
+def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Add biases, norm and rotate queries and keys, scale queries, and write keys and values to the cache.
+
+    Arguments: state; queries, keys and values of each row, float32 [rows, (heads + 2 kv_heads) * width];
+    heads; kv_heads; width; bias, or 0; weights of the norms of queries and keys, or 0 each; epsilon (bits);
+    scale of queries (bits); pairs of numbers to rotate; whether pairs are adjacent; kind of rotary positions;
+    keys and values of the layer, float16; bytes from one head to the next in them.
+    """
+    a = ints_at(arguments)
+    state = ints_at(a[0])
+    rows, heads, kv_heads, width = state[ROWS], a[2], a[3], a[4]
+    every = heads + 2 * kv_heads
+    scale, pairs, slot = as_float(a[9]), a[10], state[FIRST_SLOT]
+    table = state[ROTARY] + a[12] * 2 * rows * pairs * 4
+    for item in range(me, rows * every, threads):
+        row, head = item // every, item % every
+        at = a[1] + item * width * 4
+        x = floats_at(at)
+        if a[5]:
+            bias = floats_at(a[5] + head * width * 4)
+            for i in range(width):
+                x[i] = x[i] + bias[i]
+        if head < heads + kv_heads:
+            weight = a[6] if head < heads else a[7]
+            if weight:
+                norm(at, width, weight, as_float(a[8]))
+            cos, sin = floats_at(table + row * pairs * 4), floats_at(table + (rows + row) * pairs * 4)
+            if a[11]:
+                for i in range(pairs):
+                    p, q = x[2 * i], x[2 * i + 1]
+                    x[2 * i], x[2 * i + 1] = p * cos[i] - q * sin[i], q * cos[i] + p * sin[i]
+            else:
+                for i in range(pairs):
+                    p, q = x[i], x[pairs + i]
+                    x[i], x[pairs + i] = p * cos[i] - q * sin[i], q * cos[i] + p * sin[i]
+        if head < heads:
+            for i in range(width):
+                x[i] = x[i] * scale
+            continue
+        head -= heads
+        cache = a[13]
+        if head >= kv_heads:
+            head, cache = head - kv_heads, a[14]
+        out = cache + head * a[15] + (slot + row) * width * 2
+        for i in range(0, width, 16):
+            _store_half(at + 4 * i, out + 2 * i)
+
+
+@intrinsic
+def _dot_half(_, x, y, width):  # type: ignore[no-untyped-def]
+    """Return the product of float32 at x and float16 at y (addresses). width: a multiple of 32."""
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        x, y, width = arguments
+        vector = ir.VectorType(F32, _VECTOR)
+        sums = [cgutils.alloca_once_value(b, number(vector, 0.0)) for _ in range(2)]
+        with cgutils.for_range_slice(b, I64(0), width, I64(32)) as (i, _):
+            for part, total in enumerate(sums):
+                at = b.add(i, I64(16 * part))
+                one = load(b, x, b.shl(at, I64(2)), vector, 4)
+                other = widened(b, y, b.shl(at, I64(1)), "F16", _VECTOR)
+                b.store(fma(b, one, other, b.load(total)), total)
+        both = b.fadd(*(b.load(total) for total in sums))
+        kind = ir.FunctionType(F32, [F32, vector])
+        reduce = cgutils.get_or_insert_function(b.module, kind, "llvm.vector.reduce.fadd.v16f32")
+        return b.call(reduce, [F32(0.0), both], fastmath=("reassoc",))
+
+    return types.float32(types.int64, types.int64, types.int64), code
+
+
+@intrinsic(prefer_literal=True)
+def _add_values(_, vectors, shares, count, values, nbytes, slots, out):  # type: ignore[no-untyped-def]
+    """Add shares[i] times the i-th value to `out`, for i < count, in this order. vectors: number of vectors
+    of 16 numbers (a literal); shares: address of float32; values: address of float16, `nbytes` from one slot
+    to the next; slots: address of the slots of the values, int64, or 0 if they are 0, 1, ...; out: address of
+    float32."""
+    if not isinstance(vectors, types.IntegerLiteral):
+        return None
+    parts = vectors.literal_value
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        shares, count, values, nbytes, slots, out = arguments[1:]
+        vector = ir.VectorType(F32, _VECTOR)
+        sums = [cgutils.alloca_once_value(b, load(b, out, 64 * part, vector, 4)) for part in range(parts)]
+        listed = b.icmp_signed("!=", slots, I64(0))
+        with cgutils.for_range(b, count) as loop:
+            slot = cgutils.alloca_once_value(b, loop.index)
+            with b.if_then(listed):
+                b.store(load(b, slots, b.shl(loop.index, I64(3)), I64, 8), slot)
+            value = b.add(values, b.mul(b.load(slot), nbytes))
+            share = splat(b, load(b, shares, b.shl(loop.index, I64(2)), F32, 4), vector)
+            for part, total in enumerate(sums):
+                b.store(fma(b, share, widened(b, value, 32 * part, "F16", _VECTOR), b.load(total)), total)
+        for part, total in enumerate(sums):
+            store(b, b.load(total), out, 64 * part, 4)
+        return context.get_dummy_value()
+
+    return types.void(vectors, *[types.int64] * 6), code
+
+
+@helper
+def softmax(scores, count):  # type: ignore[no-untyped-def]
+    """Turn scores (address of float32 [count]) into shares that add up to one."""
+    s = floats_at(scores)
+    top = F(-np.inf)
+    for i in range(count):
+        top = s[i] if s[i] > top else top
+    total = F(0.0)
+    for i in range(count):
+        s[i] = exp(s[i] - top)
+        total += s[i]
+    total = F(1.0) / total
+    for i in range(count):
+        s[i] = s[i] * total
+
+
+def attention_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Attend from each row's queries to the keys and values that the row sees.
+
+    Arguments: state; queries, float32, in rows of (heads + 2 kv_heads) * width; heads; kv_heads; width; keys
+    and values of the layer, float16; bytes from one head to the next in them; room for scores, float32
+    [threads, slots]; bytes from one thread's room to the next; records; plain records; room for results,
+    float32 [rows, heads * width]; largest number of keys seen, the window; cap of scores (bits), or 0.
+    """
+    a = ints_at(arguments)
+    state = ints_at(a[0])
+    rows, heads, kv_heads, width = state[ROWS], a[2], a[3], a[4]
+    prefixes, offsets = ints_at(state[PREFIX]), ints_at(state[OFFSETS])
+    room = a[8] + me * a[9]
+    scores, cap, nbytes = floats_at(room), as_float(a[14]), 2 * width
+    blocks = heads * width // 32
+    for item in range(me, rows * heads, threads):
+        row, head = item // heads, item % heads
+        query = a[1] + (row * (heads + 2 * kv_heads) + head) * width * 4
+        start = head // (heads // kv_heads) * a[7]
+        keys, values = a[5] + start, a[6] + start
+        prefix, listed = prefixes[row], offsets[row + 1] - offsets[row]
+        lists = state[LISTS] + 8 * offsets[row]
+        skipped = max(0, prefix + listed - a[13])  # they are behind the window
+        first, first_listed = min(skipped, prefix), max(0, skipped - prefix)
+        count = prefix - first
+        for i in range(count):
+            scores[i] = _dot_half(query, keys + (first + i) * nbytes, width)
+        slots = ints_at(lists)
+        for i in range(first_listed, listed):
+            scores[count + i - first_listed] = _dot_half(query, keys + slots[i] * nbytes, width)
+        seen = count + listed - first_listed
+        if a[14]:
+            for i in range(seen):
+                scores[i] = cap * (F(1.0) - F(2.0) / (exp(F(2.0) * scores[i] / cap) + F(1.0)))
+        softmax(room, seen)
+        out = a[12] + item * width * 4
+        results = floats_at(out)
+        for i in range(width):
+            results[i] = F(0.0)
+        more, lists = listed - first_listed, lists + 8 * first_listed
+        column = 0
+        while width - column >= 64:
+            at = values + 2 * column
+            _add_values(4, room, count, at + first * nbytes, nbytes, 0, out + 4 * column)
+            _add_values(4, room + 4 * count, more, at, nbytes, lists, out + 4 * column)
+            column += 64
+        while column < width:
+            at = values + 2 * column
+            _add_values(2, room, count, at + first * nbytes, nbytes, 0, out + 4 * column)
+            _add_values(2, room + 4 * count, more, at, nbytes, lists, out + 4 * column)
+            column += 32
+        for block in range(width // 32):
+            write_block(out + 128 * block, head * (width // 32) + block, blocks, rows, row, a[10], a[11])
+
+
+def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Multiply the activation of the gate by the up projection, and write the products as records.
+
+    Arguments: state; gate and up, float32 [rows, 2 * inner]; inner; records; plain records; whether the
+    activation is GELU (tanh form), not SiLU.
+    """
+    a = ints_at(arguments)
+    rows, inner = ints_at(a[0])[ROWS], a[2]
+    blocks = inner // 32
+    for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
+        row, block = item // blocks, item % blocks
+        at = a[1] + (row * 2 * inner + 32 * block) * 4
+        gate, up = floats_at(at), floats_at(at + inner * 4)
+        if a[5]:
+            for i in range(32):
+                x = gate[i]
+                z = F(1.5957691216057308) * (x + F(0.044715) * x * x * x)
+                gate[i] = x / (F(1.0) + exp(-z)) * up[i]
+        else:
+            for i in range(32):
+                gate[i] = gate[i] / (F(1.0) + exp(-gate[i])) * up[i]
+        write_block(at, block, blocks, rows, row, a[3], a[4])
+
+
+@cache
+def step_address(step: Any) -> int:
+    """Return the address of a compiled step."""
+    return cached_address(numba.void(*[numba.int64] * 3), step, reorder=True)

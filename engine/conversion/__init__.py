@@ -1,0 +1,1 @@
+"""Conversion of checkpoints to another format: plain safetensors, or quantized with GPTQ."""

@@ -1,0 +1,239 @@
+"""Rules for the limits of each token tree: set by the user, or optimised for this machine and this text."""
+
+import math
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.decoding.iteration import Iterated, Rule
+from engine.drafting import TreeLimits
+
+# With the root, a pass then has 2^n rows, which products take in whole chunks.
+BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))
+BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
+MEMORY = 40  # iterations whose acceptance is remembered
+LAST = 8  # measured times remembered for each size
+FADE = 0.93  # factor by which the weight of an acceptance falls with each iteration
+FADE_SECONDS = 0.8  # the same for a measured time: times vary less by chance and are outdated sooner
+NEAR = 0.25  # weight of a time that was measured at half or twice the size in question
+CHANGE = 2.0  # a time longer or shorter by this factor means that the machine's speed has changed
+HOPE = 0.4  # an untried smaller size is assumed to be faster: seconds ~ size ** HOPE
+# The gain from one doubling of the budget serves as an estimate of the gain from the next, and weighs as much
+# as this number of trees.
+BELIEF = 3.0
+GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
+KNOWN = 4  # iterations needed before a drafter's chances can be corrected
+MODESTY = 0.25, 2.0  # range of the exponent that corrects a drafter's chances
+
+
+@dataclass(frozen=True, slots=True)
+class FixedLimits:
+    """A rule that sets the same limits for every tree."""
+
+    limits: TreeLimits
+
+    def choose(self) -> TreeLimits:
+        return self.limits
+
+    def observe(self, iteration: Iterated) -> None:
+        pass
+
+
+@dataclass(frozen=True, slots=True)
+class Overridden:
+    """A rule like `rule`, except for the limits that the user fixed.
+
+    fixed: those limits, by the names of their fields in TreeLimits.
+    """
+
+    rule: Rule
+    fixed: Mapping[str, int]
+
+    def choose(self) -> TreeLimits:
+        return replace(self.rule.choose(), **self.fixed)
+
+    def observe(self, iteration: Iterated) -> None:
+        self.rule.observe(iteration)
+
+
+class Replayed:
+    """A rule like `rule`, except that the first iterations use the budgets of an earlier answer."""
+
+    def __init__(self, rule: Rule, budgets: Sequence[int]) -> None:
+        self._rule = rule
+        self._budgets = deque(budgets)
+
+    def choose(self) -> TreeLimits:
+        limits = self._rule.choose()
+        return replace(limits, budget=self._budgets[0]) if self._budgets else limits
+
+    def observe(self, iteration: Iterated) -> None:
+        if self._budgets:
+            self._budgets.popleft()
+        self._rule.observe(iteration)
+
+
+class CostCurve:
+    """An estimate of seconds as a function of size, from noisy, drifting measurements."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._changed = False
+        # size -> (number, seconds) of each of its last measurements. They are kept per size, so that those of
+        # one size never displace those of another.
+        self._measured: dict[int, deque[tuple[int, float]]] = {}
+
+    def add(self, size: int, seconds: float) -> None:
+        earlier = [past for _, past in self._measured.get(size, ())]
+        if earlier and not 1 / CHANGE < seconds / float(np.median(earlier)) < CHANGE:
+            self._measured.clear()  # the machine's speed has changed
+            self._changed = True
+        self._count += 1
+        self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
+
+    def at(self, size: int) -> float:
+        """Return the estimated seconds at `size`, from a line fitted to nearby measurements.
+
+        Untried sizes get optimistic estimates, so that they are tried: while only one size is measured, a
+        larger one is taken to be no slower; after a change of the machine's speed, a size smaller than all
+        measured ones is taken to be faster.
+        """
+        least = min(self._measured)
+        if size < least and self._changed:
+            return self.at(least) * float((size / least) ** HOPE)
+        near: dict[int, float] = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
+        points = [  # plain numbers: for so few, numpy's overhead would dominate
+            (other, seconds, near[other] * FADE_SECONDS ** (self._count - number))
+            for other, pairs in self._measured.items()
+            for number, seconds in pairs
+        ]
+        total = sum(weight for _, _, weight in points)
+        size_0 = sum(weight * other for other, _, weight in points) / total
+        seconds_0 = sum(weight * seconds for _, seconds, weight in points) / total
+        spread = sum(weight * (other - size_0) ** 2 for other, _, weight in points)
+        common = sum(weight * (other - size_0) * (seconds - seconds_0) for other, seconds, weight in points)
+        slope = max(0.0, common / spread) if spread > 0 else 0.0
+        return max(seconds_0 + slope * (size - size_0), min(seconds for _, seconds, _ in points) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class _Past:
+    """What `AutoLimits` remembers about an iteration.
+
+    budget: the tree's budget; ranks: the place of each accepted node in the order of scores, 0 for the best
+    node; expanded: an upper bound on the number of nodes that the drafter expanded; chances: float [depth of
+    the tree], the drafter's estimate, for each depth, of the chance that the accepted path reaches it.
+    """
+
+    budget: int
+    ranks: list[int]
+    expanded: int
+    chances: NDArray[np.float64]
+
+
+class AutoLimits:
+    """A rule that minimises seconds per token: the time to draft and verify a tree of some budget, divided by
+    the number of tokens that the tree gives. Both are learned from the iterations so far (docs/design.md,
+    section 4).
+
+    One tree also shows what every smaller one would have given: the smaller tree consists of the best nodes
+    of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
+    tree to the next, the number of rows changes by a factor of two at most.
+    """
+
+    def __init__(self, start: TreeLimits, most: int = BUDGETS[-1]) -> None:
+        """start: limits of the first tree. most: maximum budget."""
+        self._limits = start
+        self._budgets = [budget for budget in BUDGETS if budget <= most]
+        self._iteration_s = CostCurve()  # by rows of the pass
+        self._round_s = CostCurve()  # by beams
+        self._past: deque[_Past] = deque(maxlen=MEMORY)
+
+    def choose(self) -> TreeLimits:
+        return self._limits
+
+    def observe(self, iteration: Iterated) -> None:
+        limits = iteration.limits
+        seconds = iteration.draft_s + iteration.target_s + iteration.other_s
+        self._iteration_s.add(limits.budget + 1, seconds)
+        if iteration.rounds:
+            self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
+        tree = iteration.tree
+        ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")
+        accepted: list[int] = ranks[iteration.accepted].tolist()
+        chances = np.bincount(tree.depths, np.exp(tree.scores))[1:].clip(max=1.0)
+        self._past.append(_Past(limits.budget, accepted, iteration.rounds * limits.beams, chances))
+        budget = self._best_budget()
+        beams = self._best_beams(budget)
+        self._limits = TreeLimits(budget, beams, self._best_depth(), self._worth(budget, beams))
+
+    def tokens(self, budget: int) -> float:
+        """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives."""
+        gain = self._gained(0, BUDGETS[0], 0.0, 0)
+        tokens, last = 1 + gain, BUDGETS[0]
+        while (following := 2 * last + 1) <= budget:
+            gain = self._gained(last, following, gain, BELIEF)
+            tokens, last = tokens + gain, following
+        return tokens
+
+    def _gained(self, first: int, last: int, belief: float, weight: float) -> float:
+        """Return the expected number of accepted nodes with ranks from `first` up to, not including, `last`.
+
+        It is a weighted mean of two things: the numbers in past trees with a budget of at least `last`,
+        recent trees weighing more; and `belief`, the gain from the previous doubling of the budget, which
+        weighs as much as `weight` trees.
+        """
+        total, weights = belief * weight, weight
+        for age, past in enumerate(reversed(self._past)):
+            if past.budget >= last:
+                total += FADE**age * sum(first <= rank < last for rank in past.ranks)
+                weights += FADE**age
+        return total / weights if weights else belief
+
+    def _best_budget(self) -> int:
+        now = self._limits.budget
+        here = max(0, bisect_right(self._budgets, now) - 1)
+        near = self._budgets[max(0, here - 1) : here + 2]
+        seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *near}}
+        best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
+        return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now
+
+    def _best_beams(self, budget: int) -> int:
+        """Return the best number of beams. The more nodes a round expands, the fewer rounds are needed; but a
+        tree needs at least one round per level."""
+        if not any(past.expanded for past in self._past):
+            return self._limits.beams
+        expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in self._past]))
+        depth = float(np.mean([len(past.chances) for past in self._past]))
+        return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
+
+    def _worth(self, budget: int, beams: int) -> float:
+        """Return the cost of a round: the number of tokens that its time is worth. The number is converted to
+        the scale of the drafter's own, uncorrected chances, because drafters compare it with a sum of such
+        chances."""
+        if len(self._past) < KNOWN:
+            return 0.0
+        cost = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget + 1)
+        return cost ** (1 / self._modesty()) if cost < 1 else cost
+
+    def _modesty(self) -> float:
+        """Return the exponent that corrects the drafter's chances. It is below 1 if more nodes are accepted
+        than the chances predict. A greedy target is an example: the drafter is less certain of the target's
+        choice than the target is."""
+        chances = np.concatenate([past.chances for past in self._past])
+        accepted = sum(len(past.ranks) for past in self._past)
+        low, high = MODESTY
+        while high / low > 1.05:
+            middle = math.sqrt(low * high)
+            low, high = (middle, high) if (chances**middle).sum() > accepted else (low, middle)
+        return low
+
+    def _best_depth(self) -> int:
+        """Return twice the depth of the deepest recently accepted path; deeper nodes are hardly ever
+        accepted."""
+        deepest = max(len(past.ranks) for past in self._past)
+        return max(8, 2 * deepest)

@@ -1,0 +1,172 @@
+"""Decoding in iterations. Each one drafts a tree, verifies it, keeps what was accepted, and reports.
+
+`decode` is a generator of events; closing it at any point leaves the sequences usable. It works on token ids
+only, so it needs neither text nor a tokenizer.
+"""
+
+import time
+from collections.abc import Callable, Collection, Generator
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol
+
+from engine.decoding.judgement import Judgement
+from engine.decoding.verification import LogProbs, Verdict, Verifier
+from engine.drafting import Drafter, TreeLimits
+from engine.model.interface import Progress
+from engine.sampling import Sampler
+from engine.tree import TokenTree
+
+Phase = Literal["draft", "target", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prefilled:
+    """The event that the prompt has been read. Reading it also gives the answer's first token, `token`."""
+
+    token: int
+    log_probs: list[LogProbs]
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """The event that the tree of the current iteration has grown. To see the tree, call `snapshot` before
+    requesting the next event."""
+
+    snapshot: Callable[[], TokenTree]
+
+
+@dataclass(frozen=True, slots=True)
+class Iterated:
+    """The event that an iteration is complete.
+
+    tokens: the committed tokens: the accepted ones, then the bonus token, up to where the answer ends.
+    draft_s, target_s, other_s: the seconds spent in each phase.
+    """
+
+    limits: TreeLimits  # as the rule chose them
+    tree: TokenTree
+    accepted: list[int]  # ids of the accepted nodes whose tokens are committed, from the root down
+    tokens: list[int]
+    draft_s: float
+    target_s: float
+    other_s: float
+    rounds: int  # number of rounds in which the tree grew
+    log_probs: list[LogProbs]  # of `tokens`, if requested
+    judgement: Judgement | None = None  # of the tree, if requested
+
+
+class Rule(Protocol):
+    """Sets the limits of each tree, possibly from the results of earlier ones."""
+
+    def choose(self) -> TreeLimits: ...
+
+    def observe(self, iteration: Iterated) -> None: ...
+
+
+Event = Prefilled | Grown | Iterated
+
+
+def decode(
+    verifier: Verifier,
+    drafter: Drafter,
+    sampler: Sampler,
+    prompt: list[int],
+    rule: Rule,
+    end_ids: Collection[int],
+    max_new_tokens: int,
+    progress: Progress,
+) -> Generator[Event, None, None]:
+    """Decode an answer to `prompt`. The answer ends at a token of `end_ids` (which is committed too), after
+    `max_new_tokens` tokens, or when the context is full."""
+    verdict = verifier.read(prompt, drafter, progress)
+    context = [*prompt, verdict.bonus]
+    end = min(len(prompt) + max_new_tokens, verifier.capacity)
+    if verdict.bonus in end_ids or len(context) >= end:
+        yield Prefilled(verdict.bonus, verdict.log_probs)
+        return
+    drafter.begin(context, sampler, progress)
+    drafter.observe_prefill(verdict.feedback)
+    yield Prefilled(verdict.bonus, verdict.log_probs)
+
+    clock = PhaseClock()
+    while True:
+        limits = rule.choose()
+        # The tree is never deeper than the rest of the answer, nor larger than the space in the context.
+        budget = min(limits.budget, verifier.capacity - len(context))
+        depth = min(limits.depth, end - len(context) - 1)
+        tree, rounds = yield from draft(drafter, replace(limits, budget=budget, depth=depth), progress, clock)
+
+        verdict = verifier.verify(context, tree, drafter, progress)
+        clock.lap("target")
+
+        tokens = committed(tree, verdict, end - len(context), end_ids)
+        # Keep a row for every committed token except the last, which is the new root.
+        verifier.commit(verdict.accepted[: len(tokens) - 1], [context[-1], *tokens[:-1]])
+        drafter.advance(tokens, verdict.feedback)
+        context += tokens
+        clock.lap("other")
+
+        iteration = report(limits, tree, rounds, verdict, tokens, clock)
+        rule.observe(iteration)
+        yield iteration
+        clock.restart()
+        if tokens[-1] in end_ids or len(context) >= end:
+            return
+
+
+def draft(
+    drafter: Drafter, limits: TreeLimits, progress: Progress, clock: "PhaseClock"
+) -> Generator[Grown, None, tuple[TokenTree, int]]:
+    """Grow a tree; return it and the number of rounds. Yields an event after each round except the last."""
+    drafter.plant(limits)
+    rounds = 1
+    while drafter.grow(1, progress):
+        rounds += 1
+        clock.lap("draft")
+        yield Grown(lambda: drafter.snapshot(limits.budget))
+        clock.lap("other")
+    tree = drafter.snapshot(limits.budget)
+    clock.lap("draft")
+    return tree, rounds
+
+
+def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:
+    """Return the accepted tokens and the bonus token: at most `most` tokens, and none after an end token."""
+    tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus][:most]
+    return tokens[: next((i + 1 for i, token in enumerate(tokens) if token in end_ids), len(tokens))]
+
+
+def report(
+    limits: TreeLimits, tree: TokenTree, rounds: int, verdict: Verdict, tokens: list[int], clock: "PhaseClock"
+) -> Iterated:
+    return Iterated(
+        limits,
+        tree,
+        verdict.accepted[: len(tokens)],
+        tokens,
+        clock.seconds["draft"],
+        clock.seconds["target"],
+        clock.seconds["other"],
+        rounds,
+        verdict.log_probs[: len(tokens)],
+        verdict.judgement,
+    )
+
+
+class PhaseClock:
+    """Measures how long the phases of an iteration take. Attribute: `seconds`, the wall time by phase."""
+
+    def __init__(self) -> None:
+        self._last = time.perf_counter()
+        self.seconds: dict[Phase, float] = {"draft": 0.0, "target": 0.0, "other": 0.0}
+
+    def lap(self, phase: Phase) -> None:
+        """Add the time since the last lap to `phase`."""
+        now = time.perf_counter()
+        self.seconds[phase] += now - self._last
+        self._last = now
+
+    def restart(self) -> None:
+        """Start the next iteration. The time since the last lap counts as phase `other` of that iteration."""
+        self.seconds = {"draft": 0.0, "target": 0.0, "other": 0.0}
+        self.lap("other")

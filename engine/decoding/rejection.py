@@ -1,0 +1,85 @@
+"""Verification by rejection sampling, for drafters whose nodes are draws from a draft's distribution.
+
+The method is multi-round speculative sampling (SpecInfer, arXiv 2305.09781, Algorithm 2); with one draw it
+is the speculative sampling of arXiv 2211.17192. At a node with draws from q, round j keeps the j-th draw x
+with probability min(1, p_j(x) / q(x)), where p_1 is the target's distribution and p_{j+1} the residual after
+a rejection, max(p_j - q, 0) normalised; after the last round the next token is drawn from the residual.
+
+The token has the target's distribution. Given that round j is reached, x is kept there with probability
+min(p_j(x), q(x)), and the probability that the draw is rejected is the mass of max(p_j - q, 0); so p_j =
+min(p_j, q) + P(rejected) p_{j+1}. From the last round back to the first, it follows that the token is
+distributed as p_j. This requires draws and tests to be independent of each other and of everything earlier:
+each test, and the last draw, uses a random number of its own, tied to a position that the walk visits only
+once. In greedy decoding p is 1 at one token, so a child is kept if and only if it is that token, whether or
+not it was drawn at random.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from engine.drafting import Drawing
+from engine.errors import BadNumbers
+from engine.sampling import TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
+from engine.tree import ROOT, TokenTree
+
+
+def reject(
+    logits: Tensor, context: Sequence[int], tree: TokenTree, drafter: Drawing, sampler: Sampler
+) -> tuple[list[int], int]:
+    """Walk the tree; return the accepted nodes from the root down, and the token after them.
+
+    logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root. Raises
+    BadNumbers if the logits at a visited node are not finite.
+    """
+    accepted: list[int] = []
+    node = ROOT
+    while True:
+        position = len(context) + len(accepted)
+        row = logits[node + 1 : node + 2]
+        if not bool(torch.isfinite(row).all()):
+            raise BadNumbers
+        residual = sampler.probabilities(row, TokenHistory(context, [tree.tokens[accepted].tolist()]))
+        drawn = drafter.drawn(node)
+        if drawn is not None:
+            tokens = torch.from_numpy(tree.tokens[drawn.children])
+            tests = uniforms(sampler.seed, position, torch.arange(len(tokens)), TEST_STREAM)
+            kept, residual = rounds(residual, drawn.probs[None], tokens[None], tests[None])
+            if int(kept) < len(tokens):
+                node = drawn.children[int(kept)]
+                accepted.append(node)
+                continue
+        number = uniforms(sampler.seed, position, torch.zeros(1, dtype=torch.int64), TARGET_STREAM)
+        return accepted, int(draw(residual, number))
+
+
+def rounds(p: Tensor, q: Tensor, tokens: Tensor, tests: Tensor) -> tuple[Tensor, Tensor]:
+    """Return, for each row, the number of the round that keeps its draw, and the row of p that this round
+    began with.
+
+    Rounds are numbered from 0. If no round keeps its draw, the number is the number of draws, and the row of
+    p is the residual after the last round. The numbers are int64 [rows], the rows of p float64 [rows,
+    vocabulary].
+
+    p: [rows, vocabulary], the target's distribution; q: the draft's, one per row or one for all rows; tokens:
+    int64 [rows, draws], drawn from q; tests: float64 [rows, draws], the random numbers in (0, 1) that decide.
+    """
+    draws = tokens.shape[1]
+    q = q.to(p.device, torch.float64)
+    q = (q / q.sum(-1, keepdim=True)).expand_as(p)
+    tokens, tests = tokens.to(p.device), tests.to(p.device)
+    kept = torch.full((len(p),), draws, device=p.device)
+    for j in range(draws):
+        token = tokens[:, j : j + 1]
+        passes = (tests[:, j : j + 1] * q.gather(-1, token) < p.gather(-1, token))[:, 0]
+        undecided = kept == draws
+        kept = kept.where(~(undecided & passes), j)
+        rejected = undecided & ~passes
+        if not bool(rejected.any()):
+            break
+        residual = (p - q).clamp(min=0)
+        mass = residual.sum(-1, keepdim=True)
+        # Without mass, p equals q up to rounding, and stays as it is.
+        p = torch.where(rejected[:, None] & (mass > 0), residual / mass, p)
+    return kept, p

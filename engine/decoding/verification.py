@@ -1,0 +1,242 @@
+"""The target's pass over root + tree, and the walk that accepts nodes. Works the same for every drafter.
+
+Starting at the root, the next token is sampled from the target's own distribution at the current node. If it
+is a child, the walk continues there; if not, it is the bonus token and the walk ends. So the committed tokens
+are those of plain decoding, whatever the tree was (docs/design.md, section 3).
+"""
+
+import time
+from collections.abc import Callable
+from collections.abc import Sequence as Ids
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.decoding.judgement import Judgement, judge
+from engine.decoding.rejection import reject
+from engine.drafting import Drafter, Drawing, Feedback, Lanes, Needs
+from engine.errors import BadNumbers
+from engine.model.interface import Progress, no_progress
+from engine.model.sequence import Sequence
+from engine.sampling import MORE_CANDIDATES, NOT_NUMBERS, Sampler, TokenHistory, best_tokens
+from engine.tree import ROOT, TokenTree
+
+JUDGING_SHARE = 0.01  # time for judging nodes, as a share of the time that the pass took
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbs:
+    """The target's log-probabilities at one committed token, before any processor: that of the token itself,
+    and those of the best tokens in its place."""
+
+    log_prob: float
+    top: list[tuple[int, float]]  # (token id, log-probability), best first
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The result of a pass over a tree, or over a prompt.
+
+    accepted: node ids from the root down; bonus: the token after the last of them; feedback: the results that
+    the drafter needs; log_probs: one entry per accepted token and one for the bonus token, if requested;
+    judgement: the target's judgement of nodes, if requested.
+    """
+
+    accepted: list[int]
+    bonus: int
+    feedback: Feedback
+    log_probs: list[LogProbs]
+    judgement: Judgement | None = None
+
+
+class Verifier(Protocol):
+    """A source of the target's choices: the target itself, or a recording of it."""
+
+    @property
+    def capacity(self) -> int:
+        """Maximum number of tokens in a sequence."""
+
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
+        """Read a prompt; the first new token is the verdict's `bonus`."""
+
+    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
+        """Verify a tree. `context` ends with the root."""
+
+    def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
+        """Keep the root and these nodes of the last tree, which are a path from the root. tokens: those of
+        the root and of the nodes."""
+
+
+class TargetVerifier:
+    """A verifier that runs the target. Rows computed earlier for the start of a prompt are reused."""
+
+    def __init__(
+        self,
+        target: Sequence,
+        sampler: Sampler,
+        log_probs: int | None = None,
+        judged: int = 0,
+        progress: Progress = no_progress,
+    ) -> None:
+        """log_probs: number of best tokens whose log-probabilities are reported beside that of the chosen
+        token; None: report no log-probabilities at all. judged: number of best nodes of each tree to judge,
+        in addition to the accepted ones; 0: judge no nodes. progress: called during each pass over a tree."""
+        self._target = target
+        self._sampler = sampler
+        self._log_probs = log_probs
+        self._judged = judged
+        self._progress = progress
+
+    @property
+    def capacity(self) -> int:
+        return self._target.cache.capacity
+
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
+        known = self._target.align(prompt[: min(len(prompt) - 1, drafter.covers(prompt))])
+        output = self._target.read(prompt[known:], drafter.needs.hidden_layers, progress)
+        choices = Choices(self._sampler, output.logits, prompt, TokenTree.empty())
+        feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
+        return self._verdict([], choices(ROOT), feedback, output.logits)
+
+    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
+        started = time.perf_counter()
+        lanes = drafter.lanes()
+        rows = 1 + len(tree)
+        if len(context) - 1 + rows + len(lanes) > self.capacity:
+            lanes = Lanes.none()
+        root = len(context) - 1
+        tokens = [context[-1], *tree.tokens.tolist(), *lanes.tokens.tolist()]
+        positions = [root, *(root + tree.depths).tolist(), *(root + lanes.depths).tolist()]
+
+        def report(done: int, total: int) -> None:
+            progress(done, total)
+            self._progress(done, total)
+
+        output = self._target.consider(
+            tokens,
+            positions,
+            visible(tree, lanes),
+            hidden_layers=drafter.needs.hidden_layers,
+            progress=report,
+        )
+        logits = output.logits[:rows]
+        if drafter.needs.rejection:
+            assert isinstance(drafter, Drawing)
+            accepted, bonus = reject(logits, context, tree, drafter, self._sampler)
+        else:
+            accepted, bonus = accept(Choices(self._sampler, logits, context, tree), tree)
+        hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
+        feedback = feedback_of(tokens[:rows], logits, hidden, drafter.needs)
+        feedback = replace(
+            feedback, lanes=output.logits[rows:].argmax(-1), path=[0, *(node + 1 for node in accepted)]
+        )
+        verdict = self._verdict(accepted, bonus, feedback, logits, tree)
+        if self._judged:
+            seconds = JUDGING_SHARE * (time.perf_counter() - started)
+            judgement = judge(logits, tree, accepted, self._judged, seconds)
+            verdict = replace(verdict, judgement=judgement)
+        return verdict
+
+    def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
+        self._target.keep([0, *(node + 1 for node in nodes)], tokens)
+
+    def _verdict(
+        self,
+        accepted: list[int],
+        bonus: int,
+        feedback: Feedback,
+        logits: Tensor,
+        tree: TokenTree | None = None,
+    ) -> Verdict:
+        if self._log_probs is None:
+            return Verdict(accepted, bonus, feedback, [])
+        rows = [0, *(node + 1 for node in accepted)]
+        tokens = [*(tree.tokens[accepted].tolist() if tree else []), bonus]
+        return Verdict(accepted, bonus, feedback, log_probs_of(logits[rows], tokens, self._log_probs))
+
+
+class Choices:
+    """The tokens that the target chooses, one at each node. On a graphics card, those of all nodes are
+    computed at once, with one copy to the host; on a CPU, only those of the nodes that the walk visits."""
+
+    def __init__(self, sampler: Sampler, logits: Tensor, context: Ids[int], tree: TokenTree) -> None:
+        """logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root."""
+        self._sampler = sampler
+        self._logits = logits
+        self._context = context
+        self._tree = tree
+        nodes = [ROOT, *range(len(tree))]
+        self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if logits.is_cuda else {}
+
+    def __call__(self, node: int) -> int:
+        """Return the token chosen at `node`. Raises BadNumbers if the logits there are not finite."""
+        token: int = self._chosen.get(node, MORE_CANDIDATES)
+        if token == MORE_CANDIDATES:
+            (token,) = self._choose([node])
+        if token == MORE_CANDIDATES:
+            (token,) = self._choose([node], candidates=self._logits.shape[-1])
+        if token == NOT_NUMBERS:
+            raise BadNumbers
+        return token
+
+    def _choose(self, nodes: list[int], **how: int) -> list[int]:
+        tree, device = self._tree, self._logits.device
+        paths = [tree.path(node) for node in nodes] if self._sampler.looks_back else [[] for _ in nodes]
+        history = TokenHistory(self._context, [tree.tokens[path].tolist() for path in paths])
+        depths = torch.tensor([0 if node == ROOT else int(tree.depths[node]) for node in nodes])
+        positions = (len(self._context) + depths).to(device)
+        rows = self._logits[torch.tensor(nodes, device=device) + 1]
+        chosen: list[int] = self._sampler.choose(rows, positions, history, **how).tolist()
+        return chosen
+
+
+def accept(choice: Callable[[int], int], tree: TokenTree) -> tuple[list[int], int]:
+    """Walk down from the root, always to the child that the target chooses, until its choice is not a child;
+    return the nodes on the way, without the root, and that last choice."""
+    children = tree.children()
+    accepted: list[int] = []
+    node = ROOT
+    while True:
+        token = choice(node)
+        child = children.get((node, token))
+        if child is None:
+            return accepted, token
+        accepted.append(child)
+        node = child
+
+
+def visible(tree: TokenTree, lanes: Lanes) -> Tensor:
+    """Return which row sees which in a pass over root, tree and lanes, bool [rows, rows]."""
+    rows = 1 + len(tree)
+    mask = torch.zeros(rows + len(lanes), rows + len(lanes), dtype=torch.bool)
+    mask[:rows, :rows] = torch.from_numpy(tree.rows_mask())
+    mask[rows:, rows:] = lanes.visible
+    mask[:, 0] = True
+    return mask
+
+
+def feedback_of(tokens: Ids[int], logits: Tensor, hidden: dict[int, Tensor], needs: Needs) -> Feedback:
+    """Select the results that the drafter needs. logits: [rows, vocabulary] at the rows of `tokens`."""
+    tokens_there, log_probs = best_tokens(logits, needs.top_tokens)
+    return Feedback(
+        torch.tensor(tokens, dtype=torch.int64),
+        tokens_there,
+        log_probs,
+        hidden,
+        torch.empty(0, dtype=torch.int64),
+    )
+
+
+def log_probs_of(logits: Tensor, tokens: Ids[int], count: int) -> list[LogProbs]:
+    """Return the log-probabilities to report at each row. logits: [rows, vocabulary]; tokens: the token
+    chosen at each row; count: number of best tokens to report beside the chosen one."""
+    log_probs = logits.float().log_softmax(-1)
+    chosen = log_probs.gather(-1, torch.tensor(tokens, device=logits.device)[:, None])[:, 0].tolist()
+    best = log_probs.topk(min(count, logits.shape[-1]))
+    tops = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    return [
+        LogProbs(value, list(zip(ids, values, strict=True)))
+        for value, (ids, values) in zip(chosen, tops, strict=True)
+    ]

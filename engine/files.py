@@ -1,0 +1,63 @@
+"""Write files either whole or not at all, even if the process or the machine goes down meanwhile.
+
+Imports nothing else from the engine.
+"""
+
+import errno
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path, single_writer: bool = False) -> Iterator[Path]:
+    """Yield the path of a temporary file, which the block creates, and which replaces `path` after the block.
+
+    The temporary file is beside `path`, in a folder that must exist. Its content is flushed to the disk
+    before it gets its final name. After an error in the block, `path` is unchanged and the temporary file is
+    deleted. single_writer: whether no other process or thread writes `path` at the same time; the temporary
+    file then always has the same name, so that the next attempt overwrites a large file left by a killed
+    process. Raises OSError.
+    """
+    name = f".{path.name}.new" if single_writer else f".{secrets.token_hex(8)}.new"
+    temporary = path.with_name(name)
+    try:
+        yield temporary
+        with temporary.open("r+b") as file:  # Windows flushes only files that are open for writing
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def write_whole(path: Path, data: bytes, single_writer: bool = False) -> None:
+    """Write `data` to the file at `path`. After an error, the file is what it was before.
+
+    single_writer: as for `replacing`. Raises OSError.
+    """
+    with replacing(path, single_writer) as temporary:
+        temporary.write_bytes(data)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush the file names in `folder` to the disk, if the system allows it.
+
+    Windows has no such call, and journals names itself. Some file systems refuse it, and so do folders that
+    this process may not read; then nothing is done. Raises OSError for other errors.
+    """
+    if os.name == "nt":
+        return
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)

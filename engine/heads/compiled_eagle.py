@@ -1,0 +1,144 @@
+"""An EAGLE-3 head beside a compiled target: compiled as the target is, its weights rounded to eight bits.
+
+A head proposes, so rounding its weights changes how often a guess is right, never the text.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import Tensor
+from transformers import LlamaConfig
+from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+
+from engine.compiled.decoder import MOST_ROWS, DecoderShape, Layer
+from engine.compiled.eagle import CompiledEagle, EagleWeights
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK
+from engine.compiled.matrix import quantized
+from engine.compiled.pool import shared_pool
+from engine.heads.eagle import built_from, check_fit, config_of, levels, target_ids
+from engine.heads.files import HeadsFile
+from engine.model.compiled import CACHE_DTYPE, CompiledModel, RotaryTable, seen_slots
+from engine.model.kv_cache import KVCache, head_dim
+from engine.model.rows import Rows
+from engine.sampling import best_tokens
+
+_SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
+_LAYER = "midlayer"
+_MATRICES = {
+    "fuse": "fc.weight",
+    "head": "lm_head.weight",
+    **{name: f"{_LAYER}.self_attn.{name}_proj.weight" for name in "qkvo"},
+    **{name: f"{_LAYER}.mlp.{name}_proj.weight" for name in ("gate", "up", "down")},
+}
+_NORMS = {
+    "last": "norm.weight",
+    "embedding": f"{_LAYER}.input_layernorm.weight",
+    "state": f"{_LAYER}.hidden_norm.weight",
+    "feed": f"{_LAYER}.post_attention_layernorm.weight",
+}
+
+
+def covers(file: HeadsFile, target: CompiledModel) -> bool:
+    """Return whether compiled steps compute all that the head does."""
+    if file.kind != "eagle3":
+        return False
+    config = config_of(file)
+    if file.tensors.keys() - {"d2t", "t2d", _SHARED} != {*_MATRICES.values(), *_NORMS.values()}:
+        return False
+    if config.hidden_size != target.config.hidden_size or config.hidden_act != "silu":
+        return False
+    shapes = _shapes(config)
+    if any(tuple(file.tensors[name].shape) != shapes[key] for key, name in _MATRICES.items()):
+        return False
+    sizes = (config.hidden_size, config.intermediate_size, head_dim(config))
+    whole = not any(rows % LANES for key, (rows, _) in shapes.items() if key != "head")
+    return whole and not any(size % BLOCK for size in sizes)
+
+
+def _shapes(config: LlamaConfig) -> dict[str, tuple[int, int]]:
+    """Return the shapes that the matrices should have."""
+    width, inner = config.hidden_size, config.intermediate_size
+    kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
+    queries, keys = config.num_attention_heads * head_dim(config), kv_heads * head_dim(config)
+    return {
+        **{"q": (queries, 2 * width), "k": (keys, 2 * width), "v": (keys, 2 * width), "o": (width, queries)},
+        **{"gate": (inner, width), "up": (inner, width), "down": (width, inner)},
+        **{"fuse": (width, 3 * width), "head": (config.draft_vocab_size, width)},
+    }
+
+
+class CompiledEagleHead:
+    """An EAGLE-3 head bound to a compiled target. It has the interface of `engine.heads.eagle.EagleHead`."""
+
+    method = "eagle"
+    layers = 1
+
+    def __init__(self, file: HeadsFile, target: CompiledModel, context: int) -> None:
+        """Raises BadCheckpoint or VocabularyMismatch if the head does not fit the target."""
+        self._config = config = config_of(file)
+        check_fit(file, config, target)
+        matrices = {
+            key: quantized(file.tensors[name].read().float().numpy()) for key, name in _MATRICES.items()
+        }
+        norms = {key: file.tensors[name].read().float().numpy() for key, name in _NORMS.items()}
+        with built_from(file):
+            self._rotary = RotaryTable(LlamaRotaryEmbedding(config), [None])
+        kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
+        shape = DecoderShape(
+            *(config.hidden_size, config.intermediate_size, config.num_attention_heads, kv_heads),
+            *(head_dim(config), config.rms_norm_eps, head_dim(config) ** -0.5, self._rotary.pairs),
+        )
+        layer = Layer(
+            *(norms["embedding"], [matrices[name] for name in "qkv"], matrices["o"]),
+            *(norms["feed"], [matrices["gate"], matrices["up"]], matrices["down"]),
+        )
+        weights = EagleWeights(matrices["fuse"], layer, norms["state"], norms["last"], matrices["head"])
+        self._eagle = CompiledEagle(shape, weights, shared_pool())
+        self._target = target
+        self._ids = target_ids(config, file.tensors.get("d2t"))
+        self._context = context
+        self._bound: KVCache | None = None
+        self.hidden_layers = levels(file, target.layers)
+        self.no_states = torch.empty(0, config.hidden_size)
+        self.parameters = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices.values())
+        self.parameters += sum(norm.size for norm in norms.values())
+        self.nbytes = sum(matrix.nbytes for matrix in matrices.values())
+        self.nbytes += sum(norm.nbytes for norm in norms.values())
+        self.nbytes += context * 2 * shape.kv_heads * shape.head_width * CACHE_DTYPE.itemsize
+
+    def new_cache(self) -> KVCache:
+        kv_heads: int = self._config.num_key_value_heads  # type: ignore[assignment]
+        cpu = torch.device("cpu")
+        return KVCache(1, kv_heads, head_dim(self._config), self._context, CACHE_DTYPE, cpu)
+
+    def fuse(self, hidden: Mapping[int, Tensor]) -> Tensor:
+        states = np.concatenate([hidden[layer].numpy() for layer in self.hidden_layers], axis=1)
+        return torch.from_numpy(self._eagle.fuse(states))
+
+    def forward(self, rows: Rows, states: Tensor, cache: KVCache) -> Tensor:
+        count = len(rows)
+        cache.reserve(count)
+        if self._bound is not cache:
+            self._eagle.bind(cache.address, cache.capacity + 1)
+            self._bound = cache
+        tokens, positions, given = rows.tokens.numpy(), rows.positions.numpy(), states.numpy()
+        tail = positions[:0]
+        if rows.visible is not None and cache.tail:  # only their order matters: ancestors come first
+            tail = np.full(cache.tail, positions.min() - 1)
+        seen = seen_slots(rows, positions, tail, cache)
+        guessed = []
+        for start in range(0, count, MOST_ROWS):
+            stop = min(start + MOST_ROWS, count)
+            self._target.embed_into(tokens[start:stop], self._eagle.embeddings[: stop - start])
+            self._eagle.states[: stop - start] = given[start:stop]
+            rotary = self._rotary.at(positions[start:stop])
+            guessed.append(self._eagle.guess(stop - start, seen.piece(start, stop), rotary))
+        cache.extend_tail(count)
+        return torch.from_numpy(guessed[0] if len(guessed) == 1 else np.concatenate(guessed))
+
+    def best(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
+        rows, log_probs = best_tokens(torch.from_numpy(self._eagle.logits(states.numpy())), count)
+        tokens = self._ids[rows]
+        return tokens, log_probs.masked_fill(tokens >= self._target.vocabulary, -torch.inf)

@@ -1,0 +1,107 @@
+"""Choose the interpreter and the packages with which the engine's processes are started.
+
+In a source checkout, the engine uses the running interpreter and its packages. A packaged app ships an
+interpreter with the window's packages only. The engine's other packages, such as the build of torch for this
+machine, form a *runtime*: a folder in the user's data that `engine.runtime` sets up. This module imports
+neither torch nor Qt.
+"""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import SpecExecError
+
+ROOT = Path(__file__).parents[2]
+# The environment variable that tells a process which runtime it runs in. Its value is the runtime's folder.
+RUNTIME_VARIABLE = "SPECEXEC_RUNTIME"
+
+
+class RuntimeMissing(SpecExecError):
+    """The engine's packages are not set up."""
+
+    kind = "runtime_missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """A runtime that has passed its test, as described by its `runtime.json`.
+
+    Attributes: `folder`; `backend`, its name, such as "cuda"; `key`, which identifies the requirement lists
+    the runtime was installed from; `python`, the `python_abi` that its packages are for; `packages`, the
+    folder with the packages.
+    """
+
+    folder: Path
+    backend: str
+    key: str
+    python: str
+
+    @property
+    def packages(self) -> Path:
+        return self.folder / "lib"
+
+
+def requirements_folder() -> Path:
+    """Return the folder with the requirement lists, which exists only in a packaged app."""
+    return ROOT / "requirements"
+
+
+def is_packaged() -> bool:
+    return requirements_folder().is_dir()
+
+
+def runtimes_folder() -> Path:
+    """Return the folder that contains all runtimes."""
+    return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "runtime"
+
+
+def python_abi() -> str:
+    """Return a name for the Python version and the platform, on which compiled packages depend."""
+    return f"{sys.implementation.cache_tag}-{sys.platform}"
+
+
+def current() -> Runtime | None:
+    """Return the runtime in use; None if there is none, or if it is for another Python."""
+    try:
+        name = json.loads((runtimes_folder() / "current.json").read_text("utf-8"))["folder"]
+        folder = runtimes_folder() / name
+        manifest = json.loads((folder / "runtime.json").read_text("utf-8"))
+        runtime = Runtime(folder, manifest["backend"], manifest["key"], manifest["python"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return runtime if runtime.python == python_abi() else None
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs `module` with the engine's packages.
+
+    Raises `RuntimeMissing` if the app is packaged and no runtime is set up.
+    """
+    if not is_packaged():
+        return [sys.executable, "-m", module, *arguments]
+    if entered := os.environ.get(RUNTIME_VARIABLE):
+        return command_in(Path(entered), module, *arguments)
+    if (runtime := current()) is None:
+        raise RuntimeMissing("The engine is not set up yet.", "Open the app and follow the set-up steps.")
+    return command_in(runtime.folder, module, *arguments)
+
+
+def command_in(folder: Path, module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs `module` in the runtime at `folder`."""
+    return [*isolated_python(), "-m", "engine.launch.entry", str(folder), module, *arguments]
+
+
+def isolated_python() -> list[str]:
+    """Return the running interpreter's path, with options that make it ignore the user's Python settings.
+
+    It is never pythonw.exe, which has no console and cannot always write to a pipe.
+    """
+    program = Path(sys.executable)
+    if program.name.lower() == "pythonw.exe":
+        program = program.with_name("python.exe")
+    return [str(program), "-I", "-X", "utf8"]

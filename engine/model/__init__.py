@@ -1,0 +1,1 @@
+"""A causal language model over rows: loading, the forward pass, the KV cache."""

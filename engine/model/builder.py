@@ -1,0 +1,230 @@
+"""Fills transformers' modules with a checkpoint's weights: as plain numbers, packed, or streamed."""
+
+import re
+import sys
+from pathlib import Path
+
+import torch
+from accelerate.utils import set_module_tensor_to_device
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from engine.checkpoints import Checkpoint, Weight
+from engine.checkpoints.grouped import without_zero_biases
+from engine.errors import BadCheckpoint
+from engine.model.interface import Progress
+from engine.quantization import (
+    Experts,
+    Packed,
+    PackedEmbedding,
+    PackedLinear,
+    RowTable,
+    Workspace,
+    format_named,
+    half_split,
+)
+from engine.streaming import (
+    DiskFile,
+    DiskTable,
+    StoredMatrix,
+    Streamer,
+    WeightLimits,
+    link_to,
+    open_files,
+    slot_nbytes,
+)
+
+
+def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
+    """Return a weight as a packed matrix; a vector becomes a matrix of one row. parts: the weight's bytes."""
+    shape = weight.shape if len(weight.shape) == 2 else (1, weight.numel)
+    return Packed(format_named(weight.format), shape, parts, workspace, weight.groups)
+
+
+def unpacked(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Tensor:
+    """Return the whole tensor as plain numbers, in Hugging Face's order. parts: the tensor's bytes."""
+    exact = Workspace(torch.float32, workspace.device)  # so that the sum is rounded once
+    numbers = _matrix(weight, parts, exact if weight.plus else workspace).dense().view(weight.shape)
+    if weight.plus:
+        numbers = (numbers + weight.plus).to(workspace.dtype)
+    return half_split(numbers, weight.rope_heads) if weight.rope_heads else numbers
+
+
+# Names of matrices in the order in which a layer uses them.
+# fmt: off
+_IN_A_LAYER = (
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj",
+    "lm_head",
+)
+# fmt: on
+
+
+def order_of_use(name: str) -> tuple[int, int, int]:
+    """Return a key that sorts names of matrices into the order in which a pass uses them."""
+    layer = re.search(r"layers\.(\d+)\.", name)
+    expert = re.search(r"experts\.(\d+)\.", name)
+    kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
+    return int(layer[1]) if layer else sys.maxsize, int(expert[1]) if expert else -1, kind
+
+
+def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
+    """Return the matrix as a `Packed` of plain numbers, so that it is unpacked only once, here."""
+    name = {torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16"}[workspace.dtype]
+    numbers = unpacked(weight, parts, workspace)
+    return Packed(
+        format_named(name), (len(numbers), numbers.shape[1]), [numbers.view(-1).view(torch.uint8)], workspace
+    )
+
+
+class Builder:
+    """Fills a module built on the meta device with the weights of a checkpoint, one at a time.
+
+    Attributes: `unpacked`, the weights to place as plain numbers, by name; `resident`, the packed matrices
+    whose bytes have to be loaded, by name; `streamer`, which streams the other matrices, or None if there are
+    none.
+    """
+
+    def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
+        self.module = module
+        self.resident: dict[str, StoredMatrix] = {}
+        self.workspace = workspace
+        self.streamer: Streamer | None = None
+        self._files: dict[Path, DiskFile] = {}
+        missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+        self._experts = self._own_experts(missing)
+        self.weights = without_zero_biases(checkpoint.weights, missing)
+        self.unpacked = dict(self.weights)
+        for name, weight in self.weights.items():
+            if name not in missing:
+                raise BadCheckpoint(
+                    f"The tensor {name} does not belong to a {checkpoint.architecture} model.",
+                    "Download the model again.",
+                )
+            if missing[name] != weight.shape:
+                raise BadCheckpoint(
+                    f"The tensor {name} has the shape {weight.shape}; the configuration says "
+                    f"{missing[name]}.",
+                    "The file does not belong to its config.json, or is damaged; download it again.",
+                )
+        self._tied = "lm_head.weight" not in self.weights and module.config.tie_word_embeddings
+        absent = missing.keys() - self.weights.keys() - ({"lm_head.weight"} if self._tied else set())
+        if absent:
+            raise BadCheckpoint(
+                f"The tensor {min(absent)} is missing.", "The file is incomplete; download it again."
+            )
+
+    def pack(self, limits: WeightLimits | None) -> None:
+        """Put packed layers in place of the layers that have matrices. limits: as for load_model."""
+        if limits is not None:
+            spans = (span for weight in self.weights.values() for span in weight.spans)
+            self._files = open_files({span.file: span.modified for span in spans})
+        matrices: dict[str, StoredMatrix] = {}
+        for name in sorted(self.weights, key=order_of_use):
+            owner, _, leaf = name.rpartition(".")
+            weight = self.weights[name]
+            if owner in self._experts:
+                experts, kind, expert = self._experts[owner]
+                matrices[name] = self._stored(weight, order_of_use(name)[:2])
+                experts.place(kind, expert, matrices[name].matrix)
+            elif leaf != "weight":
+                continue
+            elif isinstance(layer := self.module.get_submodule(owner), nn.Linear):
+                matrices |= self._pack_linear(name, layer.bias, weight, limits)
+            elif isinstance(layer, nn.Embedding):
+                matrices |= self._pack_embedding(name, layer, weight, limits)
+            else:
+                continue
+            del self.unpacked[name]
+        if limits is not None:
+            link = link_to(self.workspace.device)
+            self.streamer = Streamer(list(matrices.values()), limits, self._files, link)
+            for experts, _, _ in self._experts.values():
+                experts.mover = self.streamer
+        self.resident = {name: stored for name, stored in matrices.items() if not stored.matrix.mover}
+
+    def place(self, name: str, parts: list[Tensor]) -> None:
+        """Unpack the weight `name`, whose bytes are `parts`, into its layer."""
+        weight = self.weights[name]
+        owner = name.rpartition(".")[0]
+        if owner in self._experts:
+            experts, kind, expert = self._experts[owner]
+            experts.place(kind, expert, as_plain(weight, parts, self.workspace))
+        else:
+            set_module_tensor_to_device(
+                self.module,
+                name,
+                self.workspace.device,
+                unpacked(weight, parts, self.workspace),
+                dtype=self.workspace.dtype,
+            )
+
+    def finish(self, progress: Progress) -> None:
+        """Tie the output head to the embedding if it has no weight of its own, and start streaming.
+        progress: called with the bytes read into the RAM tier so far, and with the bytes it will hold."""
+        if self._tied and not isinstance(self.module.lm_head, PackedLinear):
+            self.module.lm_head.weight = self.module.get_input_embeddings().weight
+        if self.streamer:
+            self.streamer.start(progress)
+        self.module.to(self.workspace.device)  # type: ignore[arg-type]  # the rotary frequencies
+
+    def close(self) -> None:
+        """Close the files and the streamer that `pack` has opened."""
+        if self.streamer:
+            self.streamer.close()
+        else:
+            for file in self._files.values():
+                file.close()
+
+    def _stored(self, weight: Weight, expert: tuple[int, int] | None = None) -> StoredMatrix:
+        return StoredMatrix(_matrix(weight, [], self.workspace), weight.spans, expert)
+
+    def _pack_linear(
+        self, name: str, bias: nn.Parameter | None, weight: Weight, limits: WeightLimits | None
+    ) -> dict[str, StoredMatrix]:
+        """Replace one linear layer; return its matrices by name. limits: as for load_model; if they are set,
+        a matrix larger than a slot of the streamer is cut into several."""
+        cut = [weight] if limits is None else weight.cut(slot_nbytes(limits.device_nbytes))
+        pieces = [self._stored(piece) for piece in cut]
+        linear = PackedLinear([piece.matrix for piece in pieces], bias, weight.rope_heads)
+        self.module.set_submodule(name.rpartition(".")[0], linear)
+        return {f"{name}[{number}]" if number else name: piece for number, piece in enumerate(pieces)}
+
+    def _pack_embedding(
+        self, name: str, layer: nn.Embedding, weight: Weight, limits: WeightLimits | None
+    ) -> dict[str, StoredMatrix]:
+        """Replace the embedding; return the matrices by name. If there are limits, the table stays on the
+        disk, and an output head that is tied to the embedding is streamed as a separate matrix."""
+        table = self._stored(weight)
+        if limits is None:
+            rows: RowTable = table.matrix
+            matrices = {name: table}
+            if self._tied:
+                self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
+        else:
+            rows = DiskTable(table, self._files[weight.spans[0].file])
+            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self._tied else {}
+        embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
+        self.module.set_submodule(name.rpartition(".")[0], embedding)
+        return matrices
+
+    def _own_experts(self, missing: dict[str, tuple[int, ...]]) -> dict[str, tuple[Experts, str, int]]:
+        """Put an `Experts` in place of each module that holds its experts in 3-D parameters; in `missing`,
+        put the matrices of each expert in place of these parameters. Return a dictionary: name of a matrix ->
+        (module, kind, number of the expert)."""
+        places: dict[str, tuple[Experts, str, int]] = {}
+        for path, old in list(self.module.named_modules()):
+            if not hasattr(old, "gate_up_proj") or not hasattr(old, "num_experts"):
+                continue
+            count, twice, width = missing.pop(f"{path}.gate_up_proj")
+            del missing[f"{path}.down_proj"]
+            new = Experts(old.act_fn)
+            self.module.set_submodule(path, new)
+            for expert in range(count):
+                for kind, shape in (
+                    ("gate_proj", (twice // 2, width)),
+                    ("up_proj", (twice // 2, width)),
+                    ("down_proj", (width, twice // 2)),
+                ):
+                    places[f"{path}.{expert}.{kind}"] = (new, kind, expert)
+                    missing[f"{path}.{expert}.{kind}.weight"] = shape
+        return places

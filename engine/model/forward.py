@@ -1,0 +1,232 @@
+"""One forward pass over rows: transformers' decoder layers with rows, masks and a cache of our own.
+
+A row is a token with a position and the set of cached slots and other rows that it sees. Rows come from a
+token tree or from a piece of the prompt; this module treats both alike, and depends neither on where
+weights come from nor on the text.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface, PreTrainedModel
+from transformers.configuration_utils import PretrainedConfig
+
+from engine.model.graphs import CudaRecorder, Graphs
+from engine.model.interface import Model, OutputHead, Progress, no_progress
+from engine.model.kv_cache import AddressedSlots, KVCache, head_dim
+from engine.model.rows import ROWS_PER_PIECE, Output, Rows, Visibility
+from engine.quantization import Mover, PackedLinear, packed_in
+
+
+def _attend(
+    module: nn.Module,
+    query: Tensor,  # [1, heads, rows, head_dim]
+    key: Tensor,  # [1, kv_heads, keys, head_dim]
+    value: Tensor,
+    attention_mask: Visibility,
+    scaling: float,
+    dropout: float = 0.0,
+    sliding_window: int | None = None,
+    softcap: float | None = None,
+    **others: object,
+) -> tuple[Tensor, None]:
+    """Compute attention; transformers calls this function. Query heads that share a key head are folded into
+    the rows of one head, so that keys are not repeated."""
+    heads, rows, width = query.shape[1:]
+    kv_heads = key.shape[1]
+    group = heads // kv_heads
+    output = query.new_empty(1, rows, heads, width)
+    for start in range(0, rows, ROWS_PER_PIECE):
+        stop = min(start + ROWS_PER_PIECE, rows)
+        mask = attention_mask.mask(start, stop, sliding_window, group, query.dtype)
+        keys = key.shape[2] if mask is None else mask.shape[1]
+        folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
+        if softcap is None:
+            piece = nn.functional.scaled_dot_product_attention(
+                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=mask, scale=scaling
+            )
+        else:
+            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling, softcap)
+        output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
+    return output, None
+
+
+def _capped_attention(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, cap: float
+) -> Tensor:
+    """Return softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2). torch's attention
+    has no cap. The arguments are those of `scaled_dot_product_attention`; `mask` is added to the scores."""
+    scores = (query @ key.transpose(2, 3)).mul_(scale / cap).tanh_().mul_(cap)
+    if mask is not None:
+        scores += mask
+    return scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype) @ value
+
+
+ATTENTION = "specexec"
+AttentionInterface.register(ATTENTION, _attend)
+
+
+class TorchModel(Model):
+    """A model whose passes are run by torch, on any device.
+
+    Attribute: `graphs`, the CUDA graphs for small passes; None if not all weights are on a CUDA device, or if
+    the model is a mixture of experts.
+    """
+
+    def __init__(
+        self,
+        module: PreTrainedModel,
+        config: PretrainedConfig,
+        dtype: torch.dtype,
+        device: torch.device,
+        vocabulary: int | None = None,
+        packed: bool = False,
+        mover: Mover | None = None,
+    ) -> None:
+        """module: transformers' ...ForCausalLM with the attention implementation ATTENTION, its weights in
+        place and its rotary frequencies fixed (`engine.model.rope`).
+
+        dtype, device: those of states, keys, values and logits.
+        vocabulary: number of tokens, if the output head is padded to more rows; the padding gets no logits.
+        packed: whether matrices are kept as stored. mover: fetches matrices that are not in memory; it is
+        closed with the model.
+        """
+        self.config = config
+        self.module = module.eval()  # type: ignore[no-untyped-call]
+        self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
+        self._head: Any = module.lm_head
+        self.layers = len(self._body.layers)
+        # Gemma 3: local and global layers have different rotary frequencies.
+        by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
+        self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
+        self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
+        rows: int = config.vocab_size
+        self.vocabulary = min(rows, vocabulary or rows)
+        self.dtype = dtype
+        self.device = device
+        weights = list(module.parameters())  # each once, even if the head is tied to the embedding
+        self._packed = packed_in(module)
+        self.mover = mover
+        self.packed = packed
+        self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
+        self.graphs: Graphs | None = None
+        if device.type == "cuda" and mover is None and not is_mixture(module):
+            self.graphs = Graphs(CudaRecorder(device), [matrix.workspace for matrix in self._packed])
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of weights on the device, including the workspaces that packed ones are unpacked into."""
+        workspaces = {id(matrix.workspace): matrix.workspace for matrix in self._packed}
+        return (
+            self._unpacked_nbytes
+            + sum(matrix.nbytes for matrix in self._packed if not matrix.mover)
+            + (self.mover.nbytes if self.mover else 0)
+            + sum(workspace.nbytes for workspace in workspaces.values())
+        )
+
+    def new_cache(self, capacity: int) -> KVCache:
+        config = self.config
+        return KVCache(
+            self.layers, config.num_key_value_heads, head_dim(config), capacity, self.dtype, self.device
+        )
+
+    @torch.inference_mode()
+    def embed(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self._body.embed_tokens(tokens)
+        return states
+
+    def output_head(self) -> OutputHead:
+        return ResidentHead(self)
+
+    @torch.inference_mode()
+    def forward(
+        self,
+        rows: Rows,
+        cache: KVCache,
+        tail_positions: Tensor | None = None,
+        logits_for: slice = slice(None),
+        hidden_layers: Sequence[int] = (),
+        progress: Progress = no_progress,
+    ) -> Output:
+        cache.reserve(len(rows))
+        if tail_positions is None:
+            tail_positions = rows.positions[:0]
+        output = None
+        if self.graphs is not None:
+            output = self.graphs.forward(rows, cache, tail_positions, logits_for, hidden_layers, self._run)
+        if output is not None:
+            progress(self.layers, self.layers)  # a replayed pass is one chunk
+        else:
+            last = int(rows.positions.max())
+            rows, tail_positions = rows.to(self.device), tail_positions.to(self.device)
+            visibility = Visibility(rows, last, cache.length, tail_positions)
+            output = self._run(rows, visibility, cache, hidden_layers, logits_for, progress)
+        cache.extend_tail(len(rows))
+        return output
+
+    def _run(
+        self,
+        rows: Rows,
+        visibility: Visibility,
+        cache: KVCache | AddressedSlots,
+        hidden_layers: Sequence[int],
+        logits_for: slice = slice(None),
+        progress: Progress = no_progress,
+    ) -> Output:
+        """Run the pass of `forward` for rows on the model's device; do not extend the cache's tail."""
+        position_ids = rows.positions[None]
+        state = self._body.embed_tokens(rows.tokens[None])
+        rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
+        hidden: dict[int, Tensor] = {}
+        index = 0
+        if self.mover:
+            self.mover.on_chunk = lambda: progress(index, self.layers)
+        for index, layer in enumerate(self._body.layers):
+            progress(index, self.layers)
+            state = layer(
+                state,
+                attention_mask=visibility,
+                position_ids=position_ids,
+                past_key_values=cache,
+                position_embeddings=rotary[self._rotary_kinds[index]],
+            )
+            if index in hidden_layers:
+                hidden[index] = state[0]
+        progress(self.layers, self.layers)
+        if self.layers in hidden_layers:
+            hidden[self.layers] = self._body.norm(state[0])
+            read = hidden[self.layers][logits_for]
+        else:
+            read = self._body.norm(state[0, logits_for])
+        logits: Tensor = self._head(read)[:, : self.vocabulary]
+        if self._logit_cap is not None:
+            logits = (logits / self._logit_cap).tanh() * self._logit_cap
+        return Output(logits, hidden)
+
+
+class ResidentHead(OutputHead):
+    """The output head of a `TorchModel`; if it is streamed, a copy of it in memory: guesses need the head out
+    of turn, many times per pass."""
+
+    def __init__(self, model: TorchModel) -> None:
+        own: Any = model.module.get_output_embeddings()
+        self._head: Any = own
+        self.nbytes = 0
+        if isinstance(own, PackedLinear) and any(weight.mover for weight in own.weights):
+            weights = [weight.copied() for weight in own.weights]
+            self._head = PackedLinear(weights, own.bias, own.rope_heads)
+            self.nbytes = sum(weight.nbytes for weight in weights)
+        self._vocabulary = model.vocabulary
+        self._cap: float | None = getattr(model.config, "final_logit_softcapping", None)
+
+    def __call__(self, states: Tensor) -> Tensor:
+        logits: Tensor = self._head(states)[:, : self._vocabulary]
+        return logits if self._cap is None else (logits / self._cap).tanh() * self._cap
+
+
+def is_mixture(module: nn.Module) -> bool:
+    """Return whether `module` is a mixture of experts. If so, the host has to read which experts the data
+    selects."""
+    return any(hasattr(part, "num_experts") for part in module.modules())

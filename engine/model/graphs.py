@@ -1,0 +1,176 @@
+"""CUDA graphs for small passes: recorded once and replayed, so that kernels are not launched one by one.
+
+A recording repeats the same kernels on the same addresses. So rows are padded to a few sizes, keys are read
+in buckets, and data that changes from pass to pass lies in fixed buffers that the host fills. Independent of
+layers and weights: the caller supplies the function that runs a pass.
+"""
+
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor
+
+from engine.model.kv_cache import AddressedSlots, KVCache
+from engine.model.rows import Output, Rows, Visibility
+from engine.quantization import Workspace
+
+_log = logging.getLogger(__name__)
+
+# Numbers of rows to which passes are padded. Larger products are bound by arithmetic, not by kernel launches.
+ROWS = (1, 4, 16, 32, 64)
+# Number of keys in the smallest bucket. Every further bucket is twice as large, the last as large as the
+# cache.
+KEYS = 256
+
+# A pass over all rows; the last argument is `hidden_layers`.
+Run = Callable[[Rows, Visibility, AddressedSlots, Sequence[int]], Output]
+# Records a function. Returns another one, which repeats the same kernels on the same buffers, and the output,
+# which every repetition overwrites.
+Recorder = Callable[[Callable[[], Output]], tuple[Callable[[], None], Output]]
+
+
+class Inputs:
+    """The buffers that a recorded pass reads, on `device`.
+
+    Attributes: `rows`, `size` rows, each of which can see `keys` cache slots; `slots`, the cache slots to
+    which the rows are written, int64 [size]; `key_positions`, the position of the token in each of the `keys`
+    slots, int64 [keys].
+    """
+
+    def __init__(self, size: int, keys: int, device: torch.device) -> None:
+        self._numbers = torch.zeros(3 * size + keys, dtype=torch.int64, device=device)
+        self._seen = torch.zeros(size, keys, dtype=torch.bool, device=device)
+        place = self._numbers[: 3 * size].view(3, size)
+        self.rows = Rows(place[0], place[1], self._seen)
+        self.slots = place[2]
+        self.key_positions = self._numbers[3 * size :]
+
+    def fill(self, rows: Rows, cache: KVCache, tail_positions: Tensor) -> None:
+        """Copy the rows of the next pass into the buffers. rows and tail_positions must be on the CPU. Rows
+        of padding repeat the last row and are written to the spare slot, which is never read."""
+        size, keys = self._seen.shape
+        count, start = len(rows), cache.length + cache.tail
+        stop = start + count
+        padding = size - count
+        slots = torch.arange(start, start + size)
+        slots[count:] = cache.capacity
+        key_positions = torch.arange(keys)
+        key_positions[cache.length : cache.length + len(tail_positions)] = tail_positions
+        key_positions[start:stop] = rows.positions
+        last = [values[-1:].expand(padding) for values in (rows.tokens, rows.positions)]
+        numbers = torch.cat([rows.tokens, last[0], rows.positions, last[1], slots, key_positions])
+        seen = torch.zeros(size, keys, dtype=torch.bool)
+        seen[:, : cache.length] = True
+        seen[:count, cache.length : stop] = rows.among(0, count)
+        seen[count:] = seen[count - 1]
+        for buffer, values in ((self._numbers, numbers), (self._seen, seen)):
+            # The host does not wait for a copy from pinned memory, which torch reuses only after the copy.
+            buffer.copy_(values.pin_memory() if buffer.is_cuda else values, non_blocking=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """One recorded pass. workspaces: the memory into which it unpacks packed weights. The model may allocate
+    larger workspaces later; this pass keeps using its own."""
+
+    inputs: Inputs
+    replay: Callable[[], None]
+    output: Output
+    workspaces: list[Tensor]
+
+
+class Graphs:
+    """The recorded passes of one model whose weights are all on its device."""
+
+    def __init__(self, record: Recorder, workspaces: Sequence[Workspace]) -> None:
+        """record: records a pass. workspaces: those into which the model's packed weights are unpacked."""
+        self._record = record
+        self._workspaces = workspaces
+        # Cache -> (rows, keys, hidden layers) -> recording. A recording works only with its own cache,
+        # because it contains the cache's address.
+        self._recordings: WeakKeyDictionary[KVCache, dict[tuple[int, int, tuple[int, ...]], Recording]] = (
+            WeakKeyDictionary()
+        )
+        self._works = True
+
+    def forward(
+        self,
+        rows: Rows,
+        cache: KVCache,
+        tail_positions: Tensor,
+        logits_for: slice,
+        hidden_layers: Sequence[int],
+        run: Run,
+    ) -> Output | None:
+        """Run a pass as Model.forward does, but do not extend the cache's tail. Returns None if there are too
+        many rows or the device cannot record."""
+        if len(rows) > ROWS[-1] or not self._works:
+            return None
+        size = next(size for size in ROWS if size >= len(rows))
+        keys = bucket(cache.length + cache.tail + len(rows), cache.capacity)
+        recordings = self._recordings.setdefault(cache, {})
+        recording = recordings.get(kind := (size, keys, tuple(hidden_layers)))
+        inputs = recording.inputs if recording else Inputs(size, keys, cache.device)
+        host = torch.device("cpu")
+        inputs.fill(rows.to(host), cache, tail_positions.to(host))
+        cache.clear_behind(len(rows))
+        if recording is None:
+            try:
+                recording = self._recorded(inputs, cache.addressed(inputs.slots, keys), hidden_layers, run)
+            except RuntimeError as error:
+                _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
+                self._works = False
+                return None
+            recordings[kind] = recording
+        recording.replay()
+
+        # The next replay overwrites the recording's output.
+        hidden = {layer: states[: len(rows)].clone() for layer, states in recording.output.hidden.items()}
+        return Output(recording.output.logits[: len(rows)][logits_for].clone(), hidden)
+
+    def _recorded(
+        self, inputs: Inputs, cache: AddressedSlots, hidden_layers: Sequence[int], run: Run
+    ) -> Recording:
+        def work() -> Output:
+            # All slots count as tail, so that masks do not depend on the number of committed slots.
+            visibility = Visibility(inputs.rows, sys.maxsize, 0, inputs.key_positions)
+            return run(inputs.rows, visibility, cache, hidden_layers)
+
+        replay, output = self._record(work)
+        return Recording(inputs, replay, output, [workspace.take(0) for workspace in self._workspaces])
+
+
+def bucket(keys: int, capacity: int) -> int:
+    """Return the number of slots in the bucket that a pass reads if it needs `keys` slots."""
+    size = KEYS
+    while size < keys:
+        size *= 2
+    return min(size, capacity)
+
+
+class CudaRecorder:
+    """The `Recorder` for a CUDA device. All recordings share one memory pool, as only one at a time is
+    replayed."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._pool = torch.cuda.graph_pool_handle()
+
+    def __call__(self, work: Callable[[], Output]) -> tuple[Callable[[], None], Output]:
+        current = torch.cuda.current_stream(self._device)
+        self._stream.wait_stream(current)
+        with torch.cuda.stream(self._stream):
+            work()  # compiles kernels and allocates workspaces; neither can be recorded
+            graph = torch.cuda.CUDAGraph()
+            # Other threads keep using the device: one may be streaming another model's weights.
+            with torch.cuda.graph(
+                graph, pool=self._pool, stream=self._stream, capture_error_mode="thread_local"
+            ):
+                output = work()
+        current.wait_stream(self._stream)
+        return graph.replay, output

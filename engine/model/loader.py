@@ -1,0 +1,227 @@
+"""Loads a checkpoint as a model on its compute device. Defines the supported architectures; independent of
+file formats."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import psutil
+import torch
+from accelerate import init_empty_weights
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers.configuration_utils import PretrainedConfig
+
+from engine.checkpoints import Checkpoint, Span
+from engine.compiled.layout import LAYOUTS
+from engine.compiled.product import prepare_products
+from engine.errors import BadCheckpoint, DeviceUnavailable, OutOfMemory, SpecExecError, UnsupportedModel
+from engine.model.builder import Builder
+from engine.model.compiled import CompiledModel, covers
+from engine.model.forward import ATTENTION, TorchModel
+from engine.model.interface import Model, Progress, no_progress
+from engine.model.kv_cache import row_nbytes
+from engine.model.reader import read_ahead
+from engine.model.rope import fix_rope
+from engine.quantization import Workspace, format_named
+from engine.streaming import WeightLimits
+
+ARCHITECTURES = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3")
+
+
+def choose_device(requested: str) -> torch.device:
+    """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if there is no CUDA
+    device but one is requested."""
+    if requested == "cuda" and not torch.cuda.is_available():
+        raise DeviceUnavailable(
+            "No CUDA device is available.",
+            "Use --device cpu, or install the CUDA build of torch and a current driver.",
+        )
+    return torch.device("cuda" if requested != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def choose_dtype(requested: str, device: torch.device) -> torch.dtype:
+    """Return the dtype. requested: auto, float32, bfloat16 or float16; auto stands for the smallest dtype
+    that the device multiplies at full speed."""
+    if requested != "auto":
+        return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[requested]
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
+
+
+def load_model(
+    checkpoint: Checkpoint,
+    dtype: torch.dtype,
+    device: torch.device,
+    progress: Progress,
+    context: int,
+    vocabulary: int | None = None,
+    packed: bool = False,
+    limits: WeightLimits | None = None,
+    layer_progress: Progress = no_progress,
+) -> TorchModel:
+    """Build the model and load its weights.
+
+    context: maximum number of tokens in a text; the rotary frequencies may depend on it. vocabulary: as for
+    TorchModel. packed: whether matrices are kept as stored and unpacked at each product, instead of once.
+    limits: bytes that resident matrices may take; if there are limits, all matrices are kept as stored, and
+    those that are not resident are streamed from RAM and from the files. progress: called with the bytes read
+    and the bytes in total; may end the loading by raising. layer_progress: called with the number of complete
+    layers and of layers to load.
+
+    Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
+    small; StreamBroken if streaming fails."""
+    config, module = _empty_module(checkpoint)
+    workspace = Workspace(dtype, device)
+    builder = Builder(module, checkpoint, workspace)
+    try:
+        if packed or limits is not None:
+            builder.pack(limits)
+        wanted = {name: (weight.format, weight.spans) for name, weight in builder.unpacked.items()}
+        wanted |= {
+            name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
+        }
+        for name, parts in _read_layers(wanted, progress, layer_progress):
+            on_device = [part.to(device) for part in parts]
+            if name in builder.resident:
+                builder.resident[name].matrix.parts = on_device
+            else:
+                builder.place(name, on_device)
+        builder.finish(progress)
+        with built_from(checkpoint):
+            fix_rope(module, config, context)
+    except BaseException:
+        builder.close()
+        raise
+    keeps = packed or limits is not None
+    return TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer)
+
+
+def load_compiled(
+    checkpoint: Checkpoint,
+    progress: Progress,
+    context: int,
+    vocabulary: int | None = None,
+    layer_progress: Progress = no_progress,
+) -> CompiledModel | None:
+    """Load a model whose weights all stay in RAM, to compute on the CPU at their packed size. Return None if
+    compiled steps do not cover the model. The arguments and errors are those of load_model."""
+    config, module = _empty_module(checkpoint)
+    weights = Builder(module, checkpoint, Workspace(torch.float32, torch.device("cpu"))).weights
+    if not covers(module, config, weights):
+        return None
+    with built_from(checkpoint):
+        fix_rope(module, config, context)
+    wanted = {name: (weight.format, weight.spans) for name, weight in weights.items()}
+    read = _read_layers(wanted, progress, layer_progress)
+    return CompiledModel(module, config, ((name, weights[name], parts) for name, parts in read), vocabulary)
+
+
+def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
+    """Return the checkpoint's configuration and transformers' module for it, without weights."""
+    config = model_config(checkpoint)
+    _check_layers(checkpoint, config)
+    with built_from(checkpoint), init_empty_weights(include_buffers=False):
+        module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
+    return config, module
+
+
+def _read_layers(
+    wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress, layer_progress: Progress
+) -> Iterator[tuple[str, list[torch.Tensor]]]:
+    """Yield the name and the bytes of each wanted weight, as `read_ahead` does. progress, layer_progress: as
+    for load_model; a weight is complete when the next one is asked for."""
+    left = Counter(filter(None, map(_layer, wanted)))
+    layers = len(left)
+    for name, parts in read_ahead(wanted, progress):
+        yield name, parts
+        left[_layer(name)] -= 1
+        layer_progress(layers - sum(number > 0 for number in left.values()), layers)
+
+
+_THREADS = torch.get_num_threads()
+
+
+def share_cores(models: Sequence[Model]) -> None:
+    """Give torch one thread if compiled programs run all `models`: after an operation its threads spin on the
+    cores for a while."""
+    torch.set_num_threads(1 if all(isinstance(model, CompiledModel) for model in models) else _THREADS)
+
+
+def prepare(checkpoint: Checkpoint, dtype: torch.dtype, compiled: bool = False) -> None:
+    """Compile the kernels for the checkpoint's formats, or read them from the cache: those that multiply
+    tiles if `compiled` is set, else those that unpack. Raises UnsupportedModel if a format is unknown."""
+    for name in sorted({weight.format for weight in checkpoint.weights.values()}):
+        if compiled and name in LAYOUTS:
+            prepare_products(name)
+        else:
+            format_named(name).prepare(dtype)
+
+
+def free_nbytes(device: torch.device) -> int:
+    """Return the number of bytes of memory that are free on the device now."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    available: int = psutil.virtual_memory().available
+    return available
+
+
+def check_context(
+    checkpoints: Sequence[Checkpoint], context: int, dtype: torch.dtype, device: torch.device
+) -> None:
+    """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
+    tokens. The hint names a context that fits."""
+    row = sum(row_nbytes(model_config(checkpoint), dtype) for checkpoint in checkpoints)
+    free = free_nbytes(device)
+    if context * row > free:
+        raise OutOfMemory(
+            f"The KV cache of {context:,} tokens takes {context * row / 2**30:.1f} GiB; "
+            f"{free / 2**30:.1f} GiB are free.",
+            f"Choose a context of {max(16, int(0.9 * free) // row):,} tokens or fewer (--context).",
+        )
+
+
+def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
+    if checkpoint.architecture not in ARCHITECTURES:
+        raise UnsupportedModel(
+            f"Models of the architecture “{checkpoint.architecture[:40]}” are not supported.",
+            f"Supported: {', '.join(ARCHITECTURES)}.",
+        )
+    with built_from(checkpoint):
+        config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+    return config
+
+
+def _layer(name: str) -> str:
+    """Return the number of the layer to which the weight `name` belongs, or "" if it is outside the
+    layers."""
+    return name.split(".")[2] if name.startswith("model.layers.") else ""
+
+
+def _check_layers(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
+    """Raise BadCheckpoint unless files and configuration have the same number of layers.
+
+    Called before the model is built: building a layer takes milliseconds, and a configuration may name any
+    number of layers."""
+    layers = set(filter(None, map(_layer, checkpoint.weights)))
+    if len(layers) != config.num_hidden_layers:
+        raise BadCheckpoint(
+            f"{checkpoint.path.name} has {len(layers)} layers; the configuration says "
+            f"{config.num_hidden_layers}.",
+            "The file does not belong to its config.json, or is damaged; download it again.",
+        )
+
+
+@contextmanager
+def built_from(checkpoint: Checkpoint) -> Iterator[None]:
+    """Turn the many errors with which transformers rejects an invalid configuration into BadCheckpoint."""
+    try:
+        yield
+    except SpecExecError:
+        raise
+    except Exception as error:
+        raise BadCheckpoint(
+            f"The configuration of {checkpoint.path.name} is not one of a {checkpoint.architecture} model: "
+            f"{str(error)[:400]}",
+            "Download the model again, or choose another.",
+        ) from error

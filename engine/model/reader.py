@@ -1,0 +1,51 @@
+"""Reads and checks the bytes of weights, a few tensors ahead of their use."""
+
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Span, read_span
+from engine.model.interface import Progress
+from engine.quantization import check_valid
+
+# Number of tensors that are read ahead of the one in use.
+_READERS = min(4, os.cpu_count() or 1)
+
+
+def read_ahead(
+    wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress
+) -> Iterator[tuple[str, list[Tensor]]]:
+    """Yield the name and the bytes of each wanted tensor, in the order of the files.
+
+    wanted: name -> (format, spans of the file). progress: called with the bytes done and the bytes in total.
+    Raises BadCheckpoint if a file is truncated or weights are invalid (`Format.valid`).
+    """
+    total = sum(span.nbytes for _, spans in wanted.values() for span in spans)
+    done = 0
+    order = sorted(
+        wanted, key=lambda name: (wanted[name][1][0].file, wanted[name][1][0].offset), reverse=True
+    )
+    pool = ThreadPoolExecutor(_READERS)
+    try:
+        running: list[tuple[str, Future[list[Tensor]]]] = []
+        while order or running:
+            while order and len(running) <= _READERS:
+                name = order.pop()
+                running.append((name, pool.submit(_read, name, *wanted[name])))
+            name, future = running.pop(0)
+            progress(done, total)
+            parts = future.result()
+            yield name, parts
+            done += sum(part.nbytes for part in parts)
+        progress(total, total)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[Tensor]:
+    parts = [torch.from_numpy(read_span(span)) for span in spans]
+    check_valid(stored_as, parts, f"The tensor {name} of {spans[0].file.name}")
+    return parts

@@ -1,0 +1,217 @@
+"""Outlines of models: how many weights their parts have, and how many bytes these take as stored.
+
+An outline is read from the header of a checkpoint, or taken from the catalogue if the model does not exist
+locally.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import catalog
+from engine.catalog import CatalogModel, Expectation, Variant, sizes
+from engine.checkpoints import Checkpoint, Weight, open_checkpoint
+from engine.errors import ModelNotFound
+from engine.planner.acceptance import Acceptance, acceptance
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The sizes of a model's parts.
+
+    Attributes: `name`: the id or path by which the model was looked up; `file`: the name of the model's
+    file or folder, which does not depend on how the model was looked up.
+    In stored bytes: `layers`: each layer; `head`; `embedding`; `uncut`: the largest matrix that can only be
+    moved whole, 0 if there is none.
+    In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
+    and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
+    In tokens: `vocabulary`; `context`.
+    `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
+    one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products.
+    """
+
+    name: str
+    file: str
+    layers: tuple[int, ...]
+    head: int
+    embedding: int
+    tied: bool
+    layer_weights: int
+    active: float
+    table_weights: int
+    kv_row: int
+    hidden: int
+    widest: int
+    vocabulary: int
+    context: int
+    packed: bool
+    uncut: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all weights as stored."""
+        return sum(self.layers) + self.head + (0 if self.tied else self.embedding)
+
+    @property
+    def weights(self) -> int:
+        """Number of weights."""
+        return self.layer_weights + self.table_weights * (1 if self.tied else 2)
+
+    def touched(self, rows: int) -> float:
+        """Return the expected share of the layers' weights that a pass over `rows` rows uses."""
+        return float(1 - (1 - self.active) ** rows)
+
+
+@dataclass(frozen=True, slots=True)
+class PairOutline:
+    """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
+    None, that of trees grown by a drafter without a model."""
+
+    target: Outline
+    draft: Outline | None
+    acceptance: Acceptance
+
+
+def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
+    """Return the outline of a catalogue model in one of its variants."""
+    table = model.vocabulary * model.hidden
+    tables = table * (1 if model.tied else 2)
+    layer_weights = sizes.parameters(model) - tables
+    own_head = sizes.head_nbytes(model, variant)
+    embedding = sizes.embedding_nbytes(model, variant)
+    intermediate = variant.intermediate or model.intermediate
+    return Outline(
+        name=variant.id,
+        file=variant.file or variant.repository.rpartition("/")[2],
+        layers=tuple(sizes.layer_nbytes(model, variant, layer).total for layer in range(model.layers)),
+        head=own_head or embedding,
+        embedding=embedding,
+        tied=not own_head,
+        layer_weights=layer_weights,
+        active=(sizes.active_parameters(model) - tables) / layer_weights,
+        table_weights=table,
+        kv_row=sizes.kv_row_nbytes(model, itemsize=1),
+        hidden=model.hidden,
+        widest=intermediate,
+        vocabulary=model.vocabulary,
+        context=model.context,
+        packed=variant.format != "16-bit",
+        # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
+        uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
+    )
+
+
+def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
+    """Return the outline of a model that exists locally. name: the id or path it was looked up by."""
+    config, weights = checkpoint.config, checkpoint.weights
+    layers: dict[int, int] = {}
+    layer_weights = expert_weights = 0
+    for key, weight in weights.items():
+        if found := re.match(r"model\.layers\.(\d+)\.", key):
+            layers[int(found[1])] = layers.get(int(found[1]), 0) + weight.nbytes
+            layer_weights += weight.numel
+            expert_weights += weight.numel if ".experts." in key else 0
+    table = weights["model.embed_tokens.weight"]
+    vocabulary, hidden = table.shape
+    head = weights.get("lm_head.weight")
+    experts = config.get("num_local_experts") or config.get("num_experts") or 1
+    idle = expert_weights * (1 - (config.get("num_experts_per_tok") or experts) / experts)
+    matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
+    return Outline(
+        name=name,
+        file=checkpoint.path.name,
+        layers=tuple(layers[number] for number in sorted(layers)),
+        head=(head or table).nbytes,
+        embedding=table.nbytes,
+        tied=head is None,
+        layer_weights=layer_weights,
+        active=1 - idle / layer_weights,
+        table_weights=table.numel,
+        kv_row=2 * len(layers) * _kv_width(weights),
+        hidden=hidden,
+        widest=max(weight.shape[0] for weight in matrices),
+        vocabulary=vocabulary,
+        context=config.get("max_position_embeddings") or 2048,
+        packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
+        uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
+    )
+
+
+def _kv_width(weights: dict[str, Weight]) -> int:
+    """Return how many numbers the keys of one token have in one layer."""
+    attention = "model.layers.0.self_attn."
+    if keys := weights.get(f"{attention}k_proj.weight"):
+        return keys.shape[0]
+    fused, output = weights[f"{attention}qkv_proj.weight"], weights[f"{attention}o_proj.weight"]
+    return (fused.shape[0] - output.shape[1]) // 2
+
+
+def pair_named(target: str, draft: str) -> PairOutline:
+    """Return the outlines of a pair. target, draft: ids or paths. draft may also be "none", or "auto", which
+    is the draft that a chat would use, or the catalogue's best if the target does not exist locally.
+
+    Raises SpecExecError if a model cannot be found or opened.
+    """
+    outline = outline_named(target)
+    name = catalog.draft_for(target) if draft == "auto" else draft
+    if name is None and not _is_local(target):
+        name = _catalogued_draft(outline)
+    return pair_of(outline, None if name in (None, "none") else outline_named(name))
+
+
+def pair_of(target: Outline, draft: Outline | None) -> PairOutline:
+    """Return the outlines as a pair, with the acceptance that follows from the catalogue's expectations."""
+    if draft is None:
+        return PairOutline(target, None, acceptance(0))
+    return PairOutline(target, draft, acceptance(draft.weights, expectations(target, draft)))
+
+
+def expectations(target: Outline, draft: Outline) -> Sequence[Expectation]:
+    """Return the catalogue's expectations of the pair; empty if it has none."""
+    models = _model_of(target), _model_of(draft)
+    known = catalog.catalog().pairs
+    return next((pair.expectations for pair in known if (pair.target, pair.draft) == models), ())
+
+
+def outline_named(name: str) -> Outline:
+    """Return the outline of the model with this id or path.
+
+    Raises ModelNotFound if there is no such model; the errors of `open_checkpoint` if it cannot be opened.
+    """
+    try:
+        return checkpoint_outline(open_checkpoint(catalog.resolve(name)), name)
+    except ModelNotFound:
+        if name in catalog.entries():
+            return catalogued(name)
+        if name in catalog.catalog().models:
+            return catalogued(catalog.catalog().models[name].variants[0].id)
+        raise
+
+
+def catalogued(id: str) -> Outline:
+    """Return the outline of the variant with this id; it is taken from the catalogue only."""
+    variant = catalog.entries()[id]
+    return variant_outline(catalog.catalog().models[variant.model], variant)
+
+
+def smallest_form(model: str) -> Variant:
+    return min(catalog.catalog().models[model].variants, key=lambda variant: variant.nbytes)
+
+
+def _is_local(name: str) -> bool:
+    try:
+        catalog.resolve(name)
+    except ModelNotFound:
+        return False
+    return True
+
+
+def _catalogued_draft(target: Outline) -> str | None:
+    pairs = catalog.catalog().drafts_for(_model_of(target) or "")
+    return smallest_form(pairs[0].draft).id if pairs else None
+
+
+def _model_of(outline: Outline) -> str | None:
+    variants = catalog.entries().values()
+    files = {variant.file or variant.repository.rpartition("/")[2]: variant.model for variant in variants}
+    return files.get(outline.file)

@@ -1,0 +1,107 @@
+"""Decide the memory tier of each layer.
+
+This is like `engine.streaming.placement`, but for whole layers. They become resident in one fixed order, so
+that more memory never puts fewer bytes into a faster tier.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from engine.planner.outline import Outline
+
+Tier = Literal["device", "ram", "ssd"]
+
+# The same as in engine.streaming.placement, which is not imported here because it imports torch.
+SLOTS = 4
+MAX_SLOT_NBYTES = 32 << 20
+SECTOR = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPlacement:
+    """Where the layers of a model are, and the bytes that this takes.
+
+    Attributes: `layers`: the tier of each layer; `device`, `ram`, `ssd`: bytes of layers and head in each
+    tier; `ring`: bytes of the ring on the compute device, 0 if unused; `staging`: bytes of the ring in RAM, 0
+    if unused; `table`: bytes of the embedding on the device, 0 if it is not there or is also the head;
+    `whole`: whether the whole model, including the embedding, is on the device.
+    """
+
+    layers: tuple[Tier, ...]
+    device: int
+    ram: int
+    ssd: int
+    ring: int = 0
+    staging: int = 0
+    table: int = 0
+    whole: bool = False
+
+    @property
+    def streamed(self) -> int:
+        """Bytes moved to the device in each pass."""
+        return self.ram + self.ssd
+
+
+def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerPlacement | None:
+    """Assign a tier to each layer; return None if a ring does not fit.
+
+    device_nbytes: bytes for the model in the compute device's memory. host_nbytes: bytes for the model in
+    RAM; None if the compute device is the CPU, whose memory is RAM.
+    """
+    order = spread(len(model.layers))
+    # The sizes of layers and head, in the order in which these become resident. The head is last, because it
+    # may be larger than the remaining memory.
+    sizes = [*(model.layers[layer] for layer in order), model.head]
+    if sum(sizes) <= device_nbytes:
+        whole = model.nbytes <= device_nbytes
+        table = model.embedding if whole and not model.tied else 0
+        return LayerPlacement(resident_layers(model), sum(sizes), 0, 0, table=table, whole=whole)
+    if (ring := ring_nbytes(model, device_nbytes)) is None:
+        return None
+    resident = _fitting(sizes, device_nbytes - ring)
+    rest, staging, kept = sizes[resident:], 0, 0
+    if host_nbytes is not None:
+        if sum(rest) > host_nbytes:
+            if (needed := ring_nbytes(model, host_nbytes)) is None:
+                return None
+            staging = needed
+        kept = _fitting(rest, host_nbytes - staging)
+    tiers: list[Tier] = ["ssd"] * len(model.layers)
+    for place, layer in enumerate(order):
+        if place < resident + kept:
+            tiers[layer] = "device" if place < resident else "ram"
+    in_ram = sum(rest[:kept])
+    return LayerPlacement(tuple(tiers), sum(sizes[:resident]), in_ram, sum(rest) - in_ram, ring, staging)
+
+
+def resident_layers(model: Outline) -> tuple[Tier, ...]:
+    device: Tier = "device"
+    return (device,) * len(model.layers)
+
+
+def ring_nbytes(model: Outline, nbytes: int) -> int | None:
+    """Return the bytes of a ring of SLOTS slots if ring and resident layers share `nbytes`; None if the ring
+    does not fit."""
+    slot = max(SECTOR, min(MAX_SLOT_NBYTES, nbytes // (2 * SLOTS)))
+    ring = SLOTS * max(slot, model.uncut)
+    return ring if ring <= nbytes else None
+
+
+@cache
+def spread(count: int) -> tuple[int, ...]:
+    """Return 0 .. count - 1 in an order in which the first few numbers, however many, are spread evenly over
+    the range. The order is van der Corput's: the numbers are sorted by their binary digits read backwards.
+    """
+    digits = max(1, (count - 1).bit_length())
+    return tuple(sorted(range(count), key=lambda number: int(f"{number:0{digits}b}"[::-1], 2)))
+
+
+def _fitting(sizes: Sequence[int], nbytes: int) -> int:
+    """Return how many sizes, counted from the first, fit into `nbytes` together."""
+    for count, size in enumerate(sizes):
+        nbytes -= size
+        if nbytes < 0:
+            return count
+    return len(sizes)

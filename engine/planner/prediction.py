@@ -1,0 +1,110 @@
+"""Predict the seconds of a target pass, of growing a tree, and of an iteration, from the bounds in
+docs/design.md, section 4."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.planner.machines import Compute, MachineProfile
+from engine.planner.outline import Outline
+from engine.planner.placement import LayerPlacement
+
+Limit = Literal["disk", "PCIe", "compute", "draft"]
+
+BEAMS = (4, 8, 16, 32, 64, 128)
+# Depth of a tree relative to the accepted path. Each level takes a round of the draft. Measured with the
+# coder pair, 96 tokens and 16 beams: 8, 13 and 20 rounds at budgets of 16, 64 and 256, where a pass gave 5.9,
+# 8.6 and 10.6 tokens.
+DEPTH = 1.4
+WIDTH = 0.3  # additional rounds that wide trees take, relative to budget / beams
+
+
+def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: int | None = None) -> float:
+    """Return the seconds that one pass takes with all weights on the device. unpacked: whether weights were
+    unpacked at loading. logits: number of rows whose logits are computed; None for all rows."""
+    head = model.table_weights
+    weights = model.layer_weights * model.touched(rows) + head
+    products = 2 * (model.layer_weights * model.active * rows + head * (rows if logits is None else logits))
+    seconds = products / compute.flops + len(model.layers) * compute.layer_s
+    if model.packed and not unpacked:
+        if rows <= compute.fused_rows:
+            stored = sum(model.layers) * model.touched(rows) + model.head
+            return seconds + stored / compute.memory
+        seconds += weights / compute.unpack
+    return seconds + weights * compute.itemsize / compute.memory
+
+
+def growth_s(draft: Outline, budget: int, tokens: float, compute: Compute, unpacked: bool) -> float:
+    """Return the seconds that growing one tree takes with the number of beams that is fastest. tokens: how
+    many are expected per pass."""
+    return min(
+        (DEPTH * tokens + WIDTH * budget / beams) * pass_s(draft, beams, compute, unpacked) for beams in BEAMS
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """The seconds that moving the streamed weights of one pass takes.
+
+    Attributes: `link_s`: seconds over PCIe; `disk_s`: seconds from the SSD; `behind_ring_s`: seconds on the
+    slower of the two, without the weights that are already in the rings when the pass begins.
+    """
+
+    link_s: float
+    disk_s: float
+    behind_ring_s: float
+
+    @property
+    def s(self) -> float:
+        return max(self.link_s, self.disk_s)
+
+    @property
+    def slower(self) -> Limit:
+        return "PCIe" if self.link_s > self.disk_s else "disk"
+
+
+def stream(placement: LayerPlacement, machine: MachineProfile, on_card: bool, used: float) -> Stream:
+    """Return the seconds that moving the streamed weights of one pass takes. used: share of the layers'
+    weights that the pass needs."""
+
+    def seconds(ring: int, staging: int) -> tuple[float, float]:
+        moved = max(0.0, placement.streamed * used - ring) if on_card else 0.0
+        read = max(0.0, placement.ssd * used - (staging if on_card else ring))
+        return moved / machine.link, read / machine.disk
+
+    link_s, disk_s = seconds(0, 0)
+    return Stream(link_s, disk_s, max(seconds(placement.ring, placement.staging)))
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedIteration:
+    """The predicted figures of an iteration.
+
+    Attributes: `tokens`: tokens that it gives; `draft_s`: seconds of growing the tree; `target_s`: seconds of
+    the target pass, including waiting for streamed weights; `limited_by`: what limits the speed.
+    """
+
+    tokens: float
+    draft_s: float
+    target_s: float
+    limited_by: Limit
+
+    @property
+    def s(self) -> float:
+        return self.draft_s + self.target_s
+
+    @property
+    def tokens_per_second(self) -> float:
+        return self.tokens / self.s
+
+
+def iteration(tokens: float, draft_s: float, computing_s: float, streaming: Stream) -> PredictedIteration:
+    """Return the figures of an iteration in which drafting and verifying alternate. With B bytes streamed per
+    pass, an iteration takes max(B / link, t_draft + max((B - ring) / link, t_target))."""
+    behind_s = max(streaming.behind_ring_s, computing_s)
+    limited_by: Limit = streaming.slower
+    if streaming.s < draft_s + behind_s:
+        if draft_s > behind_s:
+            limited_by = "draft"
+        elif computing_s >= streaming.behind_ring_s:
+            limited_by = "compute"
+    return PredictedIteration(tokens, draft_s, max(streaming.s - draft_s, behind_s), limited_by)

@@ -1,0 +1,255 @@
+"""Search for the best plan for a pair on a machine.
+
+Every plan that is possible on a smaller machine is also possible on a larger one, and the best is chosen, so
+more memory or bandwidth never gives a slower prediction.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine.planner.corrections import Correction
+from engine.planner.machines import GIB, RAM_MARGIN, VRAM_MARGIN, Compute, MachineProfile
+from engine.planner.outline import Outline, PairOutline
+from engine.planner.placement import SECTOR, SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
+from engine.planner.prediction import PredictedIteration, growth_s, iteration, pass_s, stream
+
+BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
+PROMPT = 1000  # tokens, for the predicted time to the first token
+PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
+LEAST_CONTEXT = 512  # tokens; fewer do not suffice for a chat
+
+# Memory that the process takes besides models, for torch and its libraries: PROCESS_RAM without CUDA; with
+# CUDA, CUDA_RAM and CUDA_VRAM.
+PROCESS_RAM = 3 * GIB // 4
+CUDA_RAM = 3 * GIB // 2
+CUDA_VRAM = 5 * GIB // 8
+_PIECE = 1 << 24  # numbers unpacked at a time, as in engine.quantization
+
+Corrections = Callable[[Device], Correction]
+
+
+def uncorrected(device: Device) -> Correction:
+    return Correction()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to run a pair, whose speed is not known yet."""
+
+    pair: PairOutline
+    machine: MachineProfile
+    asked: Asked
+    device: Device
+    budget: int
+    target_unpacked: bool
+    draft_unpacked: bool
+
+    @property
+    def compute(self) -> Compute:
+        return self.machine.card if self.device == "cuda" and self.machine.card else self.machine.cpu
+
+    @property
+    def usable_nbytes(self) -> int:
+        """Bytes on the device available for planning."""
+        if self.device == "cuda":
+            return self.machine.usable_vram - CUDA_VRAM
+        return self.machine.usable_ram - PROCESS_RAM
+
+    @property
+    def overhead_nbytes(self) -> int:
+        """Bytes on the device for everything but the target's weights."""
+        models = [self.pair.target, *([self.pair.draft] if self.pair.draft else [])]
+        itemsize = self.compute.itemsize
+        taken = sum(model.kv_row * self.asked.context * itemsize for model in models)
+        taken += sum(_PIECE * itemsize for model in models if model.packed)
+        target = self.pair.target
+        in_a_layer = min(PROMPT_ROWS, self.asked.context) * (6 * target.hidden + 3 * target.widest)
+        # The logits as they are computed, and as they are processed, in float32.
+        logits = (1 + self.budget) * target.vocabulary * 5
+        taken += max(in_a_layer, logits) * itemsize
+        if self.pair.draft:
+            taken += loaded_nbytes(self.pair.draft, self.draft_unpacked, itemsize)
+        return taken
+
+    def placement(self) -> LayerPlacement | None:
+        """Return where the target's layers go; None if the target does not fit."""
+        target, asked = self.pair.target, self.asked
+        free, in_ram = self.usable_nbytes - self.overhead_nbytes, None
+        if self.device == "cuda":
+            in_ram = self.machine.usable_ram - CUDA_RAM
+            if in_ram < 0:
+                return None
+            in_ram = in_ram if asked.ram_limit_nbytes is None else min(in_ram, asked.ram_limit_nbytes)
+        if self.target_unpacked:
+            nbytes = loaded_nbytes(target, True, self.compute.itemsize)
+            if nbytes > free or self.device_limit_nbytes is not None:
+                return None
+            return LayerPlacement(resident_layers(target), nbytes, 0, 0, whole=True)
+        limit = self.device_limit_nbytes
+        return place(target, free if limit is None else min(free, limit), in_ram)
+
+    @property
+    def device_limit_nbytes(self) -> int | None:
+        """The user's limit for the compute device: of VRAM on a card, of RAM on the CPU."""
+        return self.asked.vram_limit_nbytes if self.device == "cuda" else self.asked.ram_limit_nbytes
+
+
+def plan_for(
+    machine: MachineProfile, pair: PairOutline, asked: Asked, corrections: Corrections = uncorrected
+) -> Plan:
+    """Return the fastest plan; if the pair does not fit, a plan that says what is missing. corrections: a
+    function that returns, for a device, what past answers of this pair have taught."""
+    best: Plan | None = None
+    for candidate in candidates(machine, pair, asked):
+        placement = candidate.placement()
+        if placement is None:
+            continue
+        correction = corrections(candidate.device)
+        predicted = predict(candidate, placement, correction)
+        speed = predicted.tokens_per_second * correction.choosing
+        if best is None or speed > (best.predicted_tokens_per_second or 0.0):
+            best = _plan(candidate, placement, predicted, speed, correction)
+    return best or _refusal(machine, pair, asked)
+
+
+def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iterator[Candidate]:
+    forms = (True, False) if asked.unpacked is None else (asked.unpacked,)
+    devices: list[Device] = ["cuda", "cpu"] if machine.card else ["cpu"]
+    for device in devices:
+        if asked.device not in (None, device):
+            continue
+        for budget in BUDGETS if asked.budget is None else [asked.budget]:
+            for draft_unpacked in forms if pair.draft else (False,):
+                for target_unpacked in (True, False) if True in forms else (False,):
+                    yield Candidate(pair, machine, asked, device, budget, target_unpacked, draft_unpacked)
+
+
+def predict(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> PredictedIteration:
+    """Predict one iteration with the candidate's budget."""
+    pair, compute, budget = candidate.pair, candidate.compute, candidate.budget
+    tokens = replace(pair.acceptance, gain=pair.acceptance.gain * correction.acceptance).tokens(budget)
+    draft_s = 0.0
+    if pair.draft:
+        draft_s = growth_s(pair.draft, budget, tokens, compute, candidate.draft_unpacked)
+    target = pair.target
+    computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
+    if target.packed:
+        computing_s += placement.streamed * compute.moving
+    streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
+    predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
+    return replace(predicted, target_s=predicted.target_s * correction.verifying)
+
+
+def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:
+    """Return the bytes that a model's weights take in memory."""
+    return model.weights * itemsize if unpacked else model.nbytes
+
+
+def _plan(
+    candidate: Candidate,
+    placement: LayerPlacement,
+    predicted: PredictedIteration,
+    speed: float,
+    correction: Correction,
+) -> Plan:
+    pair, on_card = candidate.pair, candidate.device == "cuda"
+    limit, free = candidate.device_limit_nbytes, candidate.usable_nbytes - candidate.overhead_nbytes
+    if limit is not None or not placement.whole:
+        limit = free if limit is None else min(limit, free)
+    ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
+    on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
+    if on_card:
+        memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
+    else:
+        memory = Tiers(0, on_device + PROCESS_RAM, placement.ssd)
+    device, ram, ssd = (placement.layers.count(tier) for tier in ("device", "ram", "ssd"))
+    return Plan(
+        pair=_names(pair),
+        fit=_fit(placement, on_card),
+        device=candidate.device,
+        context=candidate.asked.context,
+        vram_limit_nbytes=limit if on_card else None,
+        ram_limit_nbytes=ram_limit_nbytes if on_card else limit,
+        target_unpacked=candidate.target_unpacked,
+        draft_unpacked=candidate.draft_unpacked,
+        budget=candidate.budget,
+        predicted_tokens_per_second=speed,
+        predicted_tokens_per_pass=predicted.tokens,
+        time_to_first_token_s=_first_token_s(candidate, placement, correction),
+        seconds_per_pass=predicted.tokens / speed,
+        draft_s=predicted.draft_s,
+        limited_by=predicted.limited_by,
+        memory=memory,
+        layers=Tiers(device, ram, ssd) if on_card else Tiers(0, device, ssd),
+    )
+
+
+def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:
+    """Return the seconds until the first token. First the target reads the prompt in one pass, then the draft
+    does."""
+    pair, compute = candidate.pair, candidate.compute
+    computing_s = pass_s(pair.target, PROMPT, compute, candidate.target_unpacked, logits=1)
+    streaming = stream(placement, candidate.machine, candidate.device == "cuda", 1.0)
+    seconds = max(streaming.s, computing_s) * correction.verifying
+    if pair.draft:
+        reading_s = pass_s(pair.draft, PROMPT, compute, candidate.draft_unpacked, logits=1)
+        seconds += reading_s * correction.drafting
+    return seconds
+
+
+def _names(pair: PairOutline) -> Names:
+    return Names(pair.target.name, pair.draft.name if pair.draft else None)
+
+
+def _fit(placement: LayerPlacement, on_card: bool) -> Fit:
+    if placement.ssd:
+        return "with SSD"
+    if placement.ram:
+        return "VRAM + RAM"
+    return "in VRAM" if on_card else "in RAM"
+
+
+def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
+    """Return a plan that does not run and says what is missing on the device that lacks the least."""
+    smallest_ring = SLOTS * max(SECTOR, pair.target.uncut)
+
+    def lacking(candidate: Candidate) -> int:
+        return candidate.overhead_nbytes + smallest_ring - candidate.usable_nbytes
+
+    nearest = min(candidates(machine, pair, asked), key=lacking)
+    tier = "VRAM" if nearest.device == "cuda" else "RAM"
+    missing = f"{lacking(nearest) / GIB:.1f} GiB more of {tier}, or a smaller context"
+    if lacking(nearest) <= 0:
+        missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
+    return Plan(_names(pair), "will not run", nearest.device, asked.context, missing)
+
+
+def smaller(
+    plan: Plan,
+    machine: MachineProfile,
+    pair: PairOutline,
+    asked: Asked,
+    full: Literal["vram", "ram"],
+    corrections: Corrections = uncorrected,
+) -> tuple[Plan, MachineProfile] | None:
+    """Return the plan to try after `plan` has run out of memory, and the machine that it is for; None if
+    nothing is left to try.
+
+    That machine has, in the tier that was `full`, an eighth less memory than `plan` uses there. If nothing
+    runs on it, the context is halved until something does.
+    """
+    if full == "vram":
+        machine = replace(machine, vram=plan.memory.vram * 7 // 8 + VRAM_MARGIN)
+    else:
+        reduced = plan.memory.ram * 7 // 8
+        machine = replace(machine, ram=max(reduced + RAM_MARGIN, reduced * 10 // 9))
+    context = plan.context
+    while True:
+        next_plan = plan_for(machine, pair, replace(asked, context=context), corrections)
+        if next_plan.runs:
+            return next_plan, machine
+        context //= 2
+        if context < LEAST_CONTEXT:
+            return None

@@ -1,0 +1,110 @@
+"""Fits a load to this machine: plans for its files, takes the next smaller plan if memory runs out, and
+remembers measurements that correct later plans. Does not import torch."""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine import catalog, machine, planner, protocol
+from engine.checkpoints import Checkpoint
+from engine.errors import OutOfMemory
+from engine.planner import Asked, MachineProfile, PairOutline, Plan
+
+log = logging.getLogger(__name__)
+
+GIB = 2**30
+UNPACKED = {"auto": None, "packed": False, "unpacked": True}
+
+
+@dataclass(slots=True)
+class Fitted:
+    """A plan and the data it was made from."""
+
+    machine: MachineProfile
+    pair: PairOutline
+    asked: Asked
+    plan: Plan
+
+    def shrink(self, full: Literal["vram", "ram"]) -> str | None:
+        """Switch to the next smaller plan because the memory of the tier `full` has run out. Return a
+        sentence about the change for the user, or None if there is no smaller plan."""
+        learned = planner.learned(planner.history(), self.pair)
+        smaller = planner.smaller(self.plan, self.machine, self.pair, self.asked, full, learned)
+        if smaller is None:
+            return None
+        self.plan, self.machine = smaller
+        where = {"vram": "on the graphics card", "ram": "in RAM"}[full]
+        note = f"Memory ran out {where}, so the model is loaded with {describe(self.plan)}."
+        log.warning("%s", note)
+        return note
+
+    def learn(self, answer: protocol.Answer) -> None:
+        """Store how an answer's speed differs from the prediction. The answer's drafter must be the one that
+        `auto` stands for."""
+        if answer.tokens_per_pass is None:
+            return
+        seconds = answer.seconds
+        measured = planner.Answered(
+            answer.budgets,
+            answer.tokens - 1,
+            seconds.draft,
+            seconds.target + seconds.stream_wait + seconds.other,
+        )
+        observation = planner.observed(self.machine, self.pair, self.asked, self.plan, measured)
+        if observation is not None:
+            planner.remember(observation)
+
+
+def fit(
+    request: protocol.Load,
+    target: Checkpoint,
+    draft: Checkpoint | None,
+    device: Literal["cuda", "cpu"] | None,
+    itemsize: int | None,
+    context: int,
+) -> Fitted:
+    """Plan a load for this machine.
+
+    device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
+    device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
+    context open.
+
+    Raises OutOfMemory if no plan fits and the request sets no memory limits. Limits in the request are
+    trusted.
+    """
+    outline = planner.checkpoint_outline(target, request.target or target.path.stem)
+    drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
+    pair = planner.pair_of(outline, drafting)
+    here = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    if itemsize is not None:
+        card = replace(here.card, itemsize=itemsize) if here.card else None
+        here = replace(here, card=card, cpu=replace(here.cpu, itemsize=itemsize))
+    asked = Asked(
+        context,
+        None if request.vram_limit is None else int(request.vram_limit * GIB),
+        None if request.ram_limit is None else int(request.ram_limit * GIB),
+        device=device,
+        unpacked=UNPACKED[request.weights],
+    )
+    learned = planner.learned(planner.history(), pair)
+    plan = planner.plan_for(here, pair, asked, learned)
+    while not plan.runs and request.context is None and asked.context > planner.LEAST_CONTEXT:
+        asked = replace(asked, context=asked.context // 2)
+        plan = planner.plan_for(here, pair, asked, learned)
+    if not plan.runs and (asked.vram_limit_nbytes or asked.ram_limit_nbytes):
+        plan = replace(
+            plan, vram_limit_nbytes=asked.vram_limit_nbytes, ram_limit_nbytes=asked.ram_limit_nbytes
+        )
+    elif not plan.runs:
+        raise OutOfMemory(
+            f"There is not enough free memory for this model: {plan.missing} is needed.",
+            "Close other programs, or load a smaller model.",
+        )
+    return Fitted(here, pair, asked, plan)
+
+
+def describe(plan: Plan) -> str:
+    """Return words for the user that say where the target's layers are, and how large the context is."""
+    tiers = {"in VRAM": plan.layers.vram, "in RAM": plan.layers.ram, "on the SSD": plan.layers.ssd}
+    layers = ", ".join(f"{number} {where}" for where, number in tiers.items() if number)
+    return f"{layers} of its layers and a context of {plan.context:,} tokens"

@@ -1,0 +1,254 @@
+"""Loads a pair in four steps: resolve the files that a request names, check that they fit together, plan
+where the weights go, build the models."""
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from engine import catalog, protocol
+from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.drafting import check_drafter
+from engine.errors import BadOption, Interrupted, VocabularyMismatch
+from engine.heads import Heads, HeadsFile, load_heads, open_heads, with_borrowed
+from engine.model import loader
+from engine.model.interface import Model
+from engine.model.sequence import Sequence
+from engine.planner import Plan
+from engine.serving.compatibility import check_pair
+from engine.serving.fit import Fitted, fit
+from engine.serving.pair import LoadedPair, link_of
+from engine.serving.session import Session
+from engine.streaming import WeightLimits
+from engine.tokenizer import Tokenizer, load_tokenizer
+
+log = logging.getLogger(__name__)
+
+DEFAULT_CONTEXT = 8192  # tokens, if the model allows them: enough for a long chat at tens of MB of KV cache
+
+
+@dataclass(slots=True)
+class LoadJob:
+    """A load in progress. Reports how far the load has come, and ends it if the user cancels."""
+
+    request: int
+    emit: Callable[[protocol.Event], None]
+    cancelled: Callable[[], bool]
+    layers: tuple[int, int] = (0, 0)  # number of complete layers, and of layers to load
+
+    def report(self, stage: protocol.LoadStage, done: int = 0, total: int = 0) -> None:
+        """Report the progress of a stage. Raises Interrupted if the user has cancelled."""
+        if self.cancelled():
+            raise Interrupted("Loading was cancelled.", "Load the model again when you need it.")
+        layer, layers = self.layers
+        self.emit(
+            protocol.LoadProgress(
+                request=self.request, stage=stage, done=done, total=total, layer=layer, layers=layers
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PairFiles:
+    """The opened files of a pair. At most one of `draft` and `heads` is set."""
+
+    target_name: str
+    target: Checkpoint
+    draft_name: str | None = None  # the name of the draft or of the heads
+    draft: Checkpoint | None = None
+    heads: HeadsFile | None = None
+
+    @property
+    def checkpoints(self) -> list[Checkpoint]:
+        return [self.target, *([self.draft] if self.draft else [])]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPair:
+    """A pair that can run as requested.
+
+    context: number of tokens to plan for. remarks: sentences for the user that say why the draft may be slow.
+    """
+
+    request: protocol.Load
+    files: PairFiles
+    tokenizer: Tokenizer
+    context: int
+    remarks: list[str]
+
+
+def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
+    """Find and open the files that a request names.
+
+    Raises ModelNotFound if a model does not exist; BadCheckpoint or UnsupportedModel if it cannot be used.
+    """
+    target_name = request.target or catalog.default_target()
+    draft_name = default_draft(target_name) if request.draft == "auto" else request.draft
+    job.report("reading")
+    target = open_checkpoint(catalog.resolve(target_name))
+    if not draft_name or draft_name == "none":
+        return PairFiles(target_name, target)
+    draft_path = catalog.resolve(draft_name)
+    if heads := open_heads(draft_path):
+        return PairFiles(target_name, target, draft_name, heads=heads)
+    draft = with_borrowed(open_checkpoint(draft_path), target)
+    return PairFiles(target_name, target, draft_name, draft)
+
+
+def default_draft(target: str) -> str | None:
+    """Return the catalogue's draft for `target` if one is installed; otherwise the folder of the heads that
+    ship with the program; None if there are none."""
+    heads = catalog.heads_for(target)
+    return catalog.draft_for(target) or (str(heads) if heads else None)
+
+
+def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair:
+    """Check the request and the pair before any weights are read.
+
+    Raises BadOption if the drafter cannot run or the model does not allow the context; DeviceUnavailable if
+    the device is missing; OutOfMemory if a context that the request sets does not fit; VocabularyMismatch if
+    the draft cannot run with the target.
+    """
+    method = files.heads.method if files.heads else None
+    check_drafter(request.drafter, files.draft is not None, method)
+    limit: int = loader.model_config(files.target).max_position_embeddings
+    if request.context and request.context > limit:
+        raise BadOption(
+            f"The model holds at most {limit:,} tokens of context.",
+            f"Ask for {limit} or fewer.",
+        )
+    device = loader.choose_device(request.device)
+    if request.context:
+        dtype = loader.choose_dtype(request.dtype, device)
+        loader.check_context(files.checkpoints, request.context, dtype, device)
+    job.report("tokenizer")
+    tokenizer = load_tokenizer(files.target)
+    remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
+    context = request.context or min(DEFAULT_CONTEXT, limit)
+    return CheckedPair(request, files, tokenizer, context, remarks)
+
+
+def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[str]:
+    """Log and return what speaks against the pair. Raises VocabularyMismatch if the pair cannot run."""
+    rows: list[int] = [loader.model_config(file).vocab_size for file in (target, draft)]
+    remarks = check_pair(tokenizer, load_tokenizer(draft), *rows)
+    for remark in remarks:
+        if remark.refused:
+            raise VocabularyMismatch(remark.message, remark.hint)
+        log.warning("%s with %s: %s %s", target.path.name, draft.path.name, remark.message, remark.hint)
+    return [remark.message for remark in remarks]
+
+
+def plan(pair: CheckedPair) -> Fitted:
+    """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits."""
+    request = pair.request
+    device = loader.choose_device(request.device)
+    compute: Literal["cuda", "cpu"] = "cuda" if device.type == "cuda" else "cpu"
+    chosen = compute if compute == "cpu" or request.device == "cuda" else None
+    itemsize = None if request.dtype == "auto" else loader.choose_dtype(request.dtype, device).itemsize
+    return fit(request, pair.files.target, pair.files.draft, chosen, itemsize, pair.context)
+
+
+def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
+    """Read the weights and build the models as planned.
+
+    Raises SpecExecError (Interrupted if the user cancels); MemoryError or an error from torch if memory runs
+    out. After an error, nothing stays loaded.
+    """
+    device = loader.choose_device(plan.device)
+    dtype = loader.choose_dtype(pair.request.dtype, device)
+    compiled = plan.device == "cpu" and pair.request.dtype == "auto" and pair.request.weights != "unpacked"
+    job.report("kernels")
+    for file in pair.files.checkpoints:
+        streamed = file is pair.files.target and weight_limits(plan) is not None
+        loader.prepare(file, dtype, compiled and not streamed)
+
+    def load(stage: Literal["draft", "target"], file: Checkpoint) -> Model:
+        def progress(done: int, total: int) -> None:
+            job.report(stage, done, total)
+
+        def layer_progress(done: int, total: int) -> None:
+            job.layers = done, total
+
+        layer_progress(0, 0)
+        unpacked = plan.target_unpacked if stage == "target" else plan.draft_unpacked
+        limits = weight_limits(plan) if stage == "target" else None
+        size = pair.tokenizer.vocabulary_size
+        if compiled and limits is None:
+            model = loader.load_compiled(file, progress, plan.context, size, layer_progress)
+            if model is not None:
+                return model
+        return loader.load_model(
+            file, dtype, device, progress, plan.context, size, not unpacked, limits, layer_progress
+        )
+
+    draft_model = load("draft", pair.files.draft) if pair.files.draft else None
+    target_model = load("target", pair.files.target)
+    try:
+        heads = load_heads(pair.files.heads, target_model, plan.context) if pair.files.heads else None
+        target = Sequence(target_model, plan.context)
+        draft = Sequence(draft_model, plan.context) if draft_model else None
+    except BaseException:
+        target_model.close()
+        raise
+    loader.share_cores([model for model in (target_model, draft_model) if model])
+    return LoadedPair(target, draft, pair.tokenizer, heads)
+
+
+def weight_limits(plan: Plan) -> WeightLimits | None:
+    """Return the memory limits for the target's weights, or None if all weights stay resident."""
+    device_nbytes, host_nbytes = plan.vram_limit_nbytes, plan.ram_limit_nbytes
+    if plan.device == "cpu":
+        device_nbytes, host_nbytes = plan.ram_limit_nbytes, None
+    return None if device_nbytes is None else WeightLimits(device_nbytes, host_nbytes)
+
+
+def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -> protocol.Loaded:
+    """Return the event that describes what was loaded. note: a sentence for the user about how the plan
+    changed while loading, or ""."""
+    files, loaded = pair.files, session.pair
+    draft = None
+    if files.draft_name and files.draft and loaded.draft:
+        draft = model_info(files.draft_name, files.draft, loaded.draft.model)
+    elif files.heads and loaded.heads:
+        draft = heads_info(files.heads, loaded.heads, loaded.target.model.vocabulary)
+    path = files.target.path
+    return protocol.Loaded(
+        request=request,
+        target=model_info(files.target_name, files.target, loaded.target.model),
+        draft=draft,
+        drafter=session.drafter("auto").name,
+        drafters=session.drafters(),
+        dtype=loaded.target.model.arithmetic,
+        device=loaded.target.model.device.type,
+        context=session.context,
+        memory=loaded.memory,
+        link=link_of(loaded.target, path if path.is_dir() else path.parent),
+        note=" ".join(filter(None, [note, *pair.remarks])),
+    )
+
+
+def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:
+    return protocol.ModelInfo(
+        name=catalog.entries()[name].name if name in catalog.entries() else file.path.stem,
+        path=str(file.path),
+        architecture=file.architecture,
+        parameters=sum(weight.numel for weight in file.weights.values()),
+        nbytes=model.nbytes,
+        packed=model.packed,
+        layers=model.layers,
+        vocabulary=model.vocabulary,
+    )
+
+
+def heads_info(file: HeadsFile, heads: Heads, vocabulary: int) -> protocol.ModelInfo:
+    return protocol.ModelInfo(
+        name=file.path.name,
+        path=str(file.path),
+        architecture=file.kind,
+        parameters=heads.parameters,
+        nbytes=heads.nbytes,
+        packed=False,
+        layers=heads.layers,
+        vocabulary=vocabulary,
+    )

@@ -1,0 +1,92 @@
+"""A loaded pair: its models, the memory they take, and the link over which weights are streamed."""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import psutil
+
+from engine import machine, protocol
+from engine.heads import Heads
+from engine.model.sequence import Sequence
+from engine.streaming import Streamer
+from engine.tokenizer import Tokenizer
+
+
+@dataclass(slots=True)
+class LoadedPair:
+    """A target with its draft or heads. Draft and target share one vocabulary; heads are made for the
+    target and replace a draft."""
+
+    target: Sequence
+    draft: Sequence | None
+    tokenizer: Tokenizer
+    heads: Heads | None = None
+
+    @property
+    def method(self) -> str | None:
+        """The drafter that uses the heads; None without heads."""
+        return self.heads.method if self.heads else None
+
+    @property
+    def memory(self) -> protocol.Memory:
+        """The bytes that weights, workspaces and KV caches take in each tier of memory."""
+        used = {"vram": 0, "ram": 0}
+        for sequence in filter(None, (self.target, self.draft)):
+            tier = tier_of(sequence)
+            used[tier] += sequence.model.nbytes + sequence.cache.nbytes
+            if self.heads and sequence is self.target:
+                used[tier] += self.heads.nbytes
+        parts = memory_parts(self.target, self.draft, self.heads)
+        return protocol.Memory(**used, peak=peak_resident_nbytes(), parts=parts)
+
+
+def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) -> list[protocol.MemoryPart]:
+    """Return the parts of the pair that take memory, and those that each pass reads from the disk."""
+    tier = tier_of(target)
+    ring = target.model.mover.nbytes if target.model.mover else 0
+    parts = [
+        protocol.MemoryPart(what="target", tier=tier, nbytes=target.model.nbytes - ring),
+        protocol.MemoryPart(what="target_ring", tier=tier, nbytes=ring),
+        protocol.MemoryPart(what="target_cache", tier=tier, nbytes=target.cache.nbytes),
+        protocol.MemoryPart(what="heads", tier=tier, nbytes=heads.nbytes if heads else 0),
+    ]
+    if isinstance(target.model.mover, Streamer):
+        for place, nbytes in target.model.mover.tiers.items():
+            parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=nbytes))
+    if draft:
+        parts.append(protocol.MemoryPart(what="draft", tier=tier_of(draft), nbytes=draft.model.nbytes))
+        parts.append(protocol.MemoryPart(what="draft_cache", tier=tier_of(draft), nbytes=draft.cache.nbytes))
+    return [part for part in parts if part.nbytes]
+
+
+def tier_of(sequence: Sequence) -> Literal["vram", "ram"]:
+    return "vram" if sequence.model.device.type == "cuda" else "ram"
+
+
+def link_of(target: Sequence, folder: Path) -> protocol.Link | None:
+    """Return the slowest link that weights are streamed over, with its speed when last measured; None if
+    nothing is streamed. folder: the one with the target's files."""
+    mover = target.model.mover
+    if not isinstance(mover, Streamer) or not mover.pass_nbytes:
+        return None
+    probed = machine.probe(folder)
+    if mover.tiers["ssd"]:
+        disk = probed.disk.speed
+        return protocol.Link(kind="disk", limit_gb_per_s=disk.best_gb_per_s if disk else None)
+    link = next((gpu.link for gpu in probed.gpus if gpu.link), None)
+    return protocol.Link(kind="PCIe", limit_gb_per_s=link.gb_per_s if link else None)
+
+
+def peak_resident_nbytes() -> int:
+    """Return the most RAM this process has held at one time, in bytes."""
+    if sys.platform == "win32":
+        peak: int = psutil.Process().memory_info().peak_wset
+        return peak
+    if sys.platform == "linux":  # its `ru_maxrss` is at least that of the process that started this one
+        status = Path("/proc/self/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) << 10
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS

@@ -1,0 +1,163 @@
+"""A loaded pair and its conversation. A request contains the full list of messages; the answer comes as
+protocol events.
+
+Both models reuse the rows of the longest prefix that the new text shares with the text read before. This
+module converts token ids to text and applies the rules that end an answer; it is independent of processes,
+windows and command lines.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine import protocol
+from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed
+from engine.decoding.chain_length import ChainLength
+from engine.decoding.iteration import Rule, decode
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
+from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
+from engine.serving.answer import AnswerWriter, Emit
+from engine.serving.pair import LoadedPair
+from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
+
+
+class Cancelled(Exception):
+    """Raised by a progress callback to end a pass; the answer's text so far is kept."""
+
+
+class Session:
+    """Answers one question at a time. Drafters are kept between answers, so that later answers use what they
+    have learnt."""
+
+    def __init__(self, pair: LoadedPair, budget: int | None = None) -> None:
+        """budget: the budget of a drafter's first tree, unless the user fixes one; None: the drafter's
+        default."""
+        self.pair = pair
+        self._budget = budget
+        self._drafters: dict[str, Drafter] = {}
+        self._rules: dict[str, Rule] = {}
+
+    def close(self) -> None:
+        """Stop streaming weights; the session cannot answer afterwards."""
+        for sequence in filter(None, (self.pair.target, self.pair.draft)):
+            sequence.model.close()
+
+    @property
+    def context(self) -> int:
+        """Maximum number of tokens of prompt and answer together."""
+        return self.pair.target.cache.capacity
+
+    def drafter(self, name: str) -> Drafter:
+        """Return the drafter called `name`, which may be "auto". Raises BadOption if it cannot run."""
+        if name == "auto":
+            name = default_drafter(self.pair.draft is not None)
+        if name not in self._drafters:
+            parts = DrafterParts(self.pair.target.model.vocabulary, self.pair.draft, self.pair.heads)
+            self._drafters[name] = make_drafter(name, parts)
+        return self._drafters[name]
+
+    def drafters(self) -> list[str]:
+        return available(self.pair.draft is not None, self.pair.method)
+
+    def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
+        """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
+        this drafter on this machine."""
+        requested = {"budget": options.budget, "beams": options.beams, "depth": options.depth}
+        fixed = {name: limit for name, limit in requested.items() if limit is not None}
+        if drafter.defaults.budget == 0:
+            return FixedLimits(drafter.defaults)
+        if "budget" in fixed or (drafter.needs.rejection and not drafter.is_chain):
+            return FixedLimits(replace(drafter.defaults, **fixed))
+        if drafter.name not in self._rules:
+            first = replace(drafter.defaults, budget=self._budget or drafter.defaults.budget)
+            self._rules[drafter.name] = (
+                ChainLength(drafter.defaults) if drafter.is_chain else AutoLimits(first)
+            )
+        rule = self._rules[drafter.name]
+        return Overridden(rule, fixed) if fixed else rule
+
+    def forget(self) -> None:
+        """Drop all rows of both models, because none can be trusted after an error."""
+        self.pair.target.rewind(0)
+        for drafter in self._drafters.values():
+            drafter.rewind(0)
+
+    def answer(
+        self,
+        messages: list[protocol.Message],
+        options: protocol.Options,
+        emit: Emit,
+        cancelled: Callable[[], bool],
+        request: int = 0,
+    ) -> protocol.Answer:
+        """Answer the last message, or continue it if it is the assistant's. `emit` receives events meanwhile,
+        in the order of the protocol.
+
+        `cancelled` is called once per chunk of a pass; when it returns true, the answer ends with the text so
+        far.
+
+        Raises EmptyPrompt if there is nothing to answer; PromptTooLong if the prompt fills the context;
+        BadOption if the drafter cannot run; BadCheckpoint if the tokenizer uses tokens that the model lacks;
+        BadNumbers if the target computes numbers that are not finite. The session stays usable.
+        """
+        started = time.perf_counter()
+        if not messages or not messages[-1].content.strip():
+            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
+        drafter = self.drafter(options.drafter)
+        # If the last message is the assistant's, it is a partial answer to continue.
+        begun = messages[-1].content if messages[-1].role == "assistant" else ""
+        conversation = messages[:-1] if begun else messages
+        prompt = self.pair.tokenizer.encode_chat(
+            [{"role": message.role, "content": message.content} for message in conversation], begun=begun
+        )
+        if not prompt:
+            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
+        if max(prompt) >= self.pair.target.model.vocabulary:
+            raise BadCheckpoint(
+                "The tokenizer uses tokens that the model does not have.",
+                "Download the model again, with all its files.",
+            )
+        if len(prompt) >= self.context:
+            raise PromptTooLong(
+                f"The conversation is {len(prompt):,} tokens long, but the context holds {self.context:,}.",
+                "Shorten the message, start a new chat, or load the model with a larger context.",
+            )
+        rule = self._rule(drafter, options)
+        rule = Replayed(rule, options.budgets) if options.budgets else rule
+        writer = AnswerWriter(request, self.pair, drafter, prompt, options, rule, emit, started)
+
+        def progress(done: int, total: int) -> None:
+            if cancelled():
+                raise Cancelled
+            writer.read(done, total)
+
+        stream = decode(
+            TargetVerifier(
+                self.pair.target,
+                writer.sampler,
+                max(options.log_probs or 0, ALTERNATIVES) if options.telemetry else options.log_probs,
+                MAX_JUDGED if options.telemetry else 0,
+                writer.show_pass,
+            ),
+            drafter,
+            writer.sampler,
+            prompt,
+            rule,
+            self.pair.tokenizer.eos_ids,
+            options.max_new_tokens or self.context,
+            progress,
+        )
+        try:
+            for event in stream:
+                writer.write(event)
+                if writer.stop_string_found:
+                    break
+        except Cancelled:
+            writer.cancelled = True
+        except Exception:
+            self.forget()
+            raise
+        finally:
+            stream.close()
+        return writer.finish()

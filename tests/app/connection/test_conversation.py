@@ -1,0 +1,304 @@
+"""The user's actions in a chat, with a real store and a scripted engine."""
+
+from collections.abc import Iterator
+
+import pytest
+from msgspec import structs
+from pytestqt.qtbot import QtBot
+
+from app.connection.conversation import Conversation
+from app.connection.engine import Engine, State
+from app.connection.engine_link import EngineLink
+from app.store import ChatSettings, SavedOptions, Store, StoredMessage, StoreError, StoreFull, StoreLocked
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines, answer
+
+SETTINGS = ChatSettings(system="Be brief.", options=SavedOptions(temperature=0.6))
+
+
+@pytest.fixture
+def engine(engines: FakeEngines, qtbot: QtBot) -> Iterator[Engine]:
+    link = EngineLink(engines)
+    engine = Engine(link, messages.Load(id=0))
+    engine.start()
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    yield engine
+    if engine.is_running:
+        with qtbot.waitSignal(engine.ended):
+            engine.close()
+
+
+@pytest.fixture
+def chat(store: Store, engine: Engine) -> Conversation:
+    return Conversation(store, engine, SETTINGS)
+
+
+@pytest.fixture
+def errors(chat: Conversation) -> list[StoreError]:
+    found: list[StoreError] = []
+    chat.store_failed.connect(found.append)
+    return found
+
+
+class Person:
+    """A user who asks questions, and the events with which the engine answers."""
+
+    def __init__(self, chat: Conversation, engines: FakeEngines, qtbot: QtBot) -> None:
+        self.chat, self.engines, self.qtbot = chat, engines, qtbot
+
+    def say(self, *events: messages.Event) -> None:
+        self.engines.last.say(*events)
+
+    def finish(self, text: str, stop_reason: messages.StopReason = "end_of_sequence") -> None:
+        with self.qtbot.waitSignal(self.chat.reported, check_params_cb=is_answer):
+            self.say(structs.replace(answer(self.request, text, stop_reason)))
+
+    def ask(self, text: str, answered: str) -> None:
+        assert self.chat.send(text)
+        self.finish(answered)
+
+    @property
+    def request(self) -> int:
+        return self.asked[-1].id
+
+    @property
+    def asked(self) -> list[messages.Chat]:
+        return self.engines.last.asked(messages.Chat)
+
+    @property
+    def sent(self) -> list[tuple[str, str]]:
+        """The messages of the last request, as (role, text)."""
+        return [(each.role, each.content) for each in self.asked[-1].messages]
+
+    @property
+    def shown(self) -> list[str]:
+        return [each.message.text for each in self.chat.shown]
+
+
+def is_answer(event: object) -> bool:
+    return isinstance(event, messages.Answer)
+
+
+@pytest.fixture
+def person(chat: Conversation, engines: FakeEngines, qtbot: QtBot) -> Person:
+    return Person(chat, engines, qtbot)
+
+
+def test_a_chat_is_stored_with_its_first_question(chat: Conversation, store: Store, person: Person) -> None:
+    assert store.chats.recent() == []
+    person.ask("Why is the sky blue?", "Because.")
+    (line,) = store.chats.recent()
+    assert line.id == chat.id
+    assert line.title
+    assert person.sent == [("system", "Be brief."), ("user", "Why is the sky blue?")]
+    person.ask("And grass?", "Chlorophyll.")
+    assert person.sent[1:] == [
+        ("user", "Why is the sky blue?"),
+        ("assistant", "Because."),
+        ("user", "And grass?"),
+    ]
+    assert chat.shown[-1].message.reports[0].tokens_per_pass == 2.0
+
+
+def test_a_question_reads_the_messages_once(
+    chat: Conversation, store: Store, person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person.ask("first", "1")
+    reads: list[int] = []
+    read = store.messages.all
+    monkeypatch.setattr(store.messages, "all", lambda id: (reads.append(id), read(id))[1])  # `shown` calls it
+    chat.send("second")
+    assert reads == [chat.id]
+    assert person.shown == ["first", "1", "second", ""]
+    assert person.sent[-1] == ("user", "second")
+    person.finish("2")
+    reads.clear()
+    chat.regenerate(chat.shown[-1].message.id)
+    assert reads == [chat.id]
+    person.finish("3")
+
+
+def test_an_answer_whose_chat_cannot_be_read_is_interrupted(
+    chat: Conversation,
+    store: Store,
+    person: Person,
+    errors: list[StoreError],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def locked(chat: int) -> list[StoredMessage]:
+        raise StoreLocked("Another program is using the file.", "Close it.")
+
+    person.ask("first", "1")
+    with monkeypatch.context() as patch:
+        patch.setattr(store.messages, "all", locked)
+        chat.send("second")
+    assert [error.kind for error in errors] == ["store_locked"]
+    assert chat.answering is None
+    assert not store.messages.under_way()
+    assert len(person.asked) == 1
+    chat.open(chat.id)
+    assert chat.shown[-1].message.state == "interrupted"
+
+
+def test_regenerating_keeps_the_first_answer_and_uses_another_seed(
+    chat: Conversation, person: Person
+) -> None:
+    person.ask("Say a number.", "One.")
+    first = chat.shown[-1].message
+    chat.regenerate(first.id)
+    person.finish("Two.")
+    assert person.shown == ["Say a number.", "Two."]
+    assert (chat.shown[-1].version, len(chat.shown[-1].versions)) == (2, 2)
+    seeds = [asked.options.seed for asked in person.asked]
+    assert None not in seeds
+    assert seeds[0] != seeds[1]
+    chat.show_version(first.id)
+    assert person.shown == ["Say a number.", "One."]
+    person.ask("And then?", "Three.")
+    assert ("assistant", "One.") in person.sent
+
+
+def test_repeating_an_answer_uses_the_recorded_seed_and_settings(chat: Conversation, person: Person) -> None:
+    person.ask("Say a number.", "One.")
+    chat.set_settings(ChatSettings(system="Another.", options=SavedOptions(temperature=0)))
+    first = chat.shown[-1].message
+    chat.regenerate(first.id, same_seed=True)
+    options = person.asked[-1].options
+    assert (options.seed, options.drafter, options.budgets) == (7, "recycling", [64])
+    assert options.temperature == 0.6
+    assert person.sent[0] == ("system", "Be brief.")
+    person.finish("One.")
+
+
+def test_an_edited_question_is_answered_and_the_old_version_is_kept(
+    chat: Conversation, person: Person
+) -> None:
+    person.ask("first", "1")
+    person.ask("second", "2")
+    question = chat.shown[0].message
+    chat.edit(question.id, "first, but better")
+    assert person.sent[1:] == [("user", "first, but better")]
+    person.finish("1b")
+    assert person.shown == ["first, but better", "1b"]
+    chat.show_version(question.id)
+    assert person.shown == ["first", "1", "second", "2"]
+
+
+def test_the_next_question_follows_the_edited_answer(chat: Conversation, person: Person) -> None:
+    person.ask("first", "wrong")
+    chat.edit(chat.shown[1].message.id, "right")
+    assert chat.answering is None
+    person.ask("second", "2")
+    assert ("assistant", "right") in person.sent
+    assert ("assistant", "wrong") not in person.sent
+
+
+def test_a_stopped_answer_is_continued_at_its_end(chat: Conversation, person: Person, qtbot: QtBot) -> None:
+    chat.send("Tell a story.")
+    person.say(messages.TextDelta(request=person.request, text="Once upon", tokens=2))
+    qtbot.waitUntil(lambda: chat.answering is not None and chat.answering.under_way.text == "Once upon")
+    person.engines.last.script = lambda *_: None  # the test answers Cancel itself
+    chat.stop()
+    person.finish("Once upon", "cancelled")
+    chat.continue_answer(chat.shown[-1].message.id)
+    assert person.sent[-1] == ("assistant", "Once upon")
+    person.finish(" a time.")
+    assert person.shown == ["Tell a story.", "Once upon a time."]
+    assert len(chat.shown[-1].message.reports) == 2
+    assert len(chat.shown[-1].versions) == 1
+
+
+def test_a_branch_is_a_separate_chat(chat: Conversation, store: Store, person: Person) -> None:
+    person.ask("first", "1")
+    person.ask("second", "2")
+    old = chat.id
+    chat.branch(chat.shown[1].message.id)
+    assert chat.id != old
+    assert person.shown == ["first", "1"]
+    person.ask("other", "3")
+    assert [each.message.text for each in store.messages.shown(old)] == ["first", "1", "second", "2"]
+
+
+def test_questions_are_queued_and_stop_empties_the_queue(
+    chat: Conversation, person: Person, qtbot: QtBot
+) -> None:
+    for text in ("one", "two", "three"):
+        assert chat.send(text)
+    assert [waiting.text for waiting in chat.waiting] == ["two", "three"]
+    chat.remove_waiting(0)
+    person.finish("1")
+    qtbot.waitUntil(lambda: len(person.asked) == 2)
+    assert person.sent[-1] == ("user", "three")
+    chat.send("four")
+    chat.stop()
+    assert not chat.waiting
+    person.finish("3", "cancelled")
+    assert len(person.asked) == 2
+
+
+def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
+    store: Store, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    engine = Engine(EngineLink(engines), messages.Load(id=0))
+    chat = Conversation(store, engine, SETTINGS)
+    engine.start()
+    assert chat.send("early")
+    qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Chat)))
+    assert chat.answering is not None
+    with qtbot.waitSignal(engine.ended):
+        engine.close()
+    assert chat.answering is None
+
+
+def test_a_lost_engine_keeps_the_text_and_takes_no_question(
+    chat: Conversation, engine: Engine, person: Person, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    chat.send("Tell a story.")
+    person.say(messages.TextDelta(request=person.request, text="Once", tokens=1))
+    engines.last.die()
+    qtbot.waitUntil(lambda: engine.state is State.LOST)
+    assert chat.shown[-1].message.state == "interrupted"
+    assert person.shown == ["Tell a story.", "Once"]
+    assert not chat.send("more")
+    assert not chat.send("  ")
+
+
+def test_a_failed_answer_can_be_tried_again(chat: Conversation, person: Person, qtbot: QtBot) -> None:
+    chat.send("hello")
+    with qtbot.waitSignal(chat.failed):
+        person.say(messages.Failed(request=person.request, kind="x", message="No.", hint="Again."))
+    assert chat.shown[-1].message.state == "interrupted"
+    chat.try_again()
+    person.finish("Hello.")
+    assert person.shown == ["hello", "Hello."]
+
+
+def test_store_errors_are_reported(
+    chat: Conversation, store: Store, errors: list[StoreError], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise StoreFull("The disk is full.", "Make room.")
+
+    monkeypatch.setattr(store.messages, "ask", full)
+    chat.send("hello")
+    assert [error.kind for error in errors] == ["store_full"]
+    assert chat.answering is None
+    chat.open(999)
+    assert [error.kind for error in errors] == ["store_full", "not_in_store"]
+
+
+def test_another_model_is_loaded_during_an_answer(
+    chat: Conversation, engine: Engine, person: Person, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    chat.send("hello")
+    engine.load(messages.Load(id=0, target="other"))
+    assert engine.state is State.LOADING
+    qtbot.waitUntil(lambda: chat.answering is None and engine.state is State.READY)
+    assert chat.shown[-1].message.reports[0].stop_reason == "cancelled"
+    assert [load.target for load in engines.last.asked(messages.Load)] == [None, "other"]
+    engine.unload()
+    assert engine.state is State.UNLOADED
+    assert engine.pair is None
+    assert not chat.send("hello?")
+    engine.load()
+    qtbot.waitUntil(lambda: engine.state is State.READY)

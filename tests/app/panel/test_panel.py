@@ -1,0 +1,246 @@
+import os
+from pathlib import Path
+
+import msgspec
+import pytest
+from PySide6.QtCore import QElapsedTimer, QPointF, Qt, QTimer
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.panel.export import RunExport
+from app.panel.panel import Panel
+from app.panel.run_figures import seconds_of
+from app.panel.tree_painter import Kind
+from app.startup.replay import Replay, show
+from app.widgets import motion, theme
+from engine.protocol.messages import IterationDone, PassProgress
+from tests.app.fake_engine import answer, grown, verdict
+from tests.app.panel.recorded import RUN
+from tests.app.seen import says
+
+
+@pytest.fixture
+def panel(qtbot: QtBot) -> Panel:
+    panel = Panel()
+    qtbot.addWidget(panel)
+    panel.resize(520, 600)
+    panel.show()
+    qtbot.waitExposed(panel)
+    yield panel
+    panel.begin()
+
+
+def test_a_verdict_stays_briefly_before_the_newest_growing_tree_follows(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.show_tree(grown(1, 2))
+    assert panel.tree.kind(0) is Kind.ACCEPTED
+    qtbot.waitUntil(lambda: panel.tree.kind(0) is Kind.GROWING)
+
+
+def test_the_tree_is_described_in_words(panel: Panel) -> None:
+    panel.show_tree(verdict(1, 41))
+    assert panel.tree.accessibleDescription() == "Iteration 41: 2 of 6 accepted"
+
+
+@pytest.mark.parametrize(
+    ("processors", "reduced", "fades"), [(1000, False, True), (1000, True, False), (0.01, False, False)]
+)
+def test_a_verdict_fades_if_there_is_time_for_frames(
+    panel: Panel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, processors: float, reduced: bool, fades: bool
+) -> None:
+    shares: list[float] = []
+    monkeypatch.setattr(panel.tree, "fade", shares.append)
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(motion, "is_reduced", lambda: reduced)
+    panel.tree.cost_s = 0.005
+    panel.show_tree(verdict(1, 1))
+    qtbot.waitUntil(lambda: not running(panel))
+    assert bool(shares) == fades
+    assert not fades or (shares[0] < 0.5 and shares[-1] == 1.0 and len(shares) > 3)
+
+
+def running(panel: Panel) -> list[int]:
+    """Return the intervals of the panel's timers that are running, in milliseconds."""
+    return [timer.interval() for timer in panel.findChildren(QTimer) if timer.isActive()]
+
+
+def test_no_timer_waits_after_the_answer(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.show_tree(grown(1, 2))
+    panel.show_answer(answer(1))
+    qtbot.waitUntil(lambda: not running(panel))
+    assert panel.tree.kind(0) is Kind.ACCEPTED
+
+
+def test_a_hidden_panel_paints_nothing(panel: Panel, qtbot: QtBot) -> None:
+    panel.hide()
+    paints = panel.tree.paints
+    for i in range(100):
+        panel.show_tree(verdict(1, i))
+    assert panel.tree.placed is None
+    panel.show()
+    qtbot.waitUntil(lambda: panel.tree.paints > paints)
+    assert panel.tree.accessibleDescription().startswith("Iteration 99")
+
+
+def test_a_large_tree_costs_less_than_a_frame(panel: Panel) -> None:
+    event = grown(1)
+    size = 2048
+    event.tree.tokens = [0] * size
+    event.tree.parents = [(i - 1) // 3 if i else -1 for i in range(size)]
+    event.tree.log_probs = [-1.0 - i % 7 / 10 for i in range(size)]
+    event.tree.sources = [1] * size
+    event.tree.texts = [" token"] * size
+    clock = QElapsedTimer()
+    clock.start()
+    for _ in range(10):
+        panel.show_tree(event)
+        panel.tree.grab()
+    assert clock.elapsed() / 10 < 60  # measured: see specexec bench panel; a frame is 34
+
+
+def test_many_verdicts_at_once_are_painted_once(panel: Panel, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: panel.tree.paints > 0)
+    before = panel.tree.paints
+    for i in range(30):
+        panel.show_tree(verdict(1, i))
+    qtbot.waitUntil(lambda: panel.tree.paints > before)
+    assert panel.tree.paints <= before + 2
+
+
+@pytest.fixture
+def played(panel: Panel) -> Panel:
+    panel.show_loaded(RUN.header.loaded)
+    for timed in RUN.events:
+        show(panel, timed.event)
+    return panel
+
+
+def shown(panel: Panel) -> int:
+    event = panel.tree.event_shown
+    assert isinstance(event, IterationDone)
+    return event.iteration
+
+
+def test_a_recorded_run_is_stepped_through(played: Panel) -> None:
+    stepper = played.tree_page.stepper
+    assert shown(played) == 4
+    assert not stepper.newer.isEnabled()
+    for expected in (3, 2, 1):
+        stepper.older.click()
+        assert shown(played) == expected
+    assert not stepper.older.isEnabled()
+    stepper.newer.click()
+    assert shown(played) == 2
+    assert stepper.pause.isChecked()
+    stepper.pause.click()
+    assert shown(played) == 4
+
+
+def test_a_held_iteration_is_not_replaced(panel: Panel) -> None:
+    panel.show_tree(verdict(1, 1))
+    panel.tree_page.stepper.pause.click()
+    panel.show_tree(verdict(1, 2))
+    panel.show_tree(grown(1, 3))
+    assert shown(panel) == 1
+
+
+def test_a_character_leads_to_its_iteration_and_an_iteration_to_its_text(played: Panel, qtbot: QtBot) -> None:
+    start, end = played.origins.of_iteration(2)
+    with qtbot.waitSignal(played.text_asked) as asked:
+        played.show_origin(start)
+    assert shown(played) == 2
+    assert asked.args == [start, end]
+    played.show_origin(10**6)
+    assert shown(played) == 2
+
+
+def test_the_table_holds_every_iteration_and_is_copied(played: Panel, qapp: QApplication) -> None:
+    played.pages.setCurrentWidget(played.run_page)
+    table = played.run_page.table
+    assert table.topLevelItemCount() == 4
+    played.run_page.copy()
+    lines = QApplication.clipboard().text().splitlines()
+    assert [len(line.split("\t")) for line in lines] == [6] * 5
+    assert lines[2].split("\t")[:3] == ["2", "16", "24"]
+    table.itemActivated.emit(table.topLevelItem(0), 0)
+    assert shown(played) == 1
+
+
+def test_the_newest_iteration_is_described_in_words(played: Panel) -> None:
+    assert played.newest_in_words.startswith("iteration 4: 13 of 24 accepted, ")
+    assert played.newest_in_words.endswith(" s for the disk")
+
+
+def test_a_run_and_a_tree_are_exported(played: Panel, tmp_path: Path) -> None:
+    played.save(tmp_path / "run.json", "json")
+    run = msgspec.json.decode((tmp_path / "run.json").read_bytes(), type=RunExport)
+    assert (len(run.iterations), run.answer.tokens) == (4, 60)
+    played.save(tmp_path / "tree.svg", "svg")
+    assert "function" in (tmp_path / "tree.svg").read_text() or "<path" in (tmp_path / "tree.svg").read_text()
+    played.save(tmp_path / "tree.png", "png")
+    image = QImage(str(tmp_path / "tree.png"))
+    assert image.size() == 2 * played.tree.size()
+    box = played.tree.box(played.history.current.accepted[0])
+    beside_glyph = QPointF(box.left() + 4, box.center().y())
+    assert image.pixelColor((2 * beside_glyph).toPoint()) == QColor(theme.LIGHT.accent)
+
+
+def test_every_page_is_drawn_in_both_themes(played: Panel, qapp: QApplication) -> None:
+    for scheme, ground in ((Qt.ColorScheme.Light, theme.LIGHT), (Qt.ColorScheme.Dark, theme.DARK)):
+        theme.dress(qapp, scheme)
+        for i in range(played.pages.count()):
+            played.pages.setCurrentIndex(i)
+            image = played.grab().toImage()
+            assert image.pixelColor(3, image.height() - 3) == QColor(ground.surface)
+
+
+def test_layers_light_up_as_the_pass_advances(panel: Panel) -> None:
+    panel.show_loaded(RUN.header.loaded)
+    panel.pages.setCurrentWidget(panel.time_page)
+    panel.show_pass(PassProgress(request=1, iteration=1, done=7, total=28))
+    strip = panel.time_page.layers
+    image = strip.grab().toImage()
+    lit = [
+        image.pixelColor(cell.center().toPoint()) == QColor(theme.LIGHT.time_target) for cell in strip.cells()
+    ]
+    assert lit == [True] * 7 + [False] * 21
+
+
+def test_a_bar_leads_to_its_iteration_and_its_height_is_the_duration(played: Panel, qtbot: QtBot) -> None:
+    played.pages.setCurrentWidget(played.time_page)
+    bars = played.time_page.bars
+    heights = [bars.bar(i).height() for i in range(4)]
+    seconds = [seconds_of(done) for done in RUN.iterations]
+    assert heights == pytest.approx([max(heights) * each / max(seconds) for each in seconds])
+    qtbot.mouseClick(bars, Qt.MouseButton.LeftButton, pos=bars.bar(2).center().toPoint())
+    assert shown(played) == 3
+
+
+def test_memory_is_listed_by_tier_and_part(played: Panel) -> None:
+    text = played.memory.accessibleDescription()
+    assert "RAM: target weights" in text
+    assert "SSD, read in every pass: target weights" in text
+    assert "VRAM" not in text
+
+
+def test_a_trace_is_replayed_at_its_speed(panel: Panel, qtbot: QtBot) -> None:
+    panel.show_loaded(RUN.header.loaded)
+    replay = Replay(panel, RUN.events, speed=100.0)
+    with qtbot.waitSignal(replay.finished):
+        assert panel.history.current is None, "no event is shown before its time"
+    assert [done.iteration for done in panel.history.iterations] == [1, 2, 3, 4]
+    assert says(panel.stats, "4.46")
+
+
+def test_growing_trees_leave_the_processors_to_decoding(
+    panel: Panel, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 20)
+    panel.tree.cost_s = 0.02
+    panel.show_tree(grown(1, 1))
+    assert running(panel) == [100], "painting takes a hundredth of all processors together"
+    panel.show_tree(grown(1, 2))
+    assert panel.tree.event_shown.iteration == 1
+    qtbot.waitUntil(lambda: panel.tree.event_shown.iteration == 2)

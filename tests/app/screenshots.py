@@ -1,0 +1,115 @@
+"""Takes the screenshots of README and docs from the real window, with the real engine and the embedded model.
+
+Run as a program, because it needs a display:
+    xvfb-run -a -s "-screen 0 1600x1000x24" python -m tests.app.screenshots [FOLDER]
+FOLDER is resources/screenshots unless given. Chat, tree, wizard and settings, each light and dark. The
+settings and chats of the user are neither read nor written.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import structs
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QToolButton, QWidget
+
+from app.downloads.downloads import Downloads
+from app.preferences import NEW_CHATS, PreferencesFile
+from app.runtime_setup.setup_job import EngineSetup
+from app.startup.application import make_application
+from app.store import SavedOptions, Store
+from app.widgets import theme
+from app.window.arguments import Arguments
+from app.window.window import Window
+from app.wizard.wizard import Wizard
+from engine.assets import RESOURCES
+from tests.app.drive_window import Person
+from tests.app.flows import open_settings
+
+SIZE = 1280, 800
+BUDGET = 40  # more nodes than the budget rule takes on a processor, so that there is a tree to see
+SETTLE_MS = 300
+SURVEY_S = 120
+QUESTIONS = (
+    "Name three colours, as a list.",
+    "What is the capital of Japan?",
+    "What is photosynthesis? Answer in one sentence.",
+)
+
+
+def main() -> None:
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else RESOURCES / "screenshots"
+    folder.mkdir(parents=True, exist_ok=True)
+    app = make_application()
+    with tempfile.TemporaryDirectory() as scratch:
+        store = Store(Path(scratch) / "conversations.sqlite")
+        preferences = PreferencesFile(Path(scratch) / "settings.toml")
+        greedy = structs.replace(NEW_CHATS, options=SavedOptions(budget=BUDGET))
+        preferences.change(new_chats=greedy, theme="light")
+        window = Window(Arguments(), store, preferences)
+        window.resize(*SIZE)
+        window.start()
+        person = Person(window, store, preferences, folder)
+        for question in QUESTIONS:
+            person.ask(question)
+        show_fullest_tree(person)
+        dialog = open_settings(person)
+        wizard = Wizard(Downloads(), EngineSetup(preferences))
+        wizard.begin()
+        wait_until(lambda: not wizard.survey.is_running)
+        wizard.main.click()
+        for name in ("dark", "light"):
+            theme.choose(app, name)
+            QTest.qWait(SETTLE_MS)  # the documents are made anew, without colours
+            colour_answer(person)
+            photograph(window, folder / f"chat-{name}.png")
+            photograph(window.panel.tree_page, folder / f"tree-{name}.png")
+            photograph(dialog, folder / f"settings-{name}.png")
+            photograph(wizard, folder / f"wizard-{name}.png")
+        dialog.close()
+        wizard.shut_down()
+        person.leave()
+        store.close()
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + SURVEY_S
+    while not is_so():
+        QTest.qWait(50)
+        assert time.monotonic() < end, "the survey of this machine takes too long"
+
+
+def show_fullest_tree(person: Person) -> None:
+    """Show the iteration with most accepted tokens."""
+    panel = person.window.panel
+    fullest = max(panel.history.iterations, key=lambda done: len(done.accepted))
+    panel.show_iteration(fullest.iteration)
+
+
+def colour_answer(person: Person) -> None:
+    """Colour the answer by what proposed each token; a change of theme ends it."""
+    button = next(
+        each for each in person.window.panel.findChildren(QToolButton) if each.text() == "Colour the answer"
+    )
+    button.setChecked(False)
+    button.setChecked(True)
+
+
+def photograph(widget: QWidget, path: Path) -> None:
+    """Save what the screen shows of `widget`."""
+    top = widget.window()
+    top.raise_()
+    top.activateWindow()
+    QTest.qWait(SETTLE_MS)  # the X server paints in its own time
+    QApplication.processEvents()
+    corner = widget.mapTo(top, widget.rect().topLeft())
+    place = top.geometry()
+    shot = top.screen().grabWindow(0, place.x(), place.y(), place.width(), place.height())
+    assert shot.copy(widget.rect().translated(corner)).save(str(path)), path
+
+
+if __name__ == "__main__":
+    main()

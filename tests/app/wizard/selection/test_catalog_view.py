@@ -1,0 +1,124 @@
+import pytest
+from PySide6.QtCore import QAbstractItemModel, Qt
+from PySide6.QtGui import QAccessible
+from pytestqt.qtbot import QtBot
+
+from app.wizard.selection.catalog_view import Catalogue, described
+from app.wizard.selection.offers import Offers, offers_for
+from app.wizard.selection.pair_model import Column, PairModel
+from engine import catalog
+from tests.app.seen import labels
+from tests.app.shared_fixtures import place
+from tests.app.wizard.conftest import examined
+
+
+@pytest.fixture(scope="module")
+def offers(tmp_path_factory: pytest.TempPathFactory) -> Offers:
+    """The offers of the whole catalogue."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(catalog.MODELS_VARIABLE, str(tmp_path_factory.mktemp("models")))
+        place(catalog.entries()["smollm2-360m-q8_0"])
+        return offers_for(examined().usable(), catalog.catalog())
+
+
+@pytest.fixture
+def view(qtbot: QtBot, offers: Offers) -> Catalogue:
+    made = Catalogue()
+    qtbot.addWidget(made)
+    made.resize(1000, 700)
+    made.show()
+    made.show_offers(offers)
+    return made
+
+
+def shown(view: Catalogue, column: Column, role: int = Qt.ItemDataRole.DisplayRole) -> list[object]:
+    model: QAbstractItemModel = view.table.model()
+    return [model.index(row, column).data(role) for row in range(model.rowCount())]
+
+
+def test_the_recommended_pair_is_chosen_at_first(view: Catalogue, offers: Offers) -> None:
+    assert view.offer is offers.recommended
+    assert shown(view, Column.MODEL)[0] == offers.recommended.target.name
+    assert offers.recommended.why in labels(view.recommended)
+    assert not view.recommended.choose.isVisible(), "it is chosen already"
+
+
+def test_one_row_for_each_target_or_one_for_each_way(view: Catalogue, offers: Offers) -> None:
+    assert len(shown(view, Column.MODEL)) == len({offer.target.model for offer in offers.all})
+    view.every_way.click()
+    assert len(shown(view, Column.MODEL)) == len(offers.all)
+
+
+@pytest.mark.parametrize("column", list(Column))
+def test_every_column_sorts_by_its_meaning(view: Catalogue, column: Column) -> None:
+    view.every_way.click()
+    for way in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
+        view.table.sortByColumn(column, way)
+        keys = shown(view, column, Qt.ItemDataRole.UserRole)
+        assert keys == sorted(keys, reverse=way is Qt.SortOrder.DescendingOrder)  # type: ignore[type-var]
+
+
+def test_speeds_sort_as_numbers_and_the_order_box_follows_the_header(view: Catalogue) -> None:
+    view.order.setCurrentText("Fastest first")
+    speeds = shown(view, Column.SPEED, Qt.ItemDataRole.UserRole)
+    assert speeds == sorted(speeds, reverse=True)
+    view.table.sortByColumn(Column.FIT, Qt.SortOrder.AscendingOrder)
+    assert view.order.currentIndex() == -1
+    view.order.setCurrentText("Recommended first")
+    assert view.offer is not None
+    assert shown(view, Column.MODEL)[0] == view.findChild(PairModel).offers[0].target.name
+
+
+def test_the_list_is_narrowed_by_words_and_by_where_it_runs(view: Catalogue, offers: Offers) -> None:
+    view.search.setText("LLAMA 70b")
+    assert shown(view, Column.MODEL)
+    assert all("Llama" in str(name) and "70B" in str(name) for name in shown(view, Column.MODEL))
+    view.search.clear()
+    view.fit.setCurrentText("Streams from disk")
+    assert set(shown(view, Column.FIT)) == {"Streams from disk"}
+    before = set(labels(view))
+    view.search.setText("no such model")
+    assert shown(view, Column.MODEL) == []
+    assert view.offer is None
+    assert set(labels(view)) - before, "a sentence says that no model is left"
+    view.recommended.choose.click()
+    assert view.offer is offers.recommended
+
+
+def test_models_on_this_machine_are_marked_and_can_be_filtered(view: Catalogue, offers: Offers) -> None:
+    view.fit.setCurrentText("On this machine")
+    here = [offer for offer in offers.all if offer.is_local]
+    assert "smollm2-360m-q8_0" in {offer.target.id for offer in here}
+    assert len(shown(view, Column.MODEL)) == len(here) < len(offers.all)
+    assert set(shown(view, Column.SIZE)) == {"on this machine"}
+
+
+def test_the_chosen_offer_is_described_and_marked_as_an_estimate(view: Catalogue) -> None:
+    assert view.offer is not None
+    said = described(view.offer)
+    assert "estimated" in said
+    assert "tokens/s" in said
+    assert "first word" in said
+
+
+def test_a_slow_model_says_how_long_an_answer_takes(offers: Offers) -> None:
+    slow = min(offers.all, key=lambda offer: offer.plan.predicted_tokens_per_second or 9)
+    assert "for a short answer" in described(slow)
+
+
+def test_arrow_keys_and_enter_choose_a_row_and_tab_leaves_the_table(view: Catalogue, qtbot: QtBot) -> None:
+    qtbot.waitActive(view)
+    view.table.setFocus()
+    qtbot.keyClick(view.table, Qt.Key.Key_Down)
+    assert view.offer is view.findChild(PairModel).offers[1]
+    with qtbot.waitSignal(view.taken):
+        qtbot.keyClick(view.table, Qt.Key.Key_Return)
+    qtbot.keyClick(view.table, Qt.Key.Key_Tab)
+    assert not view.table.hasFocus()
+
+
+def test_screen_readers_read_the_column_name_with_each_cell(view: Catalogue) -> None:
+    cell = view.table.model().index(0, Column.SPEED)
+    assert str(cell.data(Qt.ItemDataRole.AccessibleTextRole)).startswith("Tokens/s: ")
+    named = QAccessible.queryAccessibleInterface(view.table)
+    assert named.text(QAccessible.Text.Name) == "Model catalogue"

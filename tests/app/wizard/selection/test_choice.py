@@ -1,0 +1,56 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.downloads.downloads import loaded_by
+from app.wizard.selection.choice import Choice, choice_of_offer, choice_of_repository, item_of
+from app.wizard.selection.offers import offers_for
+from engine import catalog, hub
+from engine.hub import Hub, TokenNeeded
+from tests.app.shared_fixtures import put
+from tests.app.wizard.conftest import examined
+from tests.engine.hub.conftest import content
+from tests.engine.hub.lying_hub import LyingHub, Offered
+
+PAIR = ("qwen2.5-7b-q4_k_m", "qwen2.5-1.5b-q4_k_m")
+
+
+def test_a_pair_becomes_one_item(server: LyingHub) -> None:
+    for id in PAIR:
+        put(server, id)
+    parts = tuple(catalog.entries()[id] for id in PAIR)
+    found = item_of(Hub(server.endpoint), Choice("both", parts, 0, *PAIR))
+    assert [repository.id for repository in found.repositories] == [part.repository for part in parts]
+    assert loaded_by(found) == tuple(f"{part.repository}/{part.file}" for part in parts)
+
+
+def test_a_target_without_a_draft_is_loaded_with_its_heads_if_there_are_any() -> None:
+    pair = offers_for(examined().usable(), catalog.catalog()).recommended
+    for target, draft in (("smollm2", "auto"), (PAIR[0], "none")):
+        alone = replace(pair, target=catalog.entries()[target], draft=None)
+        assert (choice_of_offer(alone).target, choice_of_offer(alone).draft) == (target, draft)
+
+
+def test_a_gated_part_is_refused_before_anything_is_fetched(server: LyingHub) -> None:
+    put(server, PAIR[0])
+    put(server, PAIR[1], gated="manual", refuses=(401, {"X-Error-Code": "GatedRepo"}))
+    with pytest.raises(TokenNeeded):
+        item_of(Hub(server.endpoint), Choice("both", tuple(catalog.entries()[id] for id in PAIR), 0, *PAIR))
+    assert server.ranges() == []
+
+
+def test_only_the_chosen_format_of_a_repository_is_downloaded(server: LyingHub, own_models: Path) -> None:
+    server.repositories["o/m"] = Offered({"a.gguf": content(100), "b.gguf": content(900)}, license="mit")
+    repository = Hub(server.endpoint).repository("o/m")
+    draft = catalog.entries()[PAIR[1]]
+    [small, _] = hub.offers(repository)
+    choice = choice_of_repository(repository, small, draft, missing=True)
+    assert (choice.target, choice.draft) == ("o/m/a.gguf", draft.id)
+    assert choice.nbytes == 100 + draft.nbytes
+    assert choice.licenses == ("mit", draft.license)
+    alone = choice_of_repository(repository, small, None, missing=False)
+    assert (alone.draft, alone.nbytes) == ("none", 100)
+    put(server, PAIR[1])
+    wanted = item_of(Hub(server.endpoint), choice)
+    assert [file.name for file in wanted.repositories[0].files] == ["a.gguf"]

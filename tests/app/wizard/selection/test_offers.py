@@ -1,0 +1,62 @@
+from dataclasses import replace
+
+import pytest
+
+from app.wizard.selection.offers import Offers, offers_for, where_it_fits
+from engine import catalog, planner
+from engine.machine import Gpu, TorchBuild
+from tests.app.shared_fixtures import GIB, place
+from tests.app.wizard.conftest import examined
+
+
+def offers() -> Offers:
+    return offers_for(examined().usable(), catalog.catalog())
+
+
+def test_the_recommended_pair_comes_first_with_its_reason() -> None:
+    found = offers()
+    best = planner.recommend(examined().usable(), catalog.catalog())
+    assert found.all[0] is found.recommended
+    assert found.recommended.plan.pair == best.plan.pair
+    assert found.recommended.why == best.why
+    assert [offer.why for offer in found.all[1:]] == [""] * (len(found.all) - 1)
+
+
+def test_each_target_has_one_best_way_and_none_is_faster() -> None:
+    found = offers()
+    for model in {offer.target.model for offer in found.all} - {found.recommended.target.model}:
+        ways = [offer for offer in found.all if offer.target.model == model]
+        [best] = [offer for offer in ways if offer.is_best]
+        speeds = [offer.plan.predicted_tokens_per_second or 0 for offer in ways]
+        assert best.plan.predicted_tokens_per_second == pytest.approx(max(speeds), abs=0.01)
+
+
+def test_models_on_this_machine_are_not_downloaded_again() -> None:
+    pair = next(offer for offer in offers().all if offer.draft and offer.draft.id != offer.target.id)
+    assert pair.draft is not None
+    assert pair.missing_nbytes == pair.target.nbytes + pair.draft.nbytes
+    place(pair.draft)
+    again = next(offer for offer in offers().all if offer.plan.pair == pair.plan.pair)
+    assert again.missing == (pair.target,)
+    place(pair.target)
+    again = next(offer for offer in offers().all if offer.plan.pair == pair.plan.pair)
+    assert again.is_local
+    assert not again.gated
+
+
+def test_a_graphics_card_that_the_installed_torch_cannot_use_is_ignored() -> None:
+    seen = examined()
+    with_card = replace(
+        seen.machine, gpus=(Gpu("nvidia", "NVIDIA GeForce RTX 4090", "", 24 * GIB, 23 * GIB),)
+    )
+    cpu_only = replace(seen, machine=with_card, torch=TorchBuild("2.13.0+cpu"))
+    assert cpu_only.usable().card is None
+    assert replace(cpu_only, torch=TorchBuild("2.13.0", cuda="13.0")).usable().card is not None
+    assert replace(cpu_only, torch=None).usable().card is not None, "it is still to be installed"
+
+
+def test_a_model_outside_the_catalogue_is_placed_by_its_size() -> None:
+    machine = next(machine for _, machine in planner.named_machines().values() if machine.vram > 16 * GIB)
+    assert where_it_fits(machine, machine.usable_vram) == "in VRAM"
+    assert where_it_fits(machine, machine.usable_vram + machine.usable_ram) == "VRAM + RAM"
+    assert where_it_fits(machine, machine.usable_vram + machine.usable_ram + 1) == "with SSD"

@@ -1,0 +1,65 @@
+"""Checks that hostile model files are refused: a named error with a hint, in bounded time and memory."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+from engine.checkpoints import GgufVocabulary, open_checkpoint
+from engine.errors import SpecExecError
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.tokenizer.gguf import from_vocabulary
+from tests.engine.checkpoints.files import named_errors_only
+
+FEW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BOUNDARIES = [0, 1, 2**15, 2**16, 2**31 - 1, 2**31, 2**32 - 1, 2**53, 2**60, 2**63 - 1, 2**63, 2**64 - 1]
+MEMORY_LIMIT = 512 << 20  # bytes a hostile file may cost
+
+
+def _peak_nbytes(restart: bool = False) -> int:
+    """Return the process's peak memory in bytes since the last restart; 0 where the system reports none.
+
+    restart: measure from now on.
+    """
+    if sys.platform != "linux":
+        return 0
+    if restart:
+        Path("/proc/self/clear_refs").write_text("5")
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) << 10
+
+
+@contextmanager
+def refused(kind: type[SpecExecError] = SpecExecError, seconds: float = 1.0) -> Iterator[None]:
+    """Expect the block to raise this kind of error, with a hint and a message of bounded length, within
+    `seconds` of CPU time and MEMORY_LIMIT."""
+    before = _peak_nbytes(restart=True)
+    started = time.process_time()
+    with pytest.raises(kind) as caught:
+        yield
+    assert time.process_time() - started < seconds
+    assert _peak_nbytes() - before < MEMORY_LIMIT
+    assert caught.value.hint
+    assert len(caught.value.message) < 2000
+
+
+def open_or_refuse(path: Path) -> None:
+    """Open the model and its tokenizer; both are valid, or the model is refused within the limits."""
+    before = _peak_nbytes(restart=True)
+    started = time.process_time()
+    with named_errors_only():
+        checkpoint = open_checkpoint(path)
+        if isinstance(checkpoint.tokenizer, GgufVocabulary):
+            from_vocabulary(checkpoint.tokenizer)
+    assert _peak_nbytes() - before < MEMORY_LIMIT
+    assert time.process_time() - started < 1.0
+
+
+def load(path: Path) -> None:
+    load_model(open_checkpoint(path), torch.float32, torch.device("cpu"), no_progress, context=64)

@@ -1,0 +1,77 @@
+"""Random matrices in every layout, and their products by compiled steps."""
+
+import numpy as np
+import torch
+
+from engine.compiled import steps
+from engine.compiled.decoder import CompiledPass, DecoderShape, Records, address
+from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
+from engine.compiled.matrix import tiled
+from engine.quantization import FORMATS
+from tests.engine.quantization.test_formats import random_blocks
+
+PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+def unit(layout):
+    """The number of columns of which a matrix has a multiple."""
+    return SUPER if LAYOUTS[layout].supers else BLOCK
+
+
+def stored(layout, shape, seed=0):
+    """The bytes of a random matrix as a file holds them."""
+    form = FORMATS[layout]
+    if layout in PLAIN:
+        numbers = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(PLAIN[layout])
+        return numbers.view(torch.uint8).flatten().numpy()
+    return random_blocks(form, shape[0] * shape[1] // form.values, seed).flatten().numpy()
+
+
+def unpacked(layout, shape, data):
+    """The numbers of such a matrix, float32."""
+    out = torch.empty(shape[0] * shape[1])
+    return FORMATS[layout].unpack([torch.from_numpy(data)], shape, 0, shape[0], out).numpy()
+
+
+def matrix(layout, shape, seed=0):
+    """A random matrix in tiles, and its numbers."""
+    data = stored(layout, shape, seed)
+    return tiled(layout, shape, data), unpacked(layout, shape, data)
+
+
+def activations(rows, columns, seed=0):
+    return np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
+
+
+def multiply(matrices, x, pool, asked=None):
+    """The product of rows and matrices by the steps of a program, side by side. asked: the rows of `x` to
+    multiply; None: all."""
+    x = np.ascontiguousarray(x)
+    rows, columns = x.shape
+    one = CompiledPass(DecoderShape(columns, 32, 1, 1, 32, 1e-5, 1.0, 16), 1, pool)
+    one.state[steps.ROWS] = rows
+    one.state[steps.ASKED_FIRST :] = 0, rows if asked is None else asked
+    records = Records(columns, matrices)
+    one.program.add(steps.record_step, address(one.state), address(x), columns, *records.addresses)
+    width = sum(each.shape[0] for each in matrices)
+    out = np.full((rows, width + steps.LANES), np.nan, np.float32)  # the last tile may reach over the end
+    one.add_product(records, columns, matrices, out, only_asked=asked is not None)
+    one.run(one.program.table())
+    return out[:, :width]
+
+
+def error(found, x, numbers):
+    """The error of a product relative to the size of the correct one."""
+    expected = x.astype(np.float64) @ numbers.astype(np.float64).T
+    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
+
+
+def most_error(layout):
+    """The error that a product may have: activations are rounded to int8 for packed weights."""
+    return 1e-5 if layout in PLAIN else 1e-2
+
+
+def same_bits(found, expected):
+    return np.array_equal(
+        np.ascontiguousarray(found).view(np.uint32), np.ascontiguousarray(expected).view(np.uint32)
+    )

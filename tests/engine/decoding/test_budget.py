@@ -1,0 +1,138 @@
+"""AutoLimits on simulated machines, whose cost curves and acceptance determine the best limits."""
+
+import numpy as np
+import pytest
+
+from engine.decoding.budget import BUDGETS, AutoLimits
+from engine.decoding.iteration import Iterated
+from engine.drafting import TreeLimits
+from engine.tree import TokenTree
+
+START = TreeLimits(64, 16, 32)
+
+
+class Machine:
+    """A simulated machine. round_s(beams), pass_s(rows): seconds. ranks: factors by which the rank of the
+    next accepted node may exceed that of the one before."""
+
+    def __init__(self, round_s, pass_s, ranks, noise=0.05, seed=0):
+        self.round_s, self.pass_s, self.ranks, self.noise = round_s, pass_s, ranks, noise
+        self._random = np.random.default_rng(seed)
+
+    def rounds(self, limits):
+        return max(6, -(-limits.budget // limits.beams))
+
+    def seconds(self, limits):
+        return self.rounds(limits) * self.round_s(limits.beams), self.pass_s(1 + limits.budget)
+
+    def accepted(self, budget):
+        """Return the ranks of accepted nodes: each is the previous one times a random factor, up to the
+        tree's size."""
+        found, rank = [], 0.0
+        while True:
+            rank = (rank + 1) * self._random.choice(self.ranks)
+            if rank >= budget:
+                return found
+            found.append(int(rank))
+
+    def iterate(self, rule):
+        limits = rule.choose()
+        draft_s, pass_s = (s * self._random.uniform(1, 1 + self.noise) for s in self.seconds(limits))
+        budget = limits.budget
+        nodes = np.arange(budget)
+        tree = TokenTree(
+            nodes, nodes - 1, np.minimum(nodes + 1, 6), *(-nodes.astype(np.float32),) * 2,
+            np.ones(budget, np.uint8),
+        )  # fmt: skip
+        ranks = self.accepted(budget)
+        rounds = self.rounds(limits)
+        rule.observe(Iterated(limits, tree, ranks, [0] * (len(ranks) + 1), draft_s, pass_s, 0.0, rounds, []))
+        return limits
+
+    def best(self, beams=None):
+        """Return (seconds per token, budget) of the best limits."""
+
+        def cost(budget):
+            tokens = np.mean([1 + len(self.accepted(budget)) for _ in range(1500)])
+            choices = [beams] if beams else [4, 8, 16, 32, 64, 128]
+            return min(sum(self.seconds(TreeLimits(budget, b, 32))) for b in choices) / tokens
+
+        return min((cost(budget), budget) for budget in BUDGETS)
+
+    def cost(self, limits):
+        tokens = np.mean([1 + len(self.accepted(limits.budget)) for _ in range(1500)])
+        return sum(self.seconds(limits)) / tokens
+
+
+MACHINES = {
+    "bound by the link": Machine(lambda b: 0.01 + 1e-4 * b, lambda r: max(1.0, 0.001 * r), [1, 1.2, 2, 4]),
+    "bound by computation": Machine(lambda b: 0.02 + 0.002 * b, lambda r: 0.1 + 0.02 * r, [1, 1.2, 2, 4]),
+    "an expensive draft": Machine(lambda b: 0.2 + 0.001 * b, lambda r: 0.5 + 0.001 * r, [1, 1.5, 3]),
+    "a bad draft": Machine(lambda b: 0.01 + 1e-4 * b, lambda r: 0.2 + 0.004 * r, [3, 8, 40]),
+}
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_limits_approach_the_best_within_a_few_iterations(name):
+    machine = MACHINES[name]
+    rule = AutoLimits(START)
+    limits = [machine.iterate(rule) for _ in range(60)]
+    best, budget = machine.best()
+    late = np.mean([machine.cost(each) for each in limits[20:]])
+    print(name, best, budget, late, [each.budget for each in limits])
+    assert late < 1.15 * best, f"best is {budget}, used {[each.budget for each in limits[20:]]}"
+
+
+class Chain:
+    """A draft whose guesses are right with a constant chance, one guess per round; a pass takes `pass_s` for
+    any tree."""
+
+    def __init__(self, chance, round_s, pass_s, modesty):
+        """modesty: the exponent that turns the drafter's estimate of its chance into the true chance."""
+        self.chance, self.round_s, self.pass_s = chance, round_s, pass_s
+        self.estimate = chance ** (1 / modesty)
+        self._random = np.random.default_rng(0)
+
+    def iterate(self, rule):
+        limits = rule.choose()
+        depth = 1
+        while depth < min(limits.depth, limits.budget) and self.estimate**depth >= limits.worth:
+            depth += 1
+        accepted = min(depth, int(self._random.geometric(1 - self.chance)) - 1)
+        nodes = np.arange(depth)
+        scores = ((nodes + 1) * np.log(self.estimate)).astype(np.float32)
+        tree = TokenTree(nodes, nodes - 1, nodes + 1, scores, scores, np.ones(depth, np.uint8))
+        tokens = [0] * (accepted + 1)
+        rule.observe(
+            Iterated(
+                limits, tree, list(range(accepted)), tokens, depth * self.round_s, self.pass_s, 0.0, depth, []
+            )
+        )
+        return depth
+
+    def cost(self, depth):
+        """Return seconds per token."""
+        return (depth * self.round_s + self.pass_s) / sum(self.chance**level for level in range(depth + 1))
+
+
+@pytest.mark.parametrize("modesty", [1.0, 0.5, 1.5])
+@pytest.mark.parametrize(
+    ("chance", "round_s", "pass_s"),
+    [(0.6, 0.01, 0.03), (0.8, 0.01, 0.03), (0.6, 0.01, 1.0), (0.9, 0.001, 1.0)],
+)
+def test_a_tree_grows_as_deep_as_is_profitable(chance, round_s, pass_s, modesty):
+    chain, rule = Chain(chance, round_s, pass_s, modesty), AutoLimits(START)
+    late = [chain.cost(chain.iterate(rule)) for _ in range(120)][60:]
+    best = min(map(chain.cost, range(1, 33)))
+    assert np.mean(late) < 1.08 * best
+
+
+def test_limits_follow_a_change_of_the_machine():
+    rule = AutoLimits(START)
+    for name in ("bound by the link", "bound by computation", "bound by the link"):
+        machine = MACHINES[name]
+        limits = [machine.iterate(rule) for _ in range(70)]
+        best, budget = machine.best()
+        late = np.mean([machine.cost(each) for each in limits[40:]])
+        print(name, best, budget, late, [each.budget for each in limits])
+        assert late < 1.2 * best

@@ -1,0 +1,218 @@
+"""Every architecture from files to logits: weights as plain numbers, packed in memory, and streamed."""
+
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.errors import BadOption, StreamBroken
+from engine.model import builder
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.sequence import Sequence
+from engine.streaming import WeightLimits
+from engine.streaming.disk import DiskFile, memory
+from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
+from tests.engine.models import CONFIGS, CONTEXT, reference
+
+# Longer than all sliding windows of the configurations, shorter than the longest context.
+TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
+# Enough for the ring and a part of these models' 100 to 200 KB.
+LIMIT = 160_000
+
+
+def load(path: Path, **kwargs):
+    cpu = torch.device("cpu")
+    return load_model(open_checkpoint(path), torch.float32, cpu, no_progress, context=CONTEXT, **kwargs)
+
+
+def expected(module, text=TEXT):
+    with torch.inference_mode():
+        return module(torch.tensor([text])).logits[0, -1]
+
+
+MODELS = [*(("safetensors", kind) for kind in CONFIGS), *(("gguf", kind) for kind in CHANGES)]
+
+
+@pytest.fixture
+def stored(tmp_path, request):
+    """(a tiny model, its file or folder)"""
+    format_, kind = request.param
+    if format_ == "gguf":
+        module = tiny(kind)
+        return module, convert(module, tmp_path / "model.gguf")
+    module = reference(kind)
+    module.save_pretrained(tmp_path / "model")
+    return module, tmp_path / "model"
+
+
+@pytest.mark.parametrize("stored", MODELS, indirect=True, ids=lambda model: "-".join(model))
+@pytest.mark.parametrize(
+    "how", [{}, {"packed": True}, {"limits": WeightLimits(LIMIT)}], ids=["numbers", "packed", "streamed"]
+)
+def test_a_loaded_model_gives_the_logits_of_transformers(stored, how):
+    module, path = stored
+    model = load(path, **how)
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        torch.testing.assert_close(logits, expected(module, text), rtol=1e-4, atol=1e-4)
+    assert model.packed == bool(how)
+    model.close()
+
+
+class AtOnce:
+    """A link to the CPU as its device, which completes everything immediately and pins at most `pinned`
+    bytes."""
+
+    def __init__(self, pinned: int) -> None:
+        self.pinned = pinned
+
+    def slots(self, count, nbytes):
+        return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
+
+    def slab(self, nbytes):
+        self.pinned -= nbytes
+        if self.pinned < 0:
+            raise RuntimeError("cannot pin so much")
+        return memory(nbytes)
+
+    def copy(self, slot, source, after):
+        slot[: len(source)].copy_(source)
+
+    def used(self):
+        pass
+
+    def compute_after(self, event):
+        pass
+
+    def wait(self, event):
+        pass
+
+
+@pytest.mark.parametrize("pinned", [1 << 30, 80_000], ids=["pinned", "mostly not pinned"])
+@pytest.mark.parametrize(
+    "limits", [WeightLimits(60_000), WeightLimits(60_000, 60_000), WeightLimits(90_000, 70_000)], ids=str
+)
+def test_a_device_with_its_own_memory_is_streamed_to_from_ram_and_disk(path, monkeypatch, limits, pinned):
+    monkeypatch.setattr(builder, "link_to", lambda device: AtOnce(pinned))
+    model = load(path, limits=limits)
+    sequence = Sequence(model, CONTEXT)
+    for text in (TEXT, [*TEXT[:5], *TEXT[:6]], TEXT):
+        sequence.align(text[:-1])
+        logits = sequence.extend(text[len(sequence.ids) :])
+        torch.testing.assert_close(logits, expected(reference("qwen3"), text), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
+@pytest.fixture
+def path(tmp_path):
+    reference("qwen3").save_pretrained(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("limit", [60_000, 90_000, 1 << 30])
+def test_memory_stays_within_the_limit(path, limit):
+    model = load(path, limits=WeightLimits(limit))
+    Sequence(model, CONTEXT).extend(TEXT)
+    norms = sum(weight.nbytes for weight in model.module.parameters())
+    room = model._packed[0].workspace.nbytes
+    assert model.nbytes - norms - room <= limit
+    assert (model.moved > 0) == (limit < 1 << 30)
+    model.close()
+
+
+def test_a_limit_too_small_says_how_much_is_needed(path):
+    with pytest.raises(BadOption, match="GiB"):
+        load(path, limits=WeightLimits(1000))
+
+
+@pytest.mark.parametrize("limit", [60_000, 1 << 30], ids=["streamed", "all of it fits"])
+def test_fifty_models_leave_no_threads_and_files_open(path, limit):
+    threads, files = threading.active_count(), open_files()
+    for _ in range(50):
+        model = load(path, limits=WeightLimits(limit))
+        Sequence(model, CONTEXT).extend(TEXT)
+        model.close()
+    assert (threading.active_count(), open_files()) == (threads, files)
+
+
+def test_a_failed_load_leaves_nothing_open(path):
+    threads, files = threading.active_count(), open_files()
+
+    def progress(done, total):
+        raise RuntimeError
+
+    for limit in (1000, 60_000):
+        with pytest.raises((RuntimeError, BadOption)):
+            load_model(
+                open_checkpoint(path),
+                torch.float32,
+                torch.device("cpu"),
+                progress,
+                context=CONTEXT,
+                limits=WeightLimits(limit),
+            )
+    assert (threading.active_count(), open_files()) == (threads, files)
+
+
+def test_a_read_error_in_the_middle_of_a_pass_ends_it_and_the_next_pass_is_right(path, monkeypatch):
+    model = load(path, limits=WeightLimits(60_000))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT[:4])
+    whole, reads = DiskFile.read, []
+
+    def read(self, buffer, offset, needed):
+        reads.append(offset)
+        if len(reads) == 7:
+            raise StreamBroken("model can no longer be read: Input/output error.", "Check the disk.")
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    with pytest.raises(StreamBroken):
+        passes(sequence, 3)
+    sequence.rewind(4)
+    logits = sequence.extend(TEXT[4:])
+    torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
+def test_a_pass_can_be_stopped_before_each_chunk_and_leaves_the_sequence_usable(path):
+    class Stopped(Exception):
+        pass
+
+    model = load(path, limits=WeightLimits(60_000))
+    sequence = Sequence(model, CONTEXT)
+    sequence.extend(TEXT[:4])
+    calls = []
+    sequence.extend(TEXT[4:], lambda done, total: calls.append(done))
+    assert len(calls) > 2 * model.layers, "also inside a layer"
+    for moment in range(len(calls)):
+        sequence.rewind(4)
+        left = iter(range(moment))
+
+        def stop(done, total, left=left):
+            if next(left, None) is None:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            sequence.extend(TEXT[4:], stop)
+        assert (sequence.cache.length, sequence.cache.tail) == (4, 0)
+    logits = sequence.extend(TEXT[4:])
+    torch.testing.assert_close(logits, expected(reference("qwen3")), rtol=1e-4, atol=1e-4)
+    model.close()
+
+
+def passes(sequence, count):
+    for _ in range(count):
+        sequence.rewind(4)
+        sequence.extend(TEXT[4:])
+
+
+def open_files() -> int:
+    folder = Path("/proc/self/fd")
+    return len(list(folder.iterdir())) if folder.is_dir() else 0

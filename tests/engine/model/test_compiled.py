@@ -1,0 +1,511 @@
+"""A compiled model gives the logits of transformers, and each row the same bits in any pass."""
+
+import dataclasses
+import random
+from functools import cache
+from tempfile import TemporaryDirectory
+
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.compiled.decoder import MOST_ROWS
+from engine.errors import PromptTooLong
+from engine.model import compiled
+from engine.model.compiled import CompiledModel
+from engine.model.interface import no_progress
+from engine.model.loader import load_compiled
+from engine.model.rows import Rows
+from engine.model.sequence import Sequence
+from tests.engine.models import CONFIGS, VOCABULARY, ours, reference
+
+KINDS = [
+    *("llama", "llama3_rope", "mistral", "qwen2", "qwen2_window", "qwen3", "gemma2", "gemma3_text", "phi3")
+]
+CONTEXT = 64
+AT_EACH_LAYER = 1e-12  # a pace (PACE_S) at which progress is called before each layer
+TEXT = [1, *range(3, 40), 5, 9]
+# Weights are float32 here, so nothing but keys and values is rounded, to float16: this is the largest
+# difference of logits, relative to the largest logit.
+TOLERANCE = 5e-3
+SIZES = dict(hidden_size=128, intermediate_size=96, max_position_embeddings=1024)
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+class Ended(Exception):
+    pass
+
+
+def tiny(kind, **changes):
+    """transformers' model, of a size that compiled steps cover."""
+    head = {"head_dim": 32} if "head_dim" in CONFIGS[kind] else {}
+    return reference(kind, **{**SIZES, **head, **changes})
+
+
+def saved(module, dtype=torch.float32, context=CONTEXT, **options):
+    """The compiled model of transformers' one; None if steps do not cover it."""
+    with TemporaryDirectory() as folder:
+        module.to(dtype).save_pretrained(folder)
+        module.float()
+        return load_compiled(open_checkpoint(folder), no_progress, context, **options)
+
+
+@cache
+def both(kind, context=CONTEXT):
+    """transformers' model and the compiled one."""
+    module = tiny(kind)
+    model = saved(module, context=context)
+    assert isinstance(model, CompiledModel)
+    return module, model
+
+
+def all_logits(model, tokens):
+    """The logits at each token of a text that is read at once."""
+    return model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens))).logits.clone()
+
+
+def difference(found, expected):
+    return float((found - expected).abs().max() / expected.abs().max())
+
+
+def assert_close(found, expected):
+    assert difference(found, expected) < TOLERANCE
+    assert (found.argmax(-1) == expected.argmax(-1)).float().mean() >= 0.9
+
+
+def random_text(count, seed=0):
+    return random.Random(seed).choices(range(3, VOCABULARY), k=count)
+
+
+@dataclasses.dataclass
+class Branches:
+    """A random tree: tokens and parents of its nodes. The parent of a first node is -1."""
+
+    tokens: list[int]
+    parents: list[int]
+
+    @classmethod
+    def grown(cls, nodes, seed):
+        """A tree with long branches: deeper than the windows."""
+        numbers = random.Random(seed)
+        parents = [-1] + [
+            numbers.choice([node - 1] * 4 + [numbers.randrange(node)]) for node in range(1, nodes)
+        ]
+        return cls(random_text(nodes, seed), parents)
+
+    def path(self, node):
+        above = [] if self.parents[node] < 0 else self.path(self.parents[node])
+        return [*above, node]
+
+    def visible(self):
+        mask = torch.zeros(len(self.tokens), len(self.tokens), dtype=torch.bool)
+        for node in range(len(self.tokens)):
+            mask[node, self.path(node)] = True
+        return mask
+
+    def consider(self, sequence, sizes, **options):
+        """Run the nodes in passes of such numbers of rows; return the outputs."""
+        mask, first, outputs = self.visible(), 0, []
+        for size in sizes:
+            nodes = range(first, first + size)
+            positions = [len(sequence.ids) + len(self.path(node)) - 1 for node in nodes]
+            rows = self.tokens[first : first + size], positions, mask[first : first + size, : first + size]
+            output = sequence.consider(*rows, **options)
+            outputs.append((output.logits.clone(), output.hidden))
+            first += size
+        return outputs
+
+    def texts(self, start):
+        """Yield the nodes of each path to a leaf, and the text of that path behind `start`."""
+        for leaf in set(range(len(self.tokens))) - set(self.parents):
+            path = self.path(leaf)
+            yield path, [*start, *(self.tokens[node] for node in path)]
+
+
+# Close to transformers
+
+
+@every_kind
+def test_a_text_has_the_logits_of_transformers(kind):
+    module, model = both(kind)
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert_close(all_logits(model, TEXT), expected)
+    assert_close(all_logits(model, TEXT), all_logits(ours(module), TEXT))
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("mistral", dict(sliding_window=13)),
+        ("gemma2", dict(sliding_window=8)),
+        ("gemma2", dict(attn_logit_softcapping=3.2)),
+        ("gemma3_text", dict(sliding_window=10)),
+        ("phi3", dict(sliding_window=12)),
+        ("qwen2_window", dict(max_window_layers=2)),
+        ("llama3_rope", dict(rope_parameters=dict(rope_type="default", rope_theta=10000.0))),
+        ("llama", dict(rms_norm_eps=3e-2)),
+    ],
+)
+def test_the_tolerance_notices_another_setting(kind, changes):
+    _, model = both(kind)
+    other = all_logits(ours(tiny(kind, **changes)), TEXT)
+    assert difference(all_logits(model, TEXT), other) > 2 * TOLERANCE
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("llama", "input_layernorm.weight"),
+        ("qwen2", "self_attn.q_proj.bias"),
+        ("qwen2", "self_attn.v_proj.bias"),
+        ("qwen3", "self_attn.q_norm.weight"),
+        ("qwen3", "self_attn.k_norm.weight"),
+        ("gemma2", "post_feedforward_layernorm.weight"),
+        ("gemma3_text", "pre_feedforward_layernorm.weight"),
+    ],
+)
+def test_the_tolerance_notices_another_vector_in_one_layer(kind, name):
+    _, model = both(kind)
+    module = tiny(kind)
+    with torch.no_grad():
+        weight = module.get_parameter(f"model.layers.1.{name}")
+        weight += 0.15 * torch.randn(weight.shape, generator=torch.Generator().manual_seed(2))
+    assert difference(all_logits(model, TEXT), all_logits(ours(module), TEXT)) > 2 * TOLERANCE
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+@pytest.mark.parametrize("kind", ["llama", "qwen2", "gemma3_text"])
+def test_weights_of_16_bits(kind, dtype):
+    module = tiny(kind)
+    model = saved(module, dtype)  # rounds the module too
+    assert_close(all_logits(model, TEXT), all_logits(ours(module), TEXT))
+
+
+@pytest.mark.parametrize("kind", ["mistral", "gemma2", "gemma3_text", "llama3_rope"])
+def test_a_text_of_several_runs_has_the_logits_of_transformers(kind):
+    """Also far behind the start: rotary factors, windows."""
+    module = tiny(kind)
+    model = saved(module, context=1024)
+    text = random_text(2 * MOST_ROWS + 60)
+    assert_close(all_logits(model, text), all_logits(ours(module, context=1024), text))
+
+
+@every_kind
+def test_hidden_states_are_close_to_those_of_transformers(kind):
+    module, model = both(kind)
+    layers = list(range(model.layers + 1))
+    output = model.forward(Rows.text(TEXT, 0), model.new_cache(64), hidden_layers=layers)
+    twin = ours(module)
+    expected = twin.forward(Rows.text(TEXT, 0), twin.new_cache(64), hidden_layers=layers)
+    with torch.inference_mode():
+        states = module(torch.tensor([TEXT]), output_hidden_states=True).hidden_states
+    assert output.hidden.keys() == set(layers)
+    for layer in layers:
+        assert difference(output.hidden[layer], expected.hidden[layer]) < TOLERANCE
+        if layer != model.layers - 1:  # transformers' last hidden state is that after the final norm
+            known = states[min(layer + 1, model.layers)][0]
+            assert difference(output.hidden[layer], known) < TOLERANCE
+
+
+# The same bits in any pass
+
+
+@every_kind
+def test_a_text_in_pieces_of_any_size_gives_the_same_bits(kind):
+    _, model = both(kind)
+    expected = all_logits(model, TEXT)
+    for size in (1, 2, 3, 7, 16, 17, 39):
+        cache, found = model.new_cache(64), []
+        for start in range(0, len(TEXT), size):
+            piece = TEXT[start : start + size]
+            found.append(model.forward(Rows.text(piece, start), cache).logits.clone())
+            cache.keep(range(len(piece)))
+        assert torch.equal(torch.cat(found), expected)
+
+
+@every_kind
+def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
+    _, model = both(kind, context=1024)
+    text = random_text(2 * MOST_ROWS + 60)
+    whole = Sequence(model, 400)
+    expected = model.forward(Rows.text(text, 0), whole.cache).logits.clone()
+    whole.keep(range(len(text)), text)
+    for sizes in ([1, MOST_ROWS, MOST_ROWS + 1, 58], [MOST_ROWS - 1, 2, 187], [300, *[1] * 16]):
+        sequence, found, start = Sequence(model, 400), [], 0
+        for size in sizes:
+            found.append(sequence.extend(text[start : start + size]).clone())
+            start += size
+            assert torch.equal(found[-1], expected[start - 1])
+        for layer in range(model.layers):
+            assert torch.equal(sequence.cache.rows(layer), whole.cache.rows(layer))
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_each_node_of_a_tree_has_the_bits_of_its_path_as_text(kind, seed):
+    """The trees are deeper than the windows; one starts shortly behind the start of the text."""
+    _, model = both(kind)
+    start = TEXT[: [2, 7, 20][seed]]
+    tree = Branches.grown(36, seed)
+    for sizes in ([36], [1, 11, 24], [1] * 36, [20, 5, 5, 6]):
+        sequence = Sequence(model, 64)
+        sequence.extend(start)
+        outputs = tree.consider(sequence, sizes, hidden_layers=(0, 1, model.layers))
+        found = torch.cat([logits for logits, _ in outputs])
+        for path, text in tree.texts(start):
+            cache = model.new_cache(64)
+            expected = model.forward(Rows.text(text, 0), cache, hidden_layers=(0, 1, model.layers))
+            assert torch.equal(found[path], expected.logits[len(start) :])
+            for layer, states in expected.hidden.items():
+                hidden = torch.cat([each[layer] for _, each in outputs])
+                assert torch.equal(hidden[path], states[len(start) :])
+
+
+@every_kind
+def test_kept_nodes_leave_the_rows_of_their_text(kind):
+    _, model = both(kind)
+    for seed in range(4):
+        tree = Branches.grown(30, seed)
+        sequence, text = Sequence(model, 64), Sequence(model, 64)
+        sequence.extend(TEXT[:20])
+        tree.consider(sequence, [13, 17])
+        path = tree.path(random.Random(seed).randrange(30))
+        sequence.keep(path, [tree.tokens[node] for node in path])
+        text.extend(sequence.ids)
+        for layer in range(model.layers):
+            assert torch.equal(sequence.cache.rows(layer), text.cache.rows(layer))
+        more = Branches.grown(10, seed + 10)
+        ((found, _),) = more.consider(sequence, [10])
+        for path, tokens in more.texts(sequence.ids):
+            assert torch.equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])
+
+
+@pytest.mark.parametrize("kind", ["llama", "mistral", "gemma3_text"])
+def test_a_tree_larger_than_a_run_has_the_bits_of_its_paths(kind):
+    _, model = both(kind, context=1024)
+    tree = Branches.grown(MOST_ROWS + 70, 5)
+    for sizes in ([MOST_ROWS + 70], [60, MOST_ROWS + 10]):
+        sequence = Sequence(model, 400)
+        sequence.extend(TEXT)
+        found = torch.cat([logits for logits, _ in tree.consider(sequence, sizes)])
+        for path, text in tree.texts(TEXT):
+            assert torch.equal(found[path], all_logits(model, text)[len(TEXT) :])
+
+
+@pytest.mark.parametrize("kind", ["mistral", "gemma3_text"])
+def test_rows_in_any_order_of_positions_have_the_bits_of_their_text(kind):
+    """Level by level, as lanes beside a tree: a later row may have an earlier position."""
+    _, model = both(kind)
+    chains = [random_text(15, seed) for seed in (1, 2)]
+    order = [(chain, depth) for depth in range(15) for chain in (1, 0)]
+    order = [*order[20:], *order[:20]]  # the deepest rows come first
+    tokens = [chains[chain][depth] for chain, depth in order]
+    visible = torch.tensor([[a == c and b <= d for a, b in order] for c, d in order])
+    sequence = Sequence(model, 64)
+    sequence.extend(TEXT[:5])
+    found = sequence.consider(tokens, [5 + depth for _, depth in order], visible).logits.clone()
+    for number, chain in enumerate(chains):
+        expected = all_logits(model, [*TEXT[:5], *chain])[5:]
+        rows = [order.index((number, depth)) for depth in range(15)]
+        assert torch.equal(found[rows], expected)
+
+
+# What a pass may be asked for
+
+
+@pytest.mark.parametrize(
+    "which",
+    [slice(None), slice(0, 3), slice(5, 9), slice(-1, None), slice(-4, -2), slice(39, 40), slice(2, 90)],
+)
+@pytest.mark.parametrize("hidden", [(), (0,), (1, 3), (3,)])
+def test_the_requested_rows_get_logits(which, hidden):
+    _, model = both("gemma2")
+    expected = all_logits(model, TEXT)[which]
+    output = model.forward(Rows.text(TEXT, 0), model.new_cache(64), logits_for=which, hidden_layers=hidden)
+    assert torch.equal(output.logits, expected)
+    assert output.hidden.keys() == set(hidden)
+
+
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 300), (100, 200), (120, 128), (128, 129), (127, 129), (250, 300), (299, 300)]
+)
+def test_the_requested_rows_of_several_runs_get_logits(start, stop):
+    _, model = both("llama", context=1024)
+    text = random_text(300)
+    whole = model.forward(Rows.text(text, 0), model.new_cache(300), hidden_layers=(1, 3))
+    rows = slice(start, stop)
+    part = model.forward(Rows.text(text, 0), model.new_cache(300), logits_for=rows, hidden_layers=(1, 3))
+    assert torch.equal(part.logits, whole.logits[rows])
+    for layer in (1, 3):
+        assert torch.equal(part.hidden[layer], whole.hidden[layer])
+
+
+@every_kind
+@pytest.mark.parametrize("count", [1, 40, MOST_ROWS + 20])
+def test_the_head_gives_the_logits_of_the_last_states(kind, count):
+    _, model = both(kind, context=1024)
+    output = model.forward(
+        Rows.text(random_text(count), 0), model.new_cache(count), hidden_layers=[model.layers]
+    )
+    logits, states = output.logits.clone(), output.hidden[model.layers]
+    head = model.output_head()
+    assert torch.equal(head(states), logits)
+    assert torch.equal(head(states[-1:]), logits[-1:])
+    assert head.nbytes == 0
+
+
+@every_kind
+def test_a_pass_after_the_head_was_used_gives_the_same_bits(kind):
+    _, model = both(kind)
+    expected = all_logits(model, TEXT)
+    model.output_head()(torch.randn(9, model.config.hidden_size))
+    assert torch.equal(all_logits(model, TEXT), expected)
+
+
+@every_kind
+def test_embeddings_are_those_of_transformers(kind):
+    module, model = both(kind)
+    expected = module.get_input_embeddings()(torch.tensor(TEXT)).detach()
+    torch.testing.assert_close(model.embed(torch.tensor(TEXT)), expected, rtol=1e-6, atol=1e-6)
+
+
+def test_two_caches_take_turns():
+    _, model = both("mistral")
+    texts = [random_text(30, seed) for seed in (1, 2)]
+    alone = [all_logits(model, text) for text in texts]
+    sequences = [Sequence(model, 40), Sequence(model, 64)]
+    for at in range(30):
+        for sequence, text, expected in zip(sequences, texts, alone, strict=True):
+            assert torch.equal(sequence.extend(text[at : at + 1]), expected[at])
+
+
+def test_a_cache_at_the_place_of_a_dropped_one_is_noticed():
+    _, model = both("llama")
+    expected = all_logits(model, TEXT)
+    for capacity in (64, 64, 300, 64, 50):
+        sequence = Sequence(model, capacity)
+        assert torch.equal(sequence.extend(TEXT), expected[-1])
+
+
+def test_a_text_that_does_not_fit_is_refused():
+    _, model = both("llama")
+    sequence = Sequence(model, 20)
+    with pytest.raises(PromptTooLong):
+        sequence.extend(TEXT)
+    expected = all_logits(model, TEXT)[19]
+    assert torch.equal(sequence.extend(TEXT[:20]), expected)
+
+
+def test_padding_of_the_head_gets_no_logits():
+    model = saved(tiny("llama"), vocabulary=VOCABULARY - 5)
+    assert model.vocabulary == VOCABULARY - 5
+    assert torch.equal(all_logits(model, TEXT), all_logits(both("llama")[1], TEXT)[:, :-5])
+
+
+def test_a_second_load_gives_the_same_bits():
+    assert torch.equal(all_logits(saved(tiny("qwen2")), TEXT), all_logits(both("qwen2")[1], TEXT))
+
+
+# Progress
+
+
+@pytest.mark.parametrize("count", [1, 20, MOST_ROWS + 1])
+def test_progress_is_reported_from_the_start_to_the_end(count, monkeypatch):
+    _, model = both("llama", context=1024)
+    runs = -(-count // MOST_ROWS)
+    for pace in (compiled.PACE_S, AT_EACH_LAYER):
+        monkeypatch.setattr(compiled, "PACE_S", pace)
+        calls: list[tuple[int, int]] = []
+        Sequence(model, 300).extend(random_text(count), lambda *of, calls=calls: calls.append(of))
+        assert {total for _, total in calls} == {runs * model.layers}
+        done = [each for each, _ in calls]
+        assert done == sorted(done)
+        assert (done[0], done[-1]) == (0, runs * model.layers)
+    assert done == [*range(runs * model.layers + 1)]
+
+
+@every_kind
+@pytest.mark.parametrize("end", range(4))
+def test_a_pass_that_progress_ends_leaves_no_trace(kind, end, monkeypatch):
+    def progress(done, total):
+        if done == end:
+            raise Ended
+
+    monkeypatch.setattr(compiled, "PACE_S", AT_EACH_LAYER)
+    _, model = both(kind)
+    sequence = Sequence(model, 64)
+    sequence.extend(TEXT[:20])
+    rows = [sequence.cache.rows(layer).clone() for layer in range(model.layers)]
+    with pytest.raises(Ended):
+        sequence.extend(random_text(9), progress)
+    tree = Branches.grown(12, 3)
+    with pytest.raises(Ended):
+        tree.consider(sequence, [12], progress=progress)
+    assert (sequence.cache.length, sequence.cache.tail, sequence.ids) == (20, 0, TEXT[:20])
+    for layer, expected in enumerate(rows):
+        assert torch.equal(sequence.cache.rows(layer), expected)
+    expected = all_logits(model, TEXT)[-1]
+    assert torch.equal(sequence.extend(TEXT[20:]), expected)
+
+
+def test_a_pass_of_several_runs_that_progress_ends_leaves_no_trace(monkeypatch):
+    monkeypatch.setattr(compiled, "PACE_S", AT_EACH_LAYER)
+    _, model = both("llama", context=1024)
+    text = random_text(300)
+    expected = all_logits(model, text)[-1]
+    for end in (0, 2, 3, 5, 8, 9):
+
+        def progress(done, total, end=end):
+            if done == end:
+                raise Ended
+
+        sequence = Sequence(model, 400)
+        with pytest.raises(Ended):
+            sequence.extend(text, progress)
+        assert sequence.ids == []
+        assert torch.equal(sequence.extend(text), expected)
+
+
+def test_loading_reports_bytes_and_layers_and_may_be_ended(tmp_path):
+    module = tiny("llama")
+    module.save_pretrained(tmp_path)
+    loaded, layers = [], []
+    model = load_compiled(
+        open_checkpoint(tmp_path),
+        lambda done, total: loaded.append((done, total)),
+        CONTEXT,
+        layer_progress=lambda done, total: layers.append((done, total)),
+    )
+    assert loaded[-1][0] == loaded[-1][1] > 0
+    assert layers[-1] == (model.layers, model.layers)
+
+    def progress(done, total):
+        raise Ended
+
+    with pytest.raises(Ended):
+        load_compiled(open_checkpoint(tmp_path), progress, CONTEXT)
+
+
+# What steps do not cover
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("mixtral", dict(head_dim=32)),
+        ("llama_bias", dict()),
+        ("llama", dict(head_dim=16)),
+        ("llama", dict(hidden_size=120)),
+        ("llama", dict(intermediate_size=80)),
+        ("llama", dict(hidden_act="relu")),
+    ],
+)
+def test_what_steps_do_not_cover_is_not_loaded(kind, changes):
+    module = reference(kind, **{**SIZES, **changes})
+    assert saved(module) is None
+
+
+def test_layouts_that_have_no_tiles_are_not_loaded():
+    assert saved(tiny("llama"), torch.float64) is None

@@ -1,0 +1,119 @@
+"""Loading of valid and invalid safetensors folders."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.checkpoints import open_checkpoint
+from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError
+from engine.model.interface import no_progress
+from engine.model.loader import load_model
+from engine.model.sequence import Sequence
+from engine.quantization import half_split
+from tests.engine.models import VOCABULARY, reference
+
+TEXT = [1, 5, 9, 30, 2, 44]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A tiny model in the Hub's layout (without a tokenizer, which the loader does not need)."""
+    module = reference("qwen2")
+    save_file(
+        {name: t.contiguous() for name, t in module.state_dict().items()}, tmp_path / "model.safetensors"
+    )
+    (tmp_path / "config.json").write_text(module.config.to_json_string(use_diff=False))
+    tmp_path.joinpath("tokenizer.json").write_text("{}")
+    return tmp_path
+
+
+def load(folder, **kwargs):
+    cpu = torch.device("cpu")
+    return load_model(open_checkpoint(folder), torch.float32, cpu, no_progress, context=64, **kwargs)
+
+
+def change(folder, **settings):
+    file = folder / "config.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), **settings}))
+
+
+def test_a_loaded_folder_gives_the_logits_of_transformers(folder):
+    logits = Sequence(load(folder), 32).extend(TEXT)
+    with torch.inference_mode():
+        expected = reference("qwen2")(torch.tensor([TEXT])).logits[0, -1]
+    torch.testing.assert_close(logits, expected, rtol=1e-4, atol=1e-4)
+
+
+def test_padding_of_the_head_gets_no_logits(folder):
+    model = load(folder, vocabulary=VOCABULARY - 5)
+    assert model.vocabulary == VOCABULARY - 5
+    assert Sequence(model, 32).extend(TEXT).shape == (VOCABULARY - 5,)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        dict(hidden_size=64),
+        dict(vocab_size=VOCABULARY + 3),
+        dict(hidden_size="abc"),
+        dict(num_attention_heads=5),
+        dict(hidden_act="no such function"),
+        dict(rope_parameters={"rope_type": "no such rope", "rope_theta": 1e4}),
+        dict(num_hidden_layers=4),
+    ],
+    ids=lambda settings: next(iter(settings)),
+)
+def test_a_configuration_that_does_not_fit_is_a_named_error(folder, settings):
+    change(folder, **settings)
+    with pytest.raises(BadCheckpoint) as refused:
+        load(folder)
+    assert refused.value.hint
+
+
+def test_an_unsupported_architecture_is_refused_with_the_supported_ones(folder):
+    change(folder, model_type="opt", architectures=["OPTForCausalLM"])
+    with pytest.raises(SpecExecError) as refused:
+        load(folder)
+    assert "qwen2" in refused.value.hint
+
+
+def test_half_split_undoes_the_interleaving():
+    heads, width = 3, 8
+    weight = torch.arange(heads * width * 2.0).view(heads * width, 2)
+    interleaved = weight.view(heads, 2, width // 2, 2).transpose(1, 2).reshape(heads * width, 2)
+    assert torch.equal(half_split(interleaved, heads), weight)
+
+
+def test_layer_progress_counts_complete_layers(folder):
+    told = []
+    model = load(folder, layer_progress=lambda *progress: told.append(progress))
+    assert {layers for _, layers in told} == {model.layers}
+    done = [layer for layer, _ in told]
+    assert done == sorted(done)
+    assert (done[0], done[-1]) == (0, model.layers)
+
+
+def test_loading_can_be_ended_between_tensors(folder):
+    class Ended(Exception):
+        pass
+
+    def progress(done, total):
+        if done > total // 2:
+            raise Ended
+
+    with pytest.raises(Ended):
+        load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), progress, context=64)
+
+
+def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(folder, monkeypatch):
+    from engine.model import loader
+
+    checkpoint, cpu = open_checkpoint(folder), torch.device("cpu")
+    row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
+    monkeypatch.setattr(loader, "free_nbytes", lambda device: 100 * row)
+    loader.check_context([checkpoint], 100, torch.float32, cpu)
+    with pytest.raises(OutOfMemory, match="101 tokens") as refused:
+        loader.check_context([checkpoint], 101, torch.float32, cpu)
+    assert " 90 tokens" in refused.value.hint

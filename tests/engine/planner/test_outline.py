@@ -1,0 +1,49 @@
+"""A model has the same outline from the catalogue and from the header of its file."""
+
+from dataclasses import replace
+
+import pytest
+
+from engine import catalog
+from engine.checkpoints import open_checkpoint
+from engine.planner import checkpoint_outline
+from engine.planner.outline import catalogued
+from tests.engine.checkpoints.files import real_file
+from tests.engine.models import reference
+
+
+@pytest.mark.parametrize("id", ["smollm2", "coder", "coder-draft"])
+def test_header_and_catalogue_agree(id: str):
+    said = catalogued(catalog.entries()[id].id)
+    found = checkpoint_outline(open_checkpoint(real_file(id)), id)
+    assert sorted(found.layers) == sorted(said.layers)
+    same = {"layers": found.layers, "layer_weights": found.layer_weights, "context": found.context}
+    assert found == replace(said, **same)
+    assert found.layer_weights == pytest.approx(said.layer_weights, rel=1e-5), (
+        "the last norm belongs to no layer"
+    )
+
+
+@pytest.mark.parametrize("kind", ["llama", "mixtral", "qwen3", "gemma3_text", "phi3"])
+def test_outlines_of_checkpoints_saved_by_transformers(kind: str, tmp_path):
+    module = reference(kind)
+    module.save_pretrained(tmp_path)
+    found = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
+    config = module.config
+    head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    assert len(found.layers) == config.num_hidden_layers
+    assert found.kv_row == 2 * config.num_hidden_layers * config.num_key_value_heads * head_dim
+    assert (found.hidden, found.vocabulary) == (config.hidden_size, config.vocab_size)
+    assert found.tied == config.tie_word_embeddings
+    counted = sum(parameter.numel() for parameter in module.parameters())
+    assert found.weights == pytest.approx(counted, rel=0.01)
+    assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)
+    assert not found.packed
+    assert (found.active < 0.8) == (kind == "mixtral")
+
+
+def test_a_catalogue_mixture_uses_two_experts_of_eight():
+    found = catalogued("mixtral-8x7b-awq")
+    assert found.active == pytest.approx(12.6 / 46.4, abs=0.01)
+    assert found.uncut > 0, "AWQ's matrices are moved whole"
+    assert catalogued("mixtral-8x7b-q4_k_m").uncut == 0

@@ -1,0 +1,103 @@
+"""Predicted seconds, compared with measurements and with the formula of the bound."""
+
+import pytest
+
+from engine import catalog
+from engine.planner import pair_named
+from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
+from engine.planner.outline import catalogued
+from engine.planner.placement import LayerPlacement, place
+from engine.planner.prediction import Stream, growth_s, iteration, pass_s, stream
+from tests.engine.planner.made import CARD, CPU, DRAFT, PAIR, TARGET, outline
+
+# The machine on which the README's figures were measured.
+EPYC = processor(2, {"avx2", "avx512f", "avx512_bf16"})
+CODER = catalogued(catalog.entries()["coder"].id)
+CODER_DRAFT = catalogued("coder-draft")
+
+
+@pytest.mark.parametrize(("rows", "measured_s"), [(1, 0.44), (64, 0.66), (256, 1.57)])
+def test_passes_over_packed_weights_take_as_long_as_measured(rows: int, measured_s: float):
+    assert pass_s(CODER, rows, EPYC, unpacked=False) == pytest.approx(measured_s, rel=0.15)
+
+
+@pytest.mark.parametrize(("rows", "measured_s"), [(1, 0.137), (64, 0.38), (256, 1.31)])
+def test_passes_over_unpacked_weights_take_as_long_as_measured(rows: int, measured_s: float):
+    assert pass_s(CODER, rows, EPYC, unpacked=True) == pytest.approx(measured_s, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("budget", "tokens", "measured_s"), [(16, 4.0, 0.48), (64, 5.3, 0.66), (256, 6.9, 1.45)]
+)
+def test_trees_grow_as_fast_as_measured(budget: int, tokens: float, measured_s: float):
+    """README: seconds of an iteration less those of the target's pass."""
+    assert growth_s(CODER_DRAFT, budget, tokens, EPYC, unpacked=True) == pytest.approx(measured_s, rel=0.35)
+
+
+def test_few_rows_are_multiplied_on_a_card_without_unpacking():
+    weights = TARGET.layer_weights + TARGET.table_weights
+    few, many = pass_s(TARGET, 16, CARD, False), pass_s(TARGET, 17, CARD, False)
+    assert many - few > weights / CARD.unpack
+    assert pass_s(TARGET, 1, CARD, False) == pytest.approx(
+        (sum(TARGET.layers) + TARGET.head) / CARD.memory + 2 * weights / CARD.flops + 80 * CARD.layer_s
+    )
+
+
+def test_a_mixture_reads_only_the_experts_it_uses():
+    mixture = outline(active=0.25)
+    assert mixture.touched(1) == 0.25
+    assert mixture.touched(64) == pytest.approx(1.0)
+    assert pass_s(mixture, 1, CPU, False) < pass_s(TARGET, 1, CPU, False) / 2
+
+
+def test_a_prompt_needs_the_head_once():
+    assert pass_s(TARGET, 100, CPU, False) - pass_s(TARGET, 100, CPU, False, logits=1) == pytest.approx(
+        2 * 99 * TARGET.table_weights / CPU.flops
+    )
+
+
+def test_streaming_is_limited_by_the_slower_of_link_and_disk():
+    machine = MachineProfile(24 * GIB, 64 * GIB, 25e9, 5e9, graphics_card(165, 1008), CPU)
+    placed = LayerPlacement(("ram",), 0, 20 * 10**9, 10 * 10**9, ring=10**9, staging=2 * 10**9)
+    found = stream(placed, machine, on_card=True, used=1.0)
+    assert (found.link_s, found.disk_s, found.slower) == (30 / 25, 10 / 5, "disk")
+    assert found.behind_ring_s == pytest.approx(max(29 / 25, 8 / 5))
+    here = stream(LayerPlacement(("ssd",), 0, 0, 10 * 10**9, ring=10**9), machine, on_card=False, used=0.5)
+    assert (here.link_s, here.disk_s) == (0, 5 / 5)
+    assert here.behind_ring_s == pytest.approx(4 / 5)
+
+
+@pytest.mark.parametrize(
+    ("draft_s", "computing_s", "streaming", "seconds", "limited_by"),
+    [
+        (0.1, 0.2, Stream(1.0, 0.0, 0.8), 1.0, "PCIe"),
+        (0.1, 0.2, Stream(0.5, 2.0, 1.95), 2.05, "disk"),
+        (0.5, 0.2, Stream(1.0, 0.0, 0.8), 1.3, "PCIe"),
+        (0.9, 0.2, Stream(1.0, 0.0, 0.8), 1.7, "draft"),
+        (0.5, 0.9, Stream(1.0, 0.0, 0.8), 1.4, "compute"),
+        (0.5, 0.4, Stream(0.0, 0.0, 0.0), 0.9, "draft"),
+        (0.0, 0.4, Stream(0.0, 0.0, 0.0), 0.4, "compute"),
+    ],
+)
+def test_an_iteration_takes_its_bound(draft_s, computing_s, streaming, seconds, limited_by):
+    """docs/design.md, section 4: max(B / link, t_draft + max((B - ring) / link, t_target))."""
+    found = iteration(8.0, draft_s, computing_s, streaming)
+    assert found.s == pytest.approx(seconds)
+    assert found.limited_by == limited_by
+    assert found.tokens_per_second == pytest.approx(8 / seconds)
+
+
+def test_a_growing_budget_takes_longer_to_draft():
+    seconds = [growth_s(DRAFT, budget, 10.0, CARD, False) for budget in (16, 256, 2048)]
+    assert seconds == sorted(seconds)
+    assert seconds[0] < seconds[-1]
+
+
+def test_a_pair_is_known_by_its_ids_without_its_files(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path))
+    found = pair_named("llama-3.3-70b", "auto")
+    assert found.target.name == "llama-3.3-70b-q4_k_m"
+    assert found.draft.name == "llama-3.1-8b-q4_k_m"
+    assert found.acceptance.source == "paper"
+    assert place(found.target, 12 * GIB, 64 * GIB).streamed > 28 * 10**9
+    assert PAIR.draft is not None

@@ -1,0 +1,179 @@
+"""The engine loads by a plan, by a smaller one if memory runs out, and learns from its answers."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from engine import planner, protocol
+from engine.errors import OutOfMemory
+from engine.model import loader
+from engine.planner import Plan
+from engine.protocol import Message, Options
+from engine.serving import fit
+from engine.serving.load import weight_limits
+from engine.serving.service import AnswerRelay, EngineService
+from engine.serving.session import Session
+from engine.streaming import WeightLimits
+from tests.engine.conftest import model_file
+
+GIB = 2**30
+QUESTION = [Message("user", "Why is the sky blue?")]
+
+
+@pytest.fixture(autouse=True)
+def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path / "data")
+
+
+def load(engine: EngineService, **changes) -> protocol.Loaded:
+    model_file("smollm2")
+    request = protocol.Load(id=1, dtype="float32", device="cpu", context=256, **changes)
+    return engine.load(request, lambda event: None, lambda: False)
+
+
+def ask(engine: EngineService, events: list | None = None, **options) -> protocol.Answer:
+    emit = [].append if events is None else events.append
+    chosen = Options(max_new_tokens=12, **options)
+    return engine.answer(protocol.Chat(id=2, messages=QUESTION, options=chosen), emit, lambda: False)
+
+
+def test_weight_limits_follow_the_plan():
+    names = planner.Names("target", None)
+    plan = Plan(names, "with SSD", "cpu", 256, ram_limit_nbytes=5)
+    assert weight_limits(plan) == WeightLimits(5)
+    assert weight_limits(replace(plan, ram_limit_nbytes=None)) is None
+    plan = Plan(names, "with SSD", "cuda", 256, vram_limit_nbytes=3, ram_limit_nbytes=5)
+    assert weight_limits(plan) == WeightLimits(3, 5)
+    assert weight_limits(replace(plan, vram_limit_nbytes=None)) is None
+
+
+def test_a_model_is_loaded_as_planned_and_an_answer_corrects_later_plans():
+    engine = EngineService()
+    loaded = load(engine, draft="none")
+    plan = engine.fitted.plan
+    assert (plan.fit, plan.device, plan.context) == ("in RAM", "cpu", loaded.context)
+    assert loaded.target.packed == (not plan.target_unpacked)
+    assert loaded.note == ""
+    assert planner.history() == ()
+    ask(engine, drafter="none")
+    assert planner.history() == (), "plain decoding measures no trees"
+    answer = ask(engine)
+    (seen,) = planner.history()
+    assert seen.verifying > 0
+    again = planner.plan_for(
+        engine.fitted.machine, engine.fitted.pair, engine.fitted.asked,
+        planner.learned(planner.history(), engine.fitted.pair),
+    )  # fmt: skip
+    seconds = sum(getattr(answer.seconds, name) for name in protocol.Seconds.__struct_fields__)
+    assert again.predicted_tokens_per_second == pytest.approx((answer.tokens - 1) / seconds, rel=0.01)
+    load(engine)
+    assert ask(engine).drafter == "merged"
+    assert planner.history() == (seen,), "the planner does not model heads"
+    engine.unload()
+    assert engine.fitted is None
+
+
+def test_if_loading_runs_out_of_memory_the_next_smaller_plan_is_used(monkeypatch):
+    unpacked: list[bool] = []
+    original = loader.load_model
+
+    def sparing(*arguments):
+        unpacked.append(not arguments[6])
+        if unpacked[-1]:
+            raise MemoryError
+        return original(*arguments)
+
+    monkeypatch.setattr(loader, "load_model", sparing)
+    engine = EngineService()
+    loaded = load(engine)
+    assert unpacked[0]
+    assert not unpacked[-1]
+    assert "Memory ran out in RAM, so the model is loaded with" in loaded.note
+    assert loaded.target.packed
+    assert ask(engine).tokens > 0
+    engine.unload()
+
+
+def test_an_answer_that_runs_out_of_memory_is_completed_and_sent_once(monkeypatch):
+    engine = EngineService()
+    load(engine)
+    whole = ask(engine, seed=3)
+    engine.unload()
+    load(engine)
+    before = engine.fitted.plan
+    original = Session.answer
+    attempts = []
+
+    def failing_once(self, messages, options, emit, cancelled, request=0):
+        attempts.append(options.seed)
+        if len(attempts) > 1:
+            return original(self, messages, options, emit, cancelled, request)
+        deltas = 0
+
+        def stop(event):
+            nonlocal deltas
+            emit(event)
+            deltas += isinstance(event, protocol.TextDelta)
+            if deltas == 3:
+                raise MemoryError
+
+        return original(self, messages, options, stop, cancelled, request)
+
+    monkeypatch.setattr(Session, "answer", failing_once)
+    events: list = []
+    answer = ask(engine, events, seed=3)
+    assert attempts == [3, 3]
+    assert answer.token_ids == whole.token_ids
+    assert "".join(event.text for event in events if isinstance(event, protocol.TextDelta)) == answer.text
+    assert "Memory ran out" in answer.note
+    assert engine.fitted.plan.memory.ram < before.memory.ram
+    engine.unload()
+
+
+def test_without_a_smaller_plan_loading_is_out_of_memory(monkeypatch):
+    def full(*arguments):
+        raise MemoryError
+
+    monkeypatch.setattr(loader, "load_model", full)
+    with pytest.raises(OutOfMemory):
+        load(EngineService())
+
+
+def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch):
+    def faulty(*arguments):
+        raise RuntimeError("a fault of ours")
+
+    monkeypatch.setattr(loader, "load_model", faulty)
+    with pytest.raises(RuntimeError, match="a fault of ours"):
+        load(EngineService())
+
+
+def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkeypatch):
+    real = fit.planner.profile_of
+
+    def poor(probed, cards):
+        return replace(real(probed, cards), ram=GIB)
+
+    monkeypatch.setattr(fit.planner, "profile_of", poor)
+    with pytest.raises(OutOfMemory, match="GiB more of RAM"):
+        load(EngineService())
+    load(engine := EngineService(), ram_limit=0.02)  # the user knows better
+    assert engine.fitted.plan.ram_limit_nbytes == int(0.02 * GIB)
+    engine.unload()
+
+
+def test_a_restarted_answer_continues_where_it_stopped():
+    received: list[str] = []
+    relay = AnswerRelay(lambda event: received.append(event.text))
+
+    def send(text: str) -> None:
+        relay(protocol.TextDelta(request=1, text=text, tokens=1))
+
+    for text in ("The ", "sky "):
+        send(text)
+    relay.restart()
+    for text in ("The sk", "y is", " blue"):
+        send(text)
+    assert received == ["The ", "sky ", "is", " blue"]

@@ -1,0 +1,94 @@
+"""A pair is checked while it loads: refused before any weights are read, or loaded with remarks."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.errors import VocabularyMismatch
+from engine.model import loader
+from engine.protocol import Load, Loaded
+from engine.serving import load as steps
+from engine.serving.service import EngineService
+from tests.engine.heads.test_service import write_target
+
+TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_target(tmp_path_factory.mktemp("target"))
+
+
+@pytest.fixture
+def draft(target: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(target, tmp_path / "draft"))
+
+
+def load(target: Path, draft: Path) -> Loaded:
+    engine = EngineService()
+    request = Load(id=1, target=str(target), draft=str(draft), dtype="float32", device="cpu", context=96)
+    try:
+        return engine.load(request, lambda event: None, lambda: False)
+    finally:
+        engine.unload()
+
+
+def change_tokenizer(folder: Path, **config: object) -> None:
+    path = folder / "tokenizer_config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | config))
+
+
+@pytest.fixture
+def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "load_model", lambda *arguments: pytest.fail("weights were read"))
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_draft_with_another_vocabulary_is_refused_before_weights_are_read(
+    target: Path, draft: Path
+) -> None:
+    path = draft / "tokenizer.json"
+    path.write_text(path.read_text().replace('"B":', '"ß":'))
+    with pytest.raises(
+        VocabularyMismatch, match="token 2 is 'B' in the target and 'ß' in the draft"
+    ) as error:
+        load(target, draft)
+    assert "Choose a draft of the target's model family" in error.value.hint
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_draft_with_too_few_rows_is_refused_before_weights_are_read(target: Path, tmp_path: Path) -> None:
+    draft = write_target(tmp_path, vocab_size=50)
+    shutil.copy(target / "tokenizer.json", draft)
+    with pytest.raises(VocabularyMismatch, match="The draft's table holds 50 tokens, the target's 61"):
+        load(target, draft)
+
+
+def test_a_draft_that_fits_badly_runs_with_a_remark(
+    target: Path, draft: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    change_tokenizer(draft, chat_template=TEMPLATE)
+    with caplog.at_level(logging.WARNING, logger=steps.__name__):
+        loaded = load(target, draft)
+    remark = "The target has no chat template; the draft was trained with one."
+    assert loaded.note == remark
+    assert [record.getMessage() for record in caplog.records if remark in record.getMessage()]
+
+
+def test_each_tokenizer_is_loaded_once(
+    target: Path, draft: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    tokenizers: list[Path] = []
+    original = steps.load_tokenizer
+
+    def counted(checkpoint):
+        tokenizers.append(checkpoint.path)
+        return original(checkpoint)
+
+    monkeypatch.setattr(steps, "load_tokenizer", counted)
+    assert load(target, draft).note == ""
+    assert tokenizers == [target, draft]
+    assert not [record for record in caplog.records if record.name == steps.__name__]

@@ -1,0 +1,238 @@
+"""The real engine process, over its real connection."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+
+import msgspec
+import psutil
+import pytest
+
+from engine import protocol
+from engine.protocol import EngineConnection, Message, Options
+from tests.engine.conftest import model_file
+
+
+class Client:
+    """Drives one connection from the test's thread."""
+
+    def __init__(self) -> None:
+        self.connection = EngineConnection.start()
+        self.pid = self.connection.pid
+        self._events = self.connection.events()
+        self.expect(protocol.Ready)
+
+    def expect(self, *kinds):
+        """Return the next event of one of these kinds; Failed or EngineLost in between fails the test."""
+        for event in self._events:
+            if isinstance(event, kinds):
+                return event
+            assert not isinstance(event, protocol.Failed | protocol.EngineLost), event
+        pytest.fail(f"the connection ended before {kinds}")
+
+    def ask(self, text, request=2, **options):
+        self.connection.post(
+            protocol.Chat(id=request, messages=[Message("user", text)], options=Options(**options))
+        )
+
+    def close(self) -> None:
+        self.connection.close()
+        assert list(self._events) == []
+        assert not psutil.pid_exists(self.pid)
+
+
+@pytest.fixture
+def client():
+    client = Client()
+    yield client
+    client.connection.close()
+    for _ in client._events:
+        pass
+    assert not psutil.pid_exists(client.pid), "the engine process outlived its client"
+
+
+@pytest.fixture
+def loaded(client):
+    model_file("smollm2")
+    client.connection.post(protocol.Load(id=1, context=512))
+    client.expect(protocol.Loaded)
+    return client
+
+
+def test_loads_and_answers_over_the_connection(loaded):
+    loaded.ask("Say hello.", max_new_tokens=12)
+    answer = loaded.expect(protocol.Answer)
+    assert answer.request == 2
+    assert answer.text
+
+
+def test_cancel_does_not_wait_behind_an_answer_and_the_text_is_kept(loaded):
+    loaded.ask("Write a very long story about the sea.", max_new_tokens=500)
+    loaded.expect(protocol.TextDelta)
+    loaded.connection.post(protocol.Cancel(id=3))
+    answer = loaded.expect(protocol.Answer)
+    assert answer.stop_reason == "cancelled"
+    assert 0 < answer.tokens < 400
+    loaded.ask("Say hello.", request=4, max_new_tokens=4)
+    assert loaded.expect(protocol.Answer).stop_reason != "cancelled"
+
+
+def test_an_error_is_an_event_and_the_engine_stays_usable(client):
+    client.ask("Hello?")
+    assert client.expect(protocol.Failed).kind == "not_loaded"
+    client.connection.post(protocol.Load(id=3, target="/nowhere/model.gguf"))
+    assert client.expect(protocol.Failed).kind == "model_not_found"
+
+
+def test_loading_can_be_cancelled(client):
+    model_file("smollm2")
+    client.connection.post(protocol.Load(id=1))
+    client.expect(protocol.LoadProgress)
+    client.connection.post(protocol.Cancel(id=2))
+    assert client.expect(protocol.Failed, protocol.Loaded).kind == "cancelled"
+
+
+def test_a_request_out_of_range_is_refused(client):
+    client.ask("x", temperature=-5.0)
+    assert client.expect(protocol.Failed).kind == "bad_option"
+
+
+class Garbage(msgspec.Struct, tag=True):
+    """A request of an unknown kind."""
+
+
+def test_garbage_on_the_connection_is_refused_and_the_engine_stays_usable(client):
+    client.connection.post(Garbage())
+    assert client.expect(protocol.Failed).kind == "bad_option"
+    client.connection.post(protocol.Unload(5))
+    client.expect(protocol.Unloaded)
+
+
+def test_a_killed_engine_is_reported_as_the_last_event(client):
+    psutil.Process(client.pid).kill()
+    events = list(client._events)
+    assert [type(event) for event in events] == [protocol.EngineLost]
+    assert Path(events[0].log_path).exists()
+
+
+def test_closing_in_the_middle_of_an_answer_ends_the_process(loaded):
+    loaded.ask("Write a very long story about the sea.", max_new_tokens=500)
+    loaded.expect(protocol.TextDelta)
+    loaded.connection.close()
+    for _ in loaded._events:
+        pass
+    assert not psutil.pid_exists(loaded.pid)
+
+
+def test_two_engines_run_side_by_side():
+    first, second = Client(), Client()
+    assert first.pid != second.pid
+    first.close()
+    second.connection.post(protocol.Unload(1))
+    second.expect(protocol.Unloaded)
+    second.close()
+
+
+def test_the_engine_ends_when_its_client_is_killed():
+    script = textwrap.dedent("""
+        import sys
+        from engine.protocol import EngineConnection
+        connection = EngineConnection.start()
+        events = connection.events()
+        next(events)
+        print(connection.pid, flush=True)
+        sys.stdin.read()
+    """)
+    client = subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+    )
+    engine = psutil.Process(int(client.stdout.readline()))
+    client.kill()
+    client.wait()
+    client.stdin.close()
+    client.stdout.close()
+    engine.wait(timeout=10)
+    assert not engine.is_running()
+
+
+def test_a_connection_without_the_key_is_refused():
+    from multiprocessing import AuthenticationError
+    from multiprocessing.connection import Client as Connect
+
+    process = subprocess.Popen(
+        [sys.executable, "-m", "engine.serving.process"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        cwd=Path(__file__).parents[3],
+    )  # fmt: skip
+    process.stdin.write(os.urandom(32).hex().encode() + b"\n")
+    process.stdin.flush()
+    address = process.stdout.readline().decode().strip()
+    with pytest.raises((AuthenticationError, EOFError, ConnectionError)):
+        Connect(address, authkey=os.urandom(32))
+    process.stdin.close()
+    process.stdout.close()
+    process.wait(timeout=10)
+
+
+def test_a_client_that_reads_nothing_does_not_hold_up_the_engine():
+    """With thousands of events in an unread connection, put returns at once and memory stays bounded."""
+    from multiprocessing import Pipe
+
+    from engine.protocol.outbox import MOST_WAITING_EVENTS, Outbox
+
+    reader, writer = Pipe()
+    outbox = Outbox(lambda event: writer.send_bytes(protocol.encode(event)))
+    nodes = protocol.TreeNodes(
+        root_text="x",
+        tokens=[1] * 64,
+        parents=[-1] * 64,
+        log_probs=[0.0] * 64,
+        sources=[1] * 64,
+        texts=["abc"] * 64,
+    )
+    done = protocol.IterationDone(
+        request=1, iteration=1, tree=nodes, accepted=[], bonus_token=1, bonus_text="b",
+        seconds=protocol.Seconds(), tokens=1, target_passes=1, tokens_per_pass=1.0, tokens_per_second=1.0,
+    )  # fmt: skip
+    for _ in range(5000):
+        outbox.put(protocol.TreeGrown(request=1, iteration=1, tree=nodes))
+        outbox.put(done)
+    outbox.put(protocol.TextDelta(request=1, text="kept", tokens=1))
+    assert len(outbox._waiting) <= MOST_WAITING_EVENTS + 1
+    received = []
+
+    def drain():
+        while True:
+            event = protocol.decode_event(reader.recv_bytes())
+            received.append(event)
+            if isinstance(event, protocol.TextDelta):
+                return
+
+    thread = threading.Thread(target=drain)
+    thread.start()
+    thread.join(timeout=20)
+    assert not thread.is_alive()
+    outbox.close()
+
+
+def test_a_refused_request_is_answered_under_its_own_id(client):
+    client.ask("x", request=7, temperature=-5.0)
+    assert client.expect(protocol.Failed).request == 7
+
+
+def test_text_with_half_a_character_can_be_sent(client):
+    client.connection.post(protocol.Load(id=9, target="/no/\udcff/model"))
+    failed = client.expect(protocol.Failed)
+    assert (failed.request, failed.kind) == (9, "model_not_found")
+
+
+def test_numpy_is_loaded_before_the_lifeline_reads():
+    """On Windows, loading it later would wait for that read to end; see the comment in the module."""
+    code = "import sys, engine.serving.process; assert 'numpy' in sys.modules and 'torch' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3], timeout=60)
