@@ -1,286 +1,43 @@
-"""A decoder's pass as a compiled program: the table of its steps, and the memory that they share.
+"""A decoder's pass, and the product of an output head alone."""
 
-A program is data. Its steps are the same few compiled functions for every architecture; what differs from
-one to another (biases, norms of queries and keys, windows, caps) is in the arguments of the steps.
-"""
-
-import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.compiled import steps
-from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.instructions import LANES
-from engine.compiled.layout import BLOCK, LAYOUTS
-from engine.compiled.matrix import TiledMatrix, aligned
+from engine.compiled.matrix import Matrix, TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.product import ROW_COUNTS, tile_product
-
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-
-MOST_ROWS = 128  # rows of one run; a longer pass takes several
-_NO_WINDOW = 1 << 62
-_RESULT_OF_FIRST = 11  # place of the address of the first matrix's result in a product's arguments
-_COUNTS = (16, 8, 4, 2, 1)  # the row counts for which a product step has addresses
-
-
-@dataclass(frozen=True, slots=True)
-class DecoderShape:
-    """The numbers that define a decoder.
-
-    width: of a state; inner: of the feed-forward network; head_width: of one head; epsilon: of norms; gelu:
-    whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
-    cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
-    whether rotated pairs lie side by side.
-    """
-
-    width: int
-    inner: int
-    heads: int
-    kv_heads: int
-    head_width: int
-    epsilon: float
-    query_scale: float
-    pairs: int
-    adjacent: bool = False
-    gelu: bool = False
-    score_cap: float = 0.0
+from engine.compiled.program import (
+    CompiledPass,
+    DecoderShape,
+    Floats,
+    Layer,
+    ProductResult,
+    Records,
+    Seen,
+    address,
+    room,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """The weights of one layer; vectors are float32.
+class _Logits:
+    """Room for the logits of a head. Attribute: `array`, float32 [rows, vocabulary and padding]."""
 
-    qkv: matrices whose results, one after another, are queries, keys and values. gate_up: likewise, the gate
-    and the up projection. query_norm, key_norm: norms of each head's queries and keys. attention_post,
-    feed_post: norms of the results of attention and of the feed-forward network. window: largest number of
-    keys that a row sees; None: no limit. rotary: number of the layer's kind of rotary positions.
-    """
+    def __init__(self, head: Sequence[Matrix]) -> None:
+        self._vocabulary = sum(matrix.shape[0] for matrix in head)
+        self.array = room(1, self._vocabulary + LANES)  # the last tile may reach over the end
+        self.results: list[ProductResult] = []
 
-    attention_norm: Floats
-    qkv: Sequence[TiledMatrix]
-    output: TiledMatrix
-    feed_norm: Floats
-    gate_up: Sequence[TiledMatrix]
-    down: TiledMatrix
-    bias: Floats | None = None
-    query_norm: Floats | None = None
-    key_norm: Floats | None = None
-    attention_post: Floats | None = None
-    feed_post: Floats | None = None
-    window: int | None = None
-    rotary: int = 0
+    def make_room(self, rows: int) -> None:
+        if rows > len(self.array):
+            larger = room(rows, self.array.shape[1])
+            for result in self.results:
+                result.move(address(larger) - address(self.array))
+            self.array = larger
 
-
-@dataclass(slots=True)
-class StepTable:
-    """A table of steps under construction. Attributes: `steps`, the addresses of each step's code and of its
-    arguments; `kept`, everything that the arguments point to; `counters`, int64 [products, 8], zero at the
-    start of each run: a cache line for each product."""
-
-    steps: list[tuple[int, int]] = field(default_factory=list)
-    kept: list[Any] = field(default_factory=list)
-    counters: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _counted: int = 0
-
-    def add(self, step: Callable[..., None], *arguments: int | float) -> Ints:
-        """Append a step; return its arguments. A float is passed as the bits of a float32."""
-        numbers = [_bits(value) if isinstance(value, float) else value for value in arguments]
-        kept = np.array(numbers, np.int64)
-        self.kept.append(kept)
-        self.steps.append((steps.step_address(step), kept.ctypes.data))
-        return kept
-
-    def counter(self) -> int:
-        """Return the address of the next counter."""
-        self._counted += 1
-        return address(self.counters[self._counted - 1])
-
-    def table(self) -> Ints:
-        return np.array(self.steps, np.int64)
-
-
-def address(array: NDArray[Any] | None) -> int:
-    return 0 if array is None else int(array.ctypes.data)
-
-
-def _bits(value: float) -> int:
-    return int(np.float32(value).view(np.int32))
-
-
-class Records:
-    """Room for the activations that a product reads, in the forms that its matrices need."""
-
-    def __init__(self, columns: int, matrices: Sequence[TiledMatrix]) -> None:
-        blocks = MOST_ROWS * (columns // BLOCK)
-        plain = [bool(LAYOUTS[matrix.layout].number) for matrix in matrices]
-        self._packed = None if all(plain) else aligned(blocks * RECORD_NBYTES)
-        self._plain = aligned(blocks * PLAIN_NBYTES) if any(plain) else None
-        self.addresses = address(self._packed), address(self._plain)
-
-
-class CompiledPass:
-    """The memory that the steps of a pass share, and the table of steps under construction.
-
-    Attributes: `shape`; `states`, float32 [MOST_ROWS, width]: the input of the first layer, which the pass
-    overwrites.
-    """
-
-    def __init__(self, shape: DecoderShape, products: int, pool: ComputePool) -> None:
-        """products: how many of them the pass has."""
-        self.shape = shape
-        self.pool = pool
-        self.state = aligned(8 * steps.STATE).view(np.int64)
-        rows, width = MOST_ROWS, shape.width
-        every = (shape.heads + 2 * shape.kv_heads) * shape.head_width
-        self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
-        self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
-        self._gated = room(rows, 2 * shape.inner)
-        self._scores = room(pool.threads, LANES)
-        self.program = StepTable(counters=aligned(64 * products).view(np.int64).reshape(-1, 8))
-        self._rotary: list[Ints] = []
-        self._attention: list[Ints] = []
-        self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
-
-    def add_norm(
-        self,
-        weight: Floats,
-        records: Records,
-        source: Floats | None = None,
-        adds: bool = True,
-        post: Floats | None = None,
-        copies: tuple[Ints | None, Ints | None] = (None, None),
-        only_asked: bool = False,
-        blocks: tuple[int, int] | None = None,
-    ) -> None:
-        """Append a norm of the states, or of `source`, as records.
-
-        adds: whether the result of the last product is added first. post: norm of that result. copies: one
-        number each that holds the address to copy sums and norms to, or 0. blocks: the first block that is
-        written, and the number of blocks in a row of the records.
-        """
-        shape = self.shape
-        first, count = blocks or (0, shape.width // BLOCK)
-        sums, norms = (address(self._copy if copy is None else copy) for copy in copies)
-        self.program.kept += [weight, post, records, source, copies]
-        self.program.add(
-            steps.norm_step,
-            *(address(self.state), address(self.states if source is None else source), address(self.result)),
-            *(address(weight), float(shape.epsilon), shape.width, *records.addresses, address(self.norms)),
-            *(address(post), sums, norms, int(only_asked), int(adds), first, count),
-        )
-
-    def add_product(
-        self,
-        records: Records,
-        columns: int,
-        matrices: Sequence[TiledMatrix],
-        out: Floats,
-        only_asked: bool = False,
-    ) -> Ints:
-        """Append the product of records and matrices, whose results stand side by side in each row of `out`.
-        Return the arguments of the step."""
-        tables: list[int] = []
-        column = 0
-        for matrix in matrices:
-            products = [tile_product(matrix.layout, count) if count in ROW_COUNTS else 0 for count in _COUNTS]
-            plain = int(bool(LAYOUTS[matrix.layout].number))
-            where = [address(matrix.data), matrix.tiles, matrix.tile_nbytes, address(out) + 4 * column]
-            tables += [*where, out.strides[0], plain, *products]
-            column += matrix.shape[0]
-        self.program.kept += [records, *matrices, out]
-        return self.program.add(
-            steps.product_step,
-            *(address(self.state), self.program.counter(), *records.addresses, columns // BLOCK),
-            *(int(only_asked), sum(matrix.tiles for matrix in matrices), len(matrices), *tables),
-        )
-
-    def add_layer(self, layer: Layer, records: Records, columns: int) -> None:
-        """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
-        result of the layer's last product is still to be added to the states."""
-        shape, program, state = self.shape, self.program, address(self.state)
-        attended = shape.heads * shape.head_width
-        self.add_product(records, columns, layer.qkv, self._qkv)
-        heads = shape.heads, shape.kv_heads, shape.head_width
-        self._rotary.append(
-            program.add(
-                steps.rotary_step,
-                *(state, address(self._qkv), *heads, address(layer.bias)),
-                *(address(layer.query_norm), address(layer.key_norm), float(shape.epsilon)),
-                *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
-            )
-        )
-        into_output = Records(attended, [layer.output])
-        self._attention.append(
-            program.add(
-                steps.attention_step,
-                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
-                *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
-            )
-        )
-        self.add_product(into_output, attended, [layer.output], self.result)
-        into_gate = Records(shape.width, layer.gate_up)
-        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
-        self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
-        into_down = Records(shape.inner, [layer.down])
-        program.add(
-            steps.gate_step,
-            *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
-        )
-        self.add_product(into_down, shape.inner, [layer.down], self.result)
-        program.kept += [layer, into_output, into_down]
-
-    def bind(self, store: int, slots: int) -> None:
-        """Use the KV cache at the address `store`: float16 [layers, 2, kv_heads, slots, head_width]."""
-        shape = self.shape
-        head_nbytes = slots * shape.head_width * 2
-        if self._scores.shape[1] < slots:
-            self._scores = room(self.pool.threads, slots)
-        for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):
-            keys = store + 2 * number * shape.kv_heads * head_nbytes
-            values = keys + shape.kv_heads * head_nbytes
-            rotary[13:16] = keys, values, head_nbytes
-            attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
-
-    def begin(self, rows: int, seen: "Seen", rotary: Floats, asked: range) -> None:
-        """Set the rows of the next runs. rotary: float32 [kinds, 2, rows, pairs]; asked: the rows that get
-        logits."""
-        where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
-        self.state[:] = rows, seen.first_slot, *where, asked.start, len(asked)
-        self.program.counters[:] = 0
-
-    def run(self, table: Ints, first: int = 0, last: int | None = None) -> None:
-        """Run the steps first..last of a table."""
-        self.pool.run(address(table), first, len(table) if last is None else last)
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The cache slots that the rows of a pass see.
-
-    first_slot: where the keys and values of the first row go. prefix: int64 [rows], how many slots from the
-    first on a row sees. Row r also sees lists[offsets[r]:offsets[r + 1]], in the order of their positions.
-    """
-
-    first_slot: int
-    prefix: Ints
-    lists: Ints
-    offsets: Ints
-
-    def piece(self, start: int, stop: int) -> "Seen":
-        """Return what the rows start..stop see."""
-        offsets = self.offsets[start : stop + 1]
-        return Seen(self.first_slot + start, self.prefix[start:stop], self.lists, offsets)
-
-
-def room(*size: int) -> Floats:
-    """Return zeros, float32, aligned."""
-    return aligned(4 * math.prod(size)).view(np.float32).reshape(size)
+    def of(self, rows: int) -> Floats:
+        return self.array[:rows, : self._vocabulary]
 
 
 class CompiledDecoder:
@@ -295,15 +52,16 @@ class CompiledDecoder:
         shape: DecoderShape,
         layers: Sequence[Layer],
         last_norm: Floats,
-        head: TiledMatrix,
+        head: Sequence[Matrix],
         pool: ComputePool,
     ) -> None:
+        """head: the matrices whose results side by side are the logits."""
         self.layers = len(layers)
-        self._pass = one = CompiledPass(shape, 4 * self.layers + 1, pool)
+        matrices = [matrix for layer in layers for matrix in layer.matrices]
+        self._pass = one = CompiledPass(shape, [*matrices, *head], pool)
         self.states, self.bind = one.states, one.bind
-        self._head = head
         self._hidden = aligned(8 * (self.layers + 1)).view(np.int64)  # where states are copied to
-        self._logits = room(1, head.tiles * LANES)
+        self._logits = _Logits(head)
         self._starts: list[int] = []  # the first step of each layer
         post: Floats | None = None
         for number, layer in enumerate(layers):
@@ -313,25 +71,12 @@ class CompiledDecoder:
             one.add_norm(layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None))
             one.add_layer(layer, records, shape.width)
             post = layer.feed_post
-        records = Records(shape.width, [head])
+        records = Records(shape.width, head)
         copies = self._hidden[self.layers - 1 :], self._hidden[self.layers :]
         one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True)
-        self._head_product = one.add_product(records, shape.width, [head], self._logits, only_asked=True)
+        results = one.add_product(records, shape.width, head, self._logits.array, only_asked=True)
+        self._logits.results = results
         self._table = one.program.table()
-        round_states = address(one.state), address(one.norms), shape.width, *records.addresses
-        one.program.add(steps.record_step, *round_states)
-        self._projection = np.array([one.program.steps[-1], self._table[-1]], np.int64)
-
-    def project(self, states: Floats) -> Floats:
-        """Return the logits of at most MOST_ROWS states, float32 [rows, width], to which the last norm was
-        applied; float32 [rows, vocabulary], valid until the next call."""
-        rows, one = len(states), self._pass
-        one.norms[:rows] = states
-        self._make_logit_room(rows)
-        one.state[steps.ASKED] = rows
-        one.program.counters[:] = 0
-        one.run(self._projection)
-        return self._logits[:rows, : self._head.shape[0]]
 
     def run(
         self,
@@ -341,6 +86,7 @@ class CompiledDecoder:
         asked: range,
         hidden: Mapping[int, Floats],
         between: Callable[[int], int],
+        arrive: Callable[[int], None],
     ) -> Floats:
         """Run a pass; return the logits of the rows `asked`, float32 [rows, vocabulary]; they are valid until
         the next pass.
@@ -348,9 +94,9 @@ class CompiledDecoder:
         rows: their number; their embeddings are in `states`. rotary: float32 [kinds, 2, rows, pairs]. hidden:
         layer -> where its output goes, float32 [rows, width]; the number of layers stands for the last norm.
         between: called before each run with the number of the next layer; returns the layer before which it
-        is to be called again; may end the pass by raising.
+        is to be called again; may end the pass by raising. arrive: as for `CompiledPass.run`.
         """
-        self._make_logit_room(len(asked))
+        self._logits.make_room(len(asked))
         self._pass.begin(rows, seen, rotary, asked)
         self._hidden[:] = 0
         for layer, out in hidden.items():
@@ -359,11 +105,32 @@ class CompiledDecoder:
         while layer < self.layers:
             stop = min(max(between(layer), layer + 1), self.layers)
             last = len(self._table) if stop == self.layers else self._starts[stop]
-            self._pass.run(self._table, self._starts[layer], last)
+            self._pass.run(self._table, self._starts[layer], last, arrive)
             layer = stop
-        return self._logits[: len(asked), : self._head.shape[0]]
+        return self._logits.of(len(asked))
 
-    def _make_logit_room(self, rows: int) -> None:
-        if rows > len(self._logits):
-            self._logits = room(rows, self._logits.shape[1])
-            self._head_product[_RESULT_OF_FIRST] = address(self._logits)
+
+class CompiledProjection:
+    """The product of an output head and states of at most MOST_ROWS rows."""
+
+    def __init__(self, shape: DecoderShape, head: Sequence[TiledMatrix], pool: ComputePool) -> None:
+        self._pass = one = CompiledPass(shape, head, pool)
+        self._logits = _Logits(head)
+        records = Records(shape.width, head)
+        one.program.add(
+            steps.record_step, address(one.state), address(one.norms), shape.width, *records.addresses
+        )
+        results = one.add_product(records, shape.width, head, self._logits.array, only_asked=True)
+        self._logits.results = results
+        self._table = one.program.table()
+
+    def run(self, states: Floats) -> Floats:
+        """Return the logits of states, float32 [rows, width], to which the last norm was applied: float32
+        [rows, vocabulary], valid until the next call."""
+        rows, one = len(states), self._pass
+        self._logits.make_room(rows)
+        one.norms[:rows] = states
+        one.state[steps.ASKED] = rows
+        one.program.counters[:] = 0
+        one.run(self._table)
+        return self._logits.of(rows)

@@ -5,7 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.compiled import steps
-from engine.compiled.decoder import (
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK
+from engine.compiled.matrix import TiledMatrix, aligned
+from engine.compiled.pool import ComputePool
+from engine.compiled.program import (
     MOST_ROWS,
     CompiledPass,
     DecoderShape,
@@ -16,10 +20,6 @@ from engine.compiled.decoder import (
     address,
     room,
 )
-from engine.compiled.instructions import LANES
-from engine.compiled.layout import BLOCK
-from engine.compiled.matrix import TiledMatrix, aligned
-from engine.compiled.pool import ComputePool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class CompiledEagle:
     """
 
     def __init__(self, shape: DecoderShape, weights: EagleWeights, pool: ComputePool) -> None:
-        self._pass = one = CompiledPass(shape, 6, pool)
+        self._pass = one = CompiledPass(shape, [weights.fuse, weights.head, *weights.layer.matrices], pool)
         self.states, self.bind = one.states, one.bind
         self.embeddings = room(MOST_ROWS, shape.width)
         width, program, state = shape.width, one.program, address(one.state)

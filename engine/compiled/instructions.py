@@ -220,8 +220,8 @@ def run_step(_, function, me, threads, arguments):  # type: ignore[no-untyped-de
 
 
 @intrinsic
-def run_tile(_, function, tile, x, blocks, out, stride):  # type: ignore[no-untyped-def]
-    """Call the product of one tile at the address `function` (`engine.compiled.product`)."""
+def call_on_tile(_, function, a, b, c, d, e):  # type: ignore[no-untyped-def]
+    """Call the product or the packer of a tile at the address `function`."""
 
     def code(context, b, signature, values):  # type: ignore[no-untyped-def]
         kind = ir.FunctionType(ir.VoidType(), [I64] * 5)

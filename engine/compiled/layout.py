@@ -12,6 +12,7 @@ number = scale * (quant - offset), or scale * quant - minimum.
 from dataclasses import dataclass
 
 from engine.compiled.instructions import LANES
+from engine.quantization.code_book import LEVELS
 
 BLOCK = 32  # columns of a block
 SUPER = 256  # columns that share scales of scales
@@ -19,12 +20,13 @@ SUPER = 256  # columns that share scales of scales
 
 @dataclass(frozen=True, slots=True)
 class TileLayout:
-    """What a product has to know about a format.
+    """A format of weights, as a product reads it.
 
-    bits: of a quant. offset: is subtracted from quants. group: columns that share a scale. minima: whether a
-    group has a minimum. supers: whether scales (and minima) are 8-bit numbers times a float16 per 256
-    columns; they are float16 otherwise. signed: whether those 8-bit scales are. number: for plain numbers,
-    the format they are stored in: F32, F16 or BF16.
+    bits: of a quant. offset: is subtracted from quants. levels: the numbers, 0 to 255, that quants stand for
+    before the offset is subtracted; empty if quants are these numbers themselves. group: columns that share a
+    scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
+    a float16 per 256 columns; they are float16 otherwise. signed: whether those 8-bit scales are. number: for
+    plain numbers, the format they are stored in: F32, F16 or BF16.
     """
 
     bits: int
@@ -34,6 +36,7 @@ class TileLayout:
     supers: bool = False
     signed: bool = False
     number: str = ""
+    levels: tuple[int, ...] = ()
 
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
@@ -67,6 +70,8 @@ class TileLayout:
         return -(-(self.head_nbytes(columns) + columns // BLOCK * self.block_nbytes) // 64) * 64
 
 
+_LEVELS = tuple(int(level) + 128 for level in LEVELS)
+
 # fmt: off
 LAYOUTS: dict[str, TileLayout] = {
     "F32": TileLayout(32, number="F32"),
@@ -82,5 +87,7 @@ LAYOUTS: dict[str, TileLayout] = {
     "Q4_K": TileLayout(4, minima=True, supers=True),
     "Q5_K": TileLayout(5, minima=True, supers=True),
     "Q6_K": TileLayout(6, offset=32, group=16, supers=True, signed=True),
+    "IQ4_NL": TileLayout(4, offset=128, levels=_LEVELS),
+    "IQ4_XS": TileLayout(4, offset=128, levels=_LEVELS, supers=True, signed=True),
 }
 # fmt: on

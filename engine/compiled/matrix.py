@@ -1,4 +1,4 @@
-"""A matrix in tiles: packed once from a file's bytes, read by products, and row by row as an embedding."""
+"""Matrices that are multiplied in tiles: packed once from a file's bytes, or whenever the bytes come."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.checkpoints.storage import BLOCKS
-from engine.compiled.instructions import LANES
+from engine.compiled.instructions import LANES, call_on_tile
 from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
-from engine.quantization import FORMATS
-from engine.quantization.blocks import BlockFormat
+from engine.compiled.packer import stored_nbytes, tile_packer
 from engine.quantization.jit import half, kernel, spread
 
 ALIGNMENT = 64  # bytes, a cache line
+_PIECE_NBYTES = 1 << 20  # what a thread packs at a time
 
 
 def aligned(nbytes: int) -> NDArray[np.uint8]:
@@ -25,13 +24,11 @@ def aligned(nbytes: int) -> NDArray[np.uint8]:
 
 
 @dataclass(frozen=True, slots=True)
-class TiledMatrix:
-    """A matrix [rows, columns] in tiles. Attributes: `layout`, a name in LAYOUTS; `data`, uint8 [tiles *
-    bytes of a tile]."""
+class Matrix:
+    """A matrix [rows, columns] that is multiplied in tiles. Attribute: `layout`, a name in LAYOUTS."""
 
     layout: str
     shape: tuple[int, int]
-    data: NDArray[np.uint8]
 
     @property
     def tiles(self) -> int:
@@ -40,6 +37,23 @@ class TiledMatrix:
     @property
     def tile_nbytes(self) -> int:
         return LAYOUTS[self.layout].tile_nbytes(self.shape[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreamedMatrix(Matrix):
+    """A matrix whose bytes, as a file stores them, are in memory for a part of each pass only; its tiles are
+    packed when they are multiplied. Attributes: `chunk`, the number of the chunk with which the bytes come;
+    `place`, int64 [1], their address while they are there."""
+
+    chunk: int
+    place: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TiledMatrix(Matrix):
+    """A matrix in tiles that stay in memory. Attribute: `data`, uint8 [tiles * bytes of a tile]."""
+
+    data: NDArray[np.uint8]
 
     @property
     def nbytes(self) -> int:
@@ -62,12 +76,11 @@ def tiled(layout: str, shape: tuple[int, int], stored: NDArray[np.uint8]) -> Til
     matrix = TiledMatrix(
         layout, shape, aligned(-(-shape[0] // LANES) * LAYOUTS[layout].tile_nbytes(shape[1]))
     )
-    pack = _packer(layout)
-    spread(
-        matrix.tiles,
-        lambda start, stop: pack(stored, matrix.data, *shape, matrix.tile_nbytes, start, stop),
-        max(1, (1 << 20) // (LANES * shape[1])),
-    )
+    source = stored.ctypes.data, stored_nbytes(layout, shape[1]), *shape
+    out = matrix.data.ctypes.data, matrix.tile_nbytes
+    packer = tile_packer(layout)
+    piece = max(1, _PIECE_NBYTES // matrix.tile_nbytes)
+    spread(matrix.tiles, lambda start, stop: _pack(packer, *source, *out, start, stop), piece)
     return matrix
 
 
@@ -81,75 +94,19 @@ def quantized(numbers: NDArray[np.float32]) -> TiledMatrix:
     return tiled("Q8_0", numbers.shape, stored.reshape(-1))
 
 
-@cache
-def _packer(layout: str) -> Any:
-    """Return a kernel (stored uint8, tiles uint8, rows, columns, bytes of a tile, first tile, tile after the
-    last)."""
-    return _plain_packer(layout) if LAYOUTS[layout].number else _block_packer(layout)
+@kernel
+def _pack(packer, source, row_nbytes, rows, columns, out, tile_nbytes, first, last):  # type: ignore[no-untyped-def]
+    """Pack the tiles first..last of a matrix. packer, source, out: addresses."""
+    for tile in range(first, last):
+        start = tile * LANES
+        at = source + start * row_nbytes
+        call_on_tile(packer, at, row_nbytes, min(LANES, rows - start), columns, out + tile * tile_nbytes)
 
 
 def _named(function: Any, layout: str) -> Any:
     """Give a function that is made for a layout a name of its own: the compiler's cache goes by the name."""
     function.__name__ = function.__qualname__ = f"{function.__name__}_{layout}"
     return kernel(function)
-
-
-def _plain_packer(layout: str) -> Any:
-    number = np.uint32 if layout == "F32" else np.uint16
-
-    def pack_plain(stored, out, rows, columns, tile_nbytes, first, last):  # type: ignore[no-untyped-def]
-        source, numbers = stored.view(number), out.view(number)
-        for tile in range(first, last):
-            start = tile * (tile_nbytes // numbers.itemsize)
-            for lane in range(min(LANES, rows - tile * LANES)):
-                row = source[(tile * LANES + lane) * columns :][:columns]
-                for column in range(columns):
-                    numbers[start + column * LANES + lane] = row[column]
-
-    return _named(pack_plain, layout)
-
-
-def _block_packer(layout: str) -> Any:
-    chosen, storage = LAYOUTS[layout], FORMATS[layout]
-    assert isinstance(storage, BlockFormat)
-    split: Any = storage.split
-    values, nbytes = BLOCKS[layout]
-    planes, minima, scales_nbytes = chosen.planes, chosen.minima, chosen.scales_nbytes
-    small_count = scales_nbytes // LANES - (4 if minima else 2)
-    small_start = LANES * (4 if minima else 2)
-    blocks_of_32, words_of_block = values // BLOCK, chosen.block_nbytes // 4
-
-    def pack_blocks(stored, out, rows, columns, tile_nbytes, first, last):  # type: ignore[no-untyped-def]
-        quants, small = np.empty(values, np.uint8), np.empty(64, np.uint8)
-        quads, words, halves = quants.view(np.uint32), out.view(np.uint32), out.view(np.uint16)
-        in_row = columns // values
-        for tile in range(first, last):
-            start = tile * tile_nbytes
-            body = (start + in_row * scales_nbytes) // 4
-            for lane in range(min(LANES, rows - tile * LANES)):
-                for block in range(in_row):
-                    at = ((tile * LANES + lane) * in_row + block) * nbytes
-                    scale, minimum = split(stored, at, quants, small)
-                    scales = start + block * scales_nbytes
-                    halves[scales // 2 + lane] = scale
-                    if minima:
-                        halves[scales // 2 + LANES + lane] = minimum
-                    for i in range(small_count):
-                        out[scales + small_start + i * LANES + lane] = small[i]
-                    for part in range(blocks_of_32):
-                        place = body + (block * blocks_of_32 + part) * words_of_block + lane
-                        for bits, shift in planes:
-                            mask = np.uint32(((1 << bits) - 1) * 0x01010101)
-                            for vector in range(bits):  # eight quads of `bits` bits fill this many vectors
-                                word = np.uint32(0)
-                                for k in range(8 // bits):
-                                    quad = quads[part * 8 + vector * (8 // bits) + k]
-                                    taken = np.uint32(np.uint32(quad >> np.uint32(shift)) & mask)
-                                    word = np.uint32(word | np.uint32(taken << np.uint32(bits * k)))
-                                words[place + vector * LANES] = word
-                            place += bits * LANES
-
-    return _named(pack_blocks, layout)
 
 
 @cache
@@ -167,6 +124,7 @@ def _reader(layout: str) -> Any:
     )
     kinds = 2 if minima else 1
     unit = SUPER if supers else BLOCK
+    levels = np.array(chosen.levels or range(1 << chosen.bits), np.int32)
 
     def read_blocks(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
         for number in range(len(which)):
@@ -191,7 +149,7 @@ def _reader(layout: str) -> Any:
                     byte = tiles[place + quad // per * 4 * LANES]
                     quant |= (byte >> bits * (quad % per) & (1 << bits) - 1) << shift
                     place += bits * 4 * LANES
-                out[number, column] = scale * np.float32(quant - offset) - minimum
+                out[number, column] = scale * np.float32(levels[quant] - offset) - minimum
 
     return _named(read_blocks, layout)
 

@@ -121,7 +121,21 @@ def _quads(b: Value, layout: TileLayout, quants: Value) -> list[Value]:
             part = b.and_(vector, number(INTS, ((1 << bits) - 1 << where) * 0x01010101))
             quads[j] = part if quads[j] is None else b.or_(quads[j], part)
         start += QUADS // in_vector
-    return quads
+    return [_looked_up(b, layout.levels, quad) for quad in quads] if layout.levels else quads
+
+
+def _looked_up(b: Value, levels: tuple[int, ...], quants: Value) -> Value:
+    """Replace each byte of `quants`, 0 to 15, by its level."""
+    index = b.bitcast(quants, BYTES)
+    if INSTRUCTIONS == "portable":
+        found = number(BYTES, 0)
+        for quant, level in enumerate(levels):
+            found = b.select(b.icmp_unsigned("==", index, number(BYTES, quant)), number(BYTES, level), found)
+    else:
+        table = ir.Constant(BYTES, [I8(level) for _ in range(LANES // 4) for level in levels])
+        name = "llvm.x86.avx512.pshuf.b.512" if INSTRUCTIONS == "avx512" else "llvm.x86.avx2.pshuf.b"
+        found = call(b, name, BYTES, [table, index])
+    return b.bitcast(found, INTS)
 
 
 def _halves(b: Value, address: Value, offset: int) -> Value:
@@ -182,7 +196,8 @@ def _block(
         for group in range(groups):
             part = slice(group * each, (group + 1) * each)
             lanes = [splat(b, load(b, x, record + 4 * j, I32, 4), INTS) for j in range(QUADS)[part]]
-            dot = b.sitofp(_bytes_dot(b, layout.bits, weights[part], lanes), FLOATS)
+            bits = 8 if layout.levels else layout.bits
+            dot = b.sitofp(_bytes_dot(b, bits, weights[part], lanes), FLOATS)
             sums.add(b, row, dot, b.fmul(scales[group], x_scale))
             place_of_sum = SUM if groups == 1 else SUMS_OF_16 + 4 * group
             x_sum = splat(b, load(b, x, record + place_of_sum, F32, 4), FLOATS)

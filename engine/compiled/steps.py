@@ -23,6 +23,7 @@ from engine.compiled.instructions import (
     LANES,
     MOST_ROWS,
     bits_as_float,
+    call_on_tile,
     fetch_add,
     floats_at,
     fma,
@@ -30,7 +31,6 @@ from engine.compiled.instructions import (
     load,
     narrowed,
     number,
-    run_tile,
     splat,
     store,
     widened,
@@ -46,6 +46,10 @@ F = np.float32
 # float32 [kinds, 2, rows, pairs]. ASKED_FIRST, ASKED: the first of the rows that get logits; their number.
 ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED = range(8)
 STATE = 8
+
+# The arguments of a product step: PRODUCT_HEAD numbers, then PRODUCT_MATRIX for each matrix; of these,
+# PRODUCT_OUT is the place of the address of the results.
+PRODUCT_HEAD, PRODUCT_MATRIX, PRODUCT_OUT = 9, 15, 3
 
 _VECTOR = 16
 
@@ -185,9 +189,11 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply records by matrices.
 
     Arguments: state; counter; records; plain records; blocks of 32 columns; whether only the asked rows are
-    multiplied; number of tiles in all matrices; number of matrices; then for each matrix: tiles; number of
-    tiles; bytes of a tile; result, float32 [rows, ...]; bytes of a row of the result; whether the weights are
-    plain; addresses of the products for 16, 8, 4, 2 and 1 rows.
+    multiplied; number of tiles in all matrices; room for a tile of each thread; bytes of a tile in it; then
+    for each matrix: tiles; number of tiles; bytes of a tile; result, float32 [rows, ...]; bytes of a row of
+    the result; whether the weights are plain; addresses of the products for 16, 8, 4, 2 and 1 rows; address
+    of the packer, or 0; and where a tile is packed when it is multiplied: address of the address of the first
+    row as stored; bytes of such a row; number of rows.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
@@ -197,22 +203,28 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         first, stop = share(fetch_add(a[1], 1), total, threads)
         if first >= total:
             return
-        matrix = arguments + 64
+        matrix = arguments + 8 * PRODUCT_HEAD
         tile = first
         while tile < stop:
             m = ints_at(matrix)
             if tile >= m[1]:
-                tile, stop, matrix = tile - m[1], stop - m[1], matrix + 88
+                tile, stop, matrix = tile - m[1], stop - m[1], matrix + 8 * PRODUCT_MATRIX
                 continue
             records, nbytes = (a[3], PLAIN_NBYTES) if m[5] else (a[2], RECORD_NBYTES)
             end = min(stop, m[1])
             while tile < end:
+                weights = m[0] + tile * m[2]
+                if m[11]:
+                    weights, begin = a[7] + me * a[8], tile * LANES
+                    stored = ints_at(m[12])[0] + begin * m[13]
+                    call_on_tile(m[11], stored, m[13], min(LANES, m[14] - begin), 32 * blocks, weights)
                 row, size, which = 0, 16, 6
                 while row < rows:
                     while rows - row < size or size > MOST_ROWS:
                         size, which = size // 2, which + 1
                     out = m[3] + row * m[4] + tile * LANES * 4
-                    run_tile(m[which], m[0] + tile * m[2], records + row * blocks * nbytes, blocks, out, m[4])
+                    x = records + row * blocks * nbytes
+                    call_on_tile(m[which], weights, x, blocks, out, m[4])
                     row += size
                 tile += 1
 

@@ -11,12 +11,12 @@ from torch import Tensor
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-from engine.compiled.decoder import MOST_ROWS, DecoderShape, Layer
 from engine.compiled.eagle import CompiledEagle, EagleWeights
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
+from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
 from engine.heads.eagle import built_from, check_fit, config_of, levels, target_ids
 from engine.heads.files import HeadsFile
 from engine.model.compiled import CACHE_DTYPE, CompiledModel, RotaryTable, seen_slots
@@ -91,8 +91,8 @@ class CompiledEagleHead:
             *(head_dim(config), config.rms_norm_eps, head_dim(config) ** -0.5, self._rotary.pairs),
         )
         layer = Layer(
-            *(norms["embedding"], [matrices[name] for name in "qkv"], matrices["o"]),
-            *(norms["feed"], [matrices["gate"], matrices["up"]], matrices["down"]),
+            *(norms["embedding"], [matrices[name] for name in "qkv"], [matrices["o"]]),
+            *(norms["feed"], [matrices["gate"], matrices["up"]], [matrices["down"]]),
         )
         weights = EagleWeights(matrices["fuse"], layer, norms["state"], norms["last"], matrices["head"])
         self._eagle = CompiledEagle(shape, weights, shared_pool())

@@ -79,7 +79,8 @@ def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packe
 class Builder:
     """Fills a module built on the meta device with the weights of a checkpoint, one at a time.
 
-    Attributes: `unpacked`, the weights to place as plain numbers, by name; `resident`, the packed matrices
+    Attributes: `weights`, all weights by name; `tied`, whether the embedding is the output head too;
+    `unpacked`, the weights to place as plain numbers, by name; `resident`, the packed matrices
     whose bytes have to be loaded, by name; `streamer`, which streams the other matrices, or None if there are
     none.
     """
@@ -106,8 +107,8 @@ class Builder:
                     f"{missing[name]}.",
                     "The file does not belong to its config.json, or is damaged; download it again.",
                 )
-        self._tied = "lm_head.weight" not in self.weights and module.config.tie_word_embeddings
-        absent = missing.keys() - self.weights.keys() - ({"lm_head.weight"} if self._tied else set())
+        self.tied = "lm_head.weight" not in self.weights and module.config.tie_word_embeddings
+        absent = missing.keys() - self.weights.keys() - ({"lm_head.weight"} if self.tied else set())
         if absent:
             raise BadCheckpoint(
                 f"The tensor {min(absent)} is missing.", "The file is incomplete; download it again."
@@ -161,7 +162,7 @@ class Builder:
     def finish(self, progress: Progress) -> None:
         """Tie the output head to the embedding if it has no weight of its own, and start streaming.
         progress: called with the bytes read into the RAM tier so far, and with the bytes it will hold."""
-        if self._tied and not isinstance(self.module.lm_head, PackedLinear):
+        if self.tied and not isinstance(self.module.lm_head, PackedLinear):
             self.module.lm_head.weight = self.module.get_input_embeddings().weight
         if self.streamer:
             self.streamer.start(progress)
@@ -198,11 +199,11 @@ class Builder:
         if limits is None:
             rows: RowTable = table.matrix
             matrices = {name: table}
-            if self._tied:
+            if self.tied:
                 self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
         else:
             rows = DiskTable(table, self._files[weight.spans[0].file])
-            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self._tied else {}
+            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self.tied else {}
         embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
         self.module.set_submodule(name.rpartition(".")[0], embedding)
         return matrices

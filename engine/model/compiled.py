@@ -6,8 +6,7 @@ for bit.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,16 @@ from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.checkpoints import Weight
-from engine.compiled.decoder import MOST_ROWS, CompiledDecoder, DecoderShape, Layer, Seen
+from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.instructions import INSTRUCTIONS, LANES
 from engine.compiled.layout import BLOCK
-from engine.compiled.matrix import TiledMatrix, can_tile, tiled
+from engine.compiled.matrix import Matrix, can_tile
 from engine.compiled.pool import shared_pool
-from engine.model.builder import unpacked
+from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
+from engine.model.compiled_weights import EMBEDDING, HEAD, CompiledWeights
 from engine.model.interface import Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache, head_dim
 from engine.model.rows import Output, Rows
-from engine.quantization import Workspace
 
 CACHE_DTYPE = torch.float16  # of keys and values
 PACE_S = 0.01  # seconds between two calls of a pass's progress
@@ -36,7 +35,6 @@ _CPU = torch.device("cpu")
 _ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}
 _POSITIONS = 256  # rotary factors are computed for so many positions at a time
 _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_proj", "gate_up_proj")
-_EMBEDDING, _HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
 Names = Mapping[str, Weight]
 
@@ -60,7 +58,7 @@ def _covered(name: str, weight: Weight) -> bool:
         return owner.endswith(_QKV[:3])
     if len(weight.shape) == 1:
         return True
-    whole = name in (_EMBEDDING, _HEAD) or weight.shape[0] % LANES == 0
+    whole = name in (EMBEDDING, HEAD) or weight.shape[0] % LANES == 0
     return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))
 
 
@@ -104,56 +102,53 @@ class CompiledModel(Model):
     device = _CPU
     dtype = torch.float32
     packed = True
-    mover = None
 
     def __init__(
         self,
         module: PreTrainedModel,
         config: PretrainedConfig,
-        weights: Iterator[tuple[str, Weight, list[Tensor]]],
+        weights: CompiledWeights,
         vocabulary: int | None = None,
     ) -> None:
         """module: transformers' model on the meta device, its rotary frequencies fixed; only its structure is
-        used. weights: name, weight and bytes of each weight; `covers` is true for them. vocabulary: as for
+        used. weights: `covers` is true for them; they are closed with the model. vocabulary: as for
         `Model`."""
         self.config = config
         rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
+        self._weights = weights
+        self.mover = weights.streamer
         body: Any = module.model
         self._embedding_scale = float(getattr(body.embed_tokens, "scalar_embed_scale", 1.0))
         self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
-        matrices: dict[str, TiledMatrix] = {}
-        vectors: dict[str, NDArray[np.float32]] = {}
-        adjacent = False
-        for name, weight, parts in weights:
-            if len(weight.shape) == 2:
-                matrices[name] = tiled(weight.format, (weight.shape[0], weight.shape[1]), parts[0].numpy())
-                adjacent |= bool(weight.rope_heads)
-            else:  # queries and keys stay in the order of the file, and so do their biases
-                vectors[name] = _vector(replace(weight, rope_heads=0), parts)
+        vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
         if config.model_type.startswith("gemma"):  # its norms multiply by one more than their weights
             vectors = {name: vector + 1 if "norm" in name else vector for name, vector in vectors.items()}
-        self._embedding = matrices[_EMBEDDING]
-        head = matrices.get(_HEAD, self._embedding)
         by_kind = isinstance(body.rotary_emb.rope_type, dict)
         kinds = sorted(set(config.layer_types)) if by_kind else [None]
         self._rotary = RotaryTable(body.rotary_emb, kinds)
         layers = []
         for number, layer in enumerate(_layers(module)):
             kind = kinds.index(config.layer_types[number]) if by_kind else 0
-            layers.append(_layer(f"model.layers.{number}", layer, config, matrices, vectors, kind))
+            layers.append(_layer(f"model.layers.{number}", layer, config, weights.matrices, vectors, kind))
         attention = _layers(module)[0].self_attn
         activation = getattr(config, "hidden_activation", None) or config.hidden_act
         shape = DecoderShape(
             *(config.hidden_size, config.intermediate_size),
             *(config.num_attention_heads, config.num_key_value_heads, head_dim(config)),
-            *(config.rms_norm_eps, attention.scaling, self._rotary.pairs, adjacent, _ACTIVATIONS[activation]),
+            *(
+                config.rms_norm_eps,
+                attention.scaling,
+                self._rotary.pairs,
+                weights.adjacent,
+                _ACTIVATIONS[activation],
+            ),
             getattr(attention, "attn_logit_softcapping", None) or 0.0,
         )
+        self._shape = shape
+        head = weights.matrices[HEAD]
         self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
         self.layers = len(layers)
-        self._nbytes = sum(matrix.nbytes for matrix in matrices.values())
-        self._nbytes += sum(vector.nbytes for vector in vectors.values())
         self._bound: KVCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
@@ -163,7 +158,7 @@ class CompiledModel(Model):
 
     @property
     def nbytes(self) -> int:
-        return self._nbytes
+        return self._weights.nbytes
 
     def new_cache(self, capacity: int) -> KVCache:
         config = self.config
@@ -177,22 +172,21 @@ class CompiledModel(Model):
     def output_head(self) -> OutputHead:
         return CompiledHead(self)
 
-    def logits(self, states: NDArray[np.float32]) -> Tensor:
-        """Return the logits [rows, vocabulary] for states, float32 [rows, width], after the final norm."""
-        pieces = [states[start : start + MOST_ROWS] for start in range(0, len(states), MOST_ROWS)]
-        if len(pieces) == 1:
-            return self._capped(self._decoder.project(states))
-        return torch.cat([self._capped(self._decoder.project(piece)).clone() for piece in pieces])
-
-    def _capped(self, logits: NDArray[np.float32]) -> Tensor:
+    def capped(self, logits: NDArray[np.float32]) -> Tensor:
+        """Return logits as they are asked for: without padding, and capped if the model caps them."""
         output = torch.from_numpy(logits)[:, : self.vocabulary]
         return output if self._logit_cap is None else (output / self._logit_cap).tanh_() * self._logit_cap
 
+    def projection(self) -> tuple[CompiledProjection, int]:
+        """Return the product of the output head alone, and the memory that it takes, bytes."""
+        head, nbytes = self._weights.resident_head()
+        return CompiledProjection(self._shape, head, shared_pool()), nbytes
+
     def embed_into(self, tokens: NDArray[np.int64], states: NDArray[np.float32]) -> None:
         """Write the embeddings of tokens, int64 [tokens], to `states`, float32 [tokens, width]."""
-        if not 0 <= tokens.min() <= tokens.max() < self._embedding.shape[0]:
+        if not 0 <= tokens.min() <= tokens.max() < self.config.vocab_size:
             raise IndexError(f"The tokens {tokens.min()} to {tokens.max()} are not all in the embedding.")
-        self._embedding.rows(tokens, states)
+        self._weights.embed(tokens, states)
         if self._embedding_scale != 1.0:
             states *= np.float32(self._embedding_scale)
 
@@ -228,12 +222,13 @@ class CompiledModel(Model):
                 here,
                 {layer: states[start:stop] for layer, states in hidden.items()},
                 self._pace(stop - start, number, len(pieces), progress),
+                self._weights.arrive,
             )
             if len(here):
                 found.append(logits if len(pieces) == 1 else logits.copy())
         progress(len(pieces) * self.layers, len(pieces) * self.layers)
         cache.extend_tail(count)
-        output = self._capped(found[0] if len(found) == 1 else np.concatenate(found))
+        output = self.capped(found[0] if len(found) == 1 else np.concatenate(found))
         return Output(output, {layer: torch.from_numpy(states) for layer, states in hidden.items()})
 
     def _pace(self, rows: int, piece: int, pieces: int, progress: Progress) -> Callable[[int], int]:
@@ -244,7 +239,10 @@ class CompiledModel(Model):
             nonlocal began, begun
             if layer > begun:
                 self._layer_s[rows] = (time.perf_counter() - began) / (layer - begun)
-            progress(piece * self.layers + layer, pieces * self.layers)
+            done = piece * self.layers + layer, pieces * self.layers
+            progress(*done)
+            if self.mover:
+                self.mover.on_chunk = lambda: progress(*done)
             began, begun = time.perf_counter(), layer
             return layer + int(PACE_S / self._layer_s.get(rows, PACE_S))
 
@@ -252,15 +250,19 @@ class CompiledModel(Model):
 
 
 class CompiledHead(OutputHead):
-    """The output head of a `CompiledModel`."""
-
-    nbytes = 0
+    """The output head of a `CompiledModel`. If it is streamed, it is a copy in memory: guesses need the head
+    out of turn, many times per pass."""
 
     def __init__(self, model: CompiledModel) -> None:
         self._model = model
+        self._projection, self.nbytes = model.projection()
 
     def __call__(self, states: Tensor) -> Tensor:
-        return self._model.logits(states.numpy())
+        pieces = [
+            self._model.capped(self._projection.run(states[start : start + MOST_ROWS].numpy()))
+            for start in range(0, len(states), MOST_ROWS)
+        ]
+        return pieces[0]
 
 
 def seen_slots(
@@ -282,15 +284,11 @@ def seen_slots(
     return Seen(first, np.full(count, length), length + column, offsets)
 
 
-def _vector(weight: Weight, parts: list[Tensor]) -> NDArray[np.float32]:
-    return np.ascontiguousarray(unpacked(weight, parts, Workspace(torch.float32, _CPU)).numpy())
-
-
 def _layer(
     path: str,
     layer: Any,
     config: PretrainedConfig,
-    matrices: Mapping[str, TiledMatrix],
+    matrices: Mapping[str, Sequence[Matrix]],
     vectors: Mapping[str, NDArray[np.float32]],
     kind: int,
 ) -> Layer:
@@ -305,9 +303,8 @@ def _layer(
         pairs = zip(biases, sizes, strict=True)
         bias = np.concatenate([np.zeros(size, np.float32) if each is None else each for each, size in pairs])
 
-    def some(part: str, names: Sequence[str]) -> list[TiledMatrix]:
-        found = [matrices.get(f"{path}.{part}.{name}.weight") for name in names]
-        return [matrix for matrix in found if matrix is not None]
+    def some(part: str, names: Sequence[str]) -> list[Matrix]:
+        return [matrix for name in names for matrix in matrices.get(f"{path}.{part}.{name}.weight", [])]
 
     def norm(name: str) -> NDArray[np.float32] | None:
         return vectors.get(f"{path}.{name}.weight")

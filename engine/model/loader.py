@@ -1,8 +1,7 @@
 """Loads a checkpoint as a model on its compute device. Defines the supported architectures; independent of
 file formats."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
@@ -11,16 +10,18 @@ from accelerate import init_empty_weights
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
-from engine.checkpoints import Checkpoint, Span
+from engine.checkpoints import Checkpoint
 from engine.compiled.layout import LAYOUTS
+from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
 from engine.errors import BadCheckpoint, DeviceUnavailable, OutOfMemory, SpecExecError, UnsupportedModel
 from engine.model.builder import Builder
 from engine.model.compiled import CompiledModel, covers
+from engine.model.compiled_weights import read_weights
 from engine.model.forward import ATTENTION, TorchModel
 from engine.model.interface import Model, Progress, no_progress
 from engine.model.kv_cache import row_nbytes
-from engine.model.reader import read_ahead
+from engine.model.reader import layer_of, read_layers
 from engine.model.rope import fix_rope
 from engine.quantization import Workspace, format_named
 from engine.streaming import WeightLimits
@@ -81,7 +82,7 @@ def load_model(
         wanted |= {
             name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
         }
-        for name, parts in _read_layers(wanted, progress, layer_progress):
+        for name, parts in read_layers(wanted, progress, layer_progress):
             on_device = [part.to(device) for part in parts]
             if name in builder.resident:
                 builder.resident[name].matrix.parts = on_device
@@ -102,19 +103,19 @@ def load_compiled(
     progress: Progress,
     context: int,
     vocabulary: int | None = None,
+    limits: WeightLimits | None = None,
     layer_progress: Progress = no_progress,
 ) -> CompiledModel | None:
-    """Load a model whose weights all stay in RAM, to compute on the CPU at their packed size. Return None if
-    compiled steps do not cover the model. The arguments and errors are those of load_model."""
+    """Load a model to compute on the CPU at its packed size. Return None if compiled steps do not cover the
+    model. The arguments and errors are those of load_model."""
     config, module = _empty_module(checkpoint)
-    weights = Builder(module, checkpoint, Workspace(torch.float32, torch.device("cpu"))).weights
-    if not covers(module, config, weights):
+    builder = Builder(module, checkpoint, Workspace(torch.float32, torch.device("cpu")))
+    if not covers(module, config, builder.weights):
         return None
     with built_from(checkpoint):
         fix_rope(module, config, context)
-    wanted = {name: (weight.format, weight.spans) for name, weight in weights.items()}
-    read = _read_layers(wanted, progress, layer_progress)
-    return CompiledModel(module, config, ((name, weights[name], parts) for name, parts in read), vocabulary)
+    weights = read_weights(builder.weights, builder.tied, limits, progress, layer_progress)
+    return CompiledModel(module, config, weights, vocabulary)
 
 
 def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
@@ -124,19 +125,6 @@ def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedM
     with built_from(checkpoint), init_empty_weights(include_buffers=False):
         module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
     return config, module
-
-
-def _read_layers(
-    wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress, layer_progress: Progress
-) -> Iterator[tuple[str, list[torch.Tensor]]]:
-    """Yield the name and the bytes of each wanted weight, as `read_ahead` does. progress, layer_progress: as
-    for load_model; a weight is complete when the next one is asked for."""
-    left = Counter(filter(None, map(_layer, wanted)))
-    layers = len(left)
-    for name, parts in read_ahead(wanted, progress):
-        yield name, parts
-        left[_layer(name)] -= 1
-        layer_progress(layers - sum(number > 0 for number in left.values()), layers)
 
 
 _THREADS = torch.get_num_threads()
@@ -154,6 +142,7 @@ def prepare(checkpoint: Checkpoint, dtype: torch.dtype, compiled: bool = False) 
     for name in sorted({weight.format for weight in checkpoint.weights.values()}):
         if compiled and name in LAYOUTS:
             prepare_products(name)
+            tile_packer(name)
         else:
             format_named(name).prepare(dtype)
 
@@ -192,18 +181,12 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     return config
 
 
-def _layer(name: str) -> str:
-    """Return the number of the layer to which the weight `name` belongs, or "" if it is outside the
-    layers."""
-    return name.split(".")[2] if name.startswith("model.layers.") else ""
-
-
 def _check_layers(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
     """Raise BadCheckpoint unless files and configuration have the same number of layers.
 
     Called before the model is built: building a layer takes milliseconds, and a configuration may name any
     number of layers."""
-    layers = set(filter(None, map(_layer, checkpoint.weights)))
+    layers = set(filter(None, map(layer_of, checkpoint.weights)))
     if len(layers) != config.num_hidden_layers:
         raise BadCheckpoint(
             f"{checkpoint.path.name} has {len(layers)} layers; the configuration says "

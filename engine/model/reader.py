@@ -1,6 +1,7 @@
 """Reads and checks the bytes of weights, a few tensors ahead of their use."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -43,6 +44,28 @@ def read_ahead(
         progress(total, total)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def read_layers(
+    wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress, layer_progress: Progress
+) -> Iterator[tuple[str, list[Tensor]]]:
+    """Yield the name and the bytes of each wanted weight, as `read_ahead` does.
+
+    layer_progress: called with the number of complete layers and of layers to read; a weight is complete when
+    the next one is asked for.
+    """
+    left = Counter(filter(None, map(layer_of, wanted)))
+    layers = len(left)
+    for name, parts in read_ahead(wanted, progress):
+        yield name, parts
+        left[layer_of(name)] -= 1
+        layer_progress(layers - sum(number > 0 for number in left.values()), layers)
+
+
+def layer_of(name: str) -> str:
+    """Return the number of the layer to which the weight `name` belongs, or "" if it is outside the
+    layers."""
+    return name.split(".")[2] if name.startswith("model.layers.") else ""
 
 
 def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[Tensor]:

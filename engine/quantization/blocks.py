@@ -1,7 +1,8 @@
 """The common part of ggml's block formats: a row is a sequence of blocks, and a block holds a few numbers
 with scales of its own."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,40 @@ Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
 # Unpacks on any device: uint8 [blocks, bytes] -> float32 [blocks, values]
 Numbers = Callable[[Tensor], Tensor]
 
-# Takes the block at data[p] apart, in compiled code: (data uint8, p, quants uint8 [values], small uint8) ->
-# the bits of the float16 scale and of the float16 minimum, or 0. Quants are unsigned: a format's offset is
-# added. `small` receives the 8-bit scales in the order of the columns, each followed by its minimum if there
-# is one.
-# number = scale * (quant - offset), or scale * quant - minimum.
-Split = Callable[[NDArray[np.uint8], int, NDArray[np.uint8], NDArray[np.uint8]], tuple[int, int]]
+# An unsigned 32-bit word, or a vector or array of them: anything with the operators << >> & | ^ * + -.
+Word = Any
+
+
+@dataclass(frozen=True, slots=True)
+class BlockParts:
+    """A block taken apart into words.
+
+    Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
+    unsigned: a format's offset is added. `scale`, `minimum`: float16, in the low half of a word. `small`: the
+    8-bit scales in the order of the columns, each followed by its minimum if there is one, in the low byte of
+    a word; higher bytes have no meaning.
+
+    number = scale * (quant - offset), or scale * quant - minimum.
+    """
+
+    quads: Sequence[Word]
+    scale: Word
+    minimum: Word | None = None
+    small: Sequence[Word] = ()
+
+
+# Takes a block apart. Its argument is a function: offset in the block -> the little-endian word there.
+Split = Callable[[Callable[[int], Word]], BlockParts]
+
+
+def in_bytes(words: Sequence[Word]) -> list[Word]:
+    """Return a word for each byte of `words`, with that byte as its low byte."""
+    return [word >> 8 * byte for word in words for byte in range(4)]
+
+
+def bits_of_quad(word: Word, at: int) -> Word:
+    """Return a word whose four bytes are the bits at, at + 1, at + 2 and at + 3 of `word`."""
+    return (word >> at & 15) * 0x00204081 & 0x01010101
 
 
 def halves(data: Tensor) -> Tensor:

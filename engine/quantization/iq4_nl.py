@@ -5,13 +5,21 @@ number = scale * LEVELS[quant]. Source: block_iq4_nl, kvalues_iq4nl and dequanti
 (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
 from engine.quantization.code_book import LEVELS, levels
 from engine.quantization.jit import half, kernel, store
+from engine.quantization.q4_0 import nibbles
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
+    """See `engine.quantization.blocks.Split`."""
+    return BlockParts(nibbles(word, 2), word(0))
 
 
 @kernel
@@ -31,4 +39,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return halves(blocks[:, :2]) * levels(quants)
 
 
-FORMAT = BlockFormat("IQ4_NL", (0,), unpack, numbers)
+FORMAT = BlockFormat("IQ4_NL", (0,), unpack, numbers, split)

@@ -8,13 +8,24 @@ number = scale of scales * (scale - 32) * LEVELS[quant]. Source: block_iq4_xs an
 ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
 from engine.quantization.code_book import LEVELS, levels
 from engine.quantization.jit import half, kernel, store
+from engine.quantization.q4_0 import nibbles
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
+    """See `engine.quantization.blocks.Split`."""
+    low, high = word(4), word(0) >> 16
+    scales = [low >> 4 * j & 15 | (high >> 2 * j & 3) << 4 for j in range(8)]
+    quads = [quad for j in range(8) for quad in nibbles(word, 8 + 16 * j)]
+    return BlockParts(quads, word(0), small=[scale - 32 for scale in scales])
 
 
 @kernel
@@ -42,4 +53,4 @@ def numbers(blocks: Tensor) -> Tensor:
     return (s[:, :, None] * levels(quants)).view(-1, 256)
 
 
-FORMAT = BlockFormat("IQ4_XS", (0,), unpack, numbers)
+FORMAT = BlockFormat("IQ4_XS", (0,), unpack, numbers, split)

@@ -129,12 +129,6 @@ def half(data, at):  # type: ignore[no-untyped-def]
 
 
 @helper
-def stored_half(data, at):  # type: ignore[no-untyped-def]
-    """Return the bits of the little-endian float16 at data[at] (uint8), uint16."""
-    return np.uint16(np.uint16(data[at]) | np.uint16(np.uint16(data[at + 1]) << np.uint16(8)))
-
-
-@helper
 def word(data, at):  # type: ignore[no-untyped-def]
     """Return the little-endian uint32 at data[at] (uint8)."""
     low = np.uint32(np.uint32(data[at]) | np.uint32(np.uint32(data[at + 1]) << np.uint32(8)))

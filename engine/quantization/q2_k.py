@@ -8,23 +8,27 @@ number = scale of scales * scale * quant - scale of minima * minimum. Source: bl
 dequantize_row_q2_K of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
+from engine.quantization.jit import half, kernel, store
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def twos(word: Callable[[int], Word], at: int) -> list[Word]:
+    """Return 256 quants of two bits, stored in the 64 bytes from offset `at` on, as 64 quads."""
+    places = [(at + 32 * (j // 4), 2 * (j % 4)) for j in range(8)]  # of 32 numbers each
+    return [word(start + 4 * i) >> shift & 0x03030303 for start, shift in places for i in range(8)]
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for j in range(16):
-        small[2 * j], small[2 * j + 1] = data[p + j] & 15, data[p + j] >> 4
-        q, shift = p + 16 + 32 * (j // 8) + 16 * (j & 1), 2 * (j % 8 // 2)
-        for i in range(16):
-            quants[16 * j + i] = data[q + i] >> shift & 3
-    return stored_half(data, p + 80), stored_half(data, p + 82)
+    pairs = in_bytes([word(4 * i) for i in range(4)])
+    small = [part for pair in pairs for part in (pair & 15, pair >> 4 & 15)]
+    return BlockParts(twos(word, 16), word(80), word(80) >> 16, small)
 
 
 @kernel

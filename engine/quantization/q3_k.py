@@ -9,29 +9,27 @@ number = scale of scales * (scale - 32) * (quant - 4). Source: block_q3_K and de
 (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
-from engine.quantization.q2_k import quarters
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q2_k import quarters, twos
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for h in range(2):
-        for j in range(8):
-            low = data[p + 96 + j] >> 4 * h & 15
-            high = data[p + 104 + (j & 3)] >> 4 * h + 2 * (j // 4) & 3
-            small[8 * h + j] = (low | high << 4) - 32 & 0xFF
-            q, shift = p + 32 + 32 * h + 16 * (j & 1), 2 * (j // 2)
-            third, bit = p + 16 * (j & 1), 4 * h + j // 2
-            for i in range(16):
-                quant = data[q + i] >> shift & 3 | (data[third + i] >> bit & 1) << 2
-                quants[128 * h + 16 * j + i] = quant
-    return stored_half(data, p + 108), np.uint16(0)
+    third = [word(4 * i) >> j & 0x01010101 for j in range(8) for i in range(8)]
+    high = word(104)
+    scales = [
+        word(96 + 4 * (i & 1)) >> 4 * (i // 2) & 0x0F0F0F0F | (high >> 2 * i & 0x03030303) << 4
+        for i in range(4)
+    ]
+    quads = [low | bit << 2 for low, bit in zip(twos(word, 32), third, strict=True)]
+    return BlockParts(quads, word(106) >> 16, small=[(byte & 63) - 32 for byte in in_bytes(scales)])
 
 
 @kernel

@@ -5,20 +5,24 @@ numbers 16..31 in the high halves.
 number = scale * (quant - 8). Source: block_q4_0 and dequantize_row_q4_0 of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
+from engine.quantization.jit import half, kernel, store
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def nibbles(word: Callable[[int], Word], at: int) -> list[Word]:
+    """Return 32 quants of four bits, stored in the 16 bytes from offset `at` on, as eight quads."""
+    return [word(at + 4 * i) >> shift & 0x0F0F0F0F for shift in (0, 4) for i in range(4)]
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for i in range(16):
-        quants[i], quants[16 + i] = data[p + 2 + i] & 15, data[p + 2 + i] >> 4
-    return stored_half(data, p), np.uint16(0)
+    return BlockParts(nibbles(word, 2), word(0))
 
 
 @kernel

@@ -4,20 +4,20 @@ A block holds: float16 scale; float16 minimum; 16 bytes of 4-bit quants, laid ou
 number = scale * quant + minimum. Source: block_q4_1 and dequantize_row_q4_1 of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q4_0 import nibbles
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for i in range(16):
-        quants[i], quants[16 + i] = data[p + 4 + i] & 15, data[p + 4 + i] >> 4
-    return stored_half(data, p), stored_half(data, p + 2) ^ np.uint16(0x8000)
+    return BlockParts(nibbles(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
 @kernel

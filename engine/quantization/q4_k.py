@@ -8,12 +8,14 @@ number = scale of scales * scale * quant - scale of minima * minimum. Source: bl
 dequantize_row_q4_K of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
+from engine.quantization.jit import half, helper, kernel, store
 
 
 @helper
@@ -25,15 +27,24 @@ def scale_and_minimum(data, at, j):  # type: ignore[no-untyped-def]
     return low & 15 | data[at + j - 4] >> 6 << 4, low >> 4 | data[at + j] >> 6 << 4
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def packed_scales(word: Callable[[int], Word]) -> list[Word]:
+    """Return the eight scales, each followed by its minimum, of the 12 bytes from offset 4 on."""
+    low, high, rest = word(4), word(8), word(12)
+    scales = low & 0x3F3F3F3F, rest & 0x0F0F0F0F | (low >> 6 & 0x03030303) << 4
+    minima = high & 0x3F3F3F3F, rest >> 4 & 0x0F0F0F0F | (high >> 6 & 0x03030303) << 4
+    pairs = zip(in_bytes(scales), in_bytes(minima), strict=True)
+    return [part for pair in pairs for part in pair]
+
+
+def fours(word: Callable[[int], Word], at: int) -> list[Word]:
+    """Return 256 quants of four bits, stored in the 128 bytes from offset `at` on, as 64 quads."""
+    places = [(at + 32 * (j // 2), 4 * (j & 1)) for j in range(8)]
+    return [word(start + 4 * i) >> shift & 0x0F0F0F0F for start, shift in places for i in range(8)]
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for j in range(8):
-        small[2 * j], small[2 * j + 1] = scale_and_minimum(data, p + 4, j)
-        q, shift = p + 16 + 32 * (j // 2), 4 * (j & 1)
-        for i in range(32):
-            quants[32 * j + i] = data[q + i] >> shift & 15
-    return stored_half(data, p), stored_half(data, p + 2)
+    return BlockParts(fours(word, 16), word(0), word(0) >> 16, packed_scales(word))
 
 
 @kernel

@@ -6,22 +6,26 @@ and those of numbers 16..31 in the high halves.
 number = scale * (quant - 16). Source: block_q5_0 and dequantize_row_q5_0 of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half, word
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, bits_of_quad, halves
+from engine.quantization.jit import half, kernel, store, word
+from engine.quantization.q4_0 import nibbles
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def fives(word: Callable[[int], Word], at: int) -> list[Word]:
+    """Return 32 quants of five bits, stored in the 20 bytes from offset `at` on, as eight quads."""
+    low, fifth = nibbles(word, at + 4), word(at)
+    return [quad | bits_of_quad(fifth, 4 * i) << 4 for i, quad in enumerate(low)]
+
+
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    fifth, q = word(data, p + 2), p + 6
-    for i in range(16):
-        quants[i] = data[q + i] & 15 | (fifth >> i & 1) << 4
-        quants[16 + i] = data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4
-    return stored_half(data, p), np.uint16(0)
+    return BlockParts(fives(word, 2), word(0))
 
 
 @kernel

@@ -4,22 +4,19 @@ A block holds: float16 scale; float16 minimum; 20 bytes of 5-bit quants, laid ou
 number = scale * quant + minimum. Source: block_q5_1 and dequantize_row_q5_1 of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half, word
-from engine.quantization.q5_0 import quants
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
+from engine.quantization.jit import half, kernel, store, word
+from engine.quantization.q5_0 import fives, quants
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    fifth, q = word(data, p + 4), p + 8
-    for i in range(16):
-        quants[i] = data[q + i] & 15 | (fifth >> i & 1) << 4
-        quants[16 + i] = data[q + i] >> 4 | (fifth >> 16 + i & 1) << 4
-    return stored_half(data, p), stored_half(data, p + 2) ^ np.uint16(0x8000)
+    return BlockParts(fives(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
 @kernel

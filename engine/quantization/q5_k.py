@@ -6,24 +6,22 @@ number = scale of scales * scale * quant - scale of minima * minimum. Source: bl
 dequantize_row_q5_K of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat
-from engine.quantization.jit import half, helper, kernel, store, stored_half
-from engine.quantization.q4_k import scale_and_minimum, scales_and_minima
+from engine.quantization.blocks import BlockFormat, BlockParts, Word
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q4_k import fours, packed_scales, scale_and_minimum, scales_and_minima
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for j in range(8):
-        small[2 * j], small[2 * j + 1] = scale_and_minimum(data, p + 4, j)
-        q, shift = p + 48 + 32 * (j // 2), 4 * (j & 1)
-        for i in range(32):
-            quants[32 * j + i] = data[q + i] >> shift & 15 | (data[p + 16 + i] >> j & 1) << 4
-    return stored_half(data, p), stored_half(data, p + 2)
+    fifth = [word(16 + 4 * i) >> j & 0x01010101 for j in range(8) for i in range(8)]
+    quads = [low | bit << 4 for low, bit in zip(fours(word, 48), fifth, strict=True)]
+    return BlockParts(quads, word(0), word(0) >> 16, packed_scales(word))
 
 
 @kernel

@@ -8,27 +8,23 @@ number = scale of scales * scale * (quant - 32). Source: block_q6_K and dequanti
 (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
-from engine.quantization.q2_k import quarters
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
+from engine.quantization.jit import half, kernel, store
+from engine.quantization.q2_k import quarters, twos
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for h in range(2):
-        for j in range(8):
-            small[8 * h + j] = data[p + 192 + 8 * h + j]
-            low, low_shift = p + 64 * h + 16 * (j & 3), 4 * (j // 4)
-            high, high_shift = p + 128 + 32 * h + 16 * (j & 1), 2 * (j // 2)
-            for i in range(16):
-                quant = data[low + i] >> low_shift & 15 | (data[high + i] >> high_shift & 3) << 4
-                quants[128 * h + 16 * j + i] = quant
-    return stored_half(data, p + 208), np.uint16(0)
+    places = [(64 * (j // 4) + 32 * (j & 1), 4 * (j % 4 // 2)) for j in range(8)]  # of 32 numbers each
+    low = [word(start + 4 * i) >> shift & 0x0F0F0F0F for start, shift in places for i in range(8)]
+    quads = [four | two << 4 for four, two in zip(low, twos(word, 128), strict=True)]
+    return BlockParts(quads, word(206) >> 16, small=in_bytes([word(192 + 4 * i) for i in range(4)]))
 
 
 @kernel

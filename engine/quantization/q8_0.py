@@ -4,20 +4,19 @@ A block holds: float16 scale; 32 int8 quants.
 number = scale * quant. Source: block_q8_0 and dequantize_row_q8_0 of ggml (ggml-quants.c).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, halves
-from engine.quantization.jit import half, helper, kernel, store, stored_half
+from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
+from engine.quantization.jit import half, kernel, store
 
 
-@helper
-def split(data, p, quants, small):  # type: ignore[no-untyped-def]
+def split(word: Callable[[int], Word]) -> BlockParts:
     """See `engine.quantization.blocks.Split`."""
-    for i in range(32):
-        quants[i] = data[p + 2 + i] ^ 128
-    return stored_half(data, p), np.uint16(0)
+    return BlockParts([word(2 + 4 * i) ^ 0x80808080 for i in range(8)], word(0))
 
 
 @kernel

@@ -160,8 +160,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     compiled = plan.device == "cpu" and pair.request.dtype == "auto" and pair.request.weights != "unpacked"
     job.report("kernels")
     for file in pair.files.checkpoints:
-        streamed = file is pair.files.target and weight_limits(plan) is not None
-        loader.prepare(file, dtype, compiled and not streamed)
+        loader.prepare(file, dtype, compiled)
 
     def load(stage: Literal["draft", "target"], file: Checkpoint) -> Model:
         def progress(done: int, total: int) -> None:
@@ -174,8 +173,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         unpacked = plan.target_unpacked if stage == "target" else plan.draft_unpacked
         limits = weight_limits(plan) if stage == "target" else None
         size = pair.tokenizer.vocabulary_size
-        if compiled and limits is None:
-            model = loader.load_compiled(file, progress, plan.context, size, layer_progress)
+        if compiled:
+            model = loader.load_compiled(file, progress, plan.context, size, limits, layer_progress)
             if model is not None:
                 return model
         return loader.load_model(

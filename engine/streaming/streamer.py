@@ -134,6 +134,10 @@ class Streamer:
         self._chunks[number].give(self._ring.fetch(number))
         self._held = number
 
+    def chunk(self, matrix: Packed) -> int:
+        """Return the number of the chunk that brings a streamed matrix."""
+        return self._number[id(matrix)]
+
     def choose(self, experts: Sequence[Packed], chosen: Sequence[Packed]) -> None:
         streamed = [self._number[id(matrix)] for matrix in experts if matrix.mover]
         if not streamed:

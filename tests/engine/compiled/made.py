@@ -4,9 +4,9 @@ import numpy as np
 import torch
 
 from engine.compiled import steps
-from engine.compiled.decoder import CompiledPass, DecoderShape, Records, address
 from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
 from engine.compiled.matrix import tiled
+from engine.compiled.program import CompiledPass, DecoderShape, Records, address
 from engine.quantization import FORMATS
 from tests.engine.quantization.test_formats import random_blocks
 
@@ -48,7 +48,7 @@ def multiply(matrices, x, pool, asked=None):
     multiply; None: all."""
     x = np.ascontiguousarray(x)
     rows, columns = x.shape
-    one = CompiledPass(DecoderShape(columns, 32, 1, 1, 32, 1e-5, 1.0, 16), 1, pool)
+    one = CompiledPass(DecoderShape(columns, 32, 1, 1, 32, 1e-5, 1.0, 16), matrices, pool)
     one.state[steps.ROWS] = rows
     one.state[steps.ASKED_FIRST :] = 0, rows if asked is None else asked
     records = Records(columns, matrices)

@@ -10,10 +10,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from engine.compiled.decoder import StepTable, address
 from engine.compiled.instructions import fetch_add, ints_at
 from engine.compiled.matrix import aligned
 from engine.compiled.pool import ComputePool, cores, shared_pool
+from engine.compiled.program import StepTable, address
 
 THREADS = [1, 2, 5]
 

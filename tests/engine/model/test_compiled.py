@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint
-from engine.compiled.decoder import MOST_ROWS
+from engine.compiled.program import MOST_ROWS
 from engine.errors import PromptTooLong
 from engine.model import compiled
 from engine.model.compiled import CompiledModel

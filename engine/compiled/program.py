@@ -1,0 +1,357 @@
+"""A compiled program: the table of a pass's steps, and the memory that they share.
+
+A program is data. Its steps are the same few compiled functions for every architecture; what differs from
+one to another (biases, norms of queries and keys, windows, caps) is in the arguments of the steps.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.compiled import steps
+from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK, LAYOUTS
+from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
+from engine.compiled.packer import stored_nbytes, tile_packer
+from engine.compiled.pool import ComputePool
+from engine.compiled.product import ROW_COUNTS, tile_product
+
+Floats = NDArray[np.float32]
+Ints = NDArray[np.int64]
+
+MOST_ROWS = 128  # rows of one run; a longer pass takes several
+_NO_WINDOW = 1 << 62
+_COUNTS = (16, 8, 4, 2, 1)  # the row counts for which a product step has addresses
+
+
+def _none_comes(chunk: int) -> None:
+    raise AssertionError("This pass has no streamed matrices.")
+
+
+@dataclass(frozen=True, slots=True)
+class DecoderShape:
+    """The numbers that define a decoder.
+
+    width: of a state; inner: of the feed-forward network; head_width: of one head; epsilon: of norms; gelu:
+    whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
+    cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
+    whether rotated pairs lie side by side.
+    """
+
+    width: int
+    inner: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    epsilon: float
+    query_scale: float
+    pairs: int
+    adjacent: bool = False
+    gelu: bool = False
+    score_cap: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The weights of one layer; vectors are float32. The results of several matrices stand side by side.
+
+    qkv: matrices whose results are queries, keys and values. gate_up: those whose results are the gate and
+    the up projection. query_norm, key_norm: norms of each head's queries and keys. attention_post,
+    feed_post: norms of the results of attention and of the feed-forward network. window: largest number of
+    keys that a row sees; None: no limit. rotary: number of the layer's kind of rotary positions.
+    """
+
+    attention_norm: Floats
+    qkv: Sequence[Matrix]
+    output: Sequence[Matrix]
+    feed_norm: Floats
+    gate_up: Sequence[Matrix]
+    down: Sequence[Matrix]
+    bias: Floats | None = None
+    query_norm: Floats | None = None
+    key_norm: Floats | None = None
+    attention_post: Floats | None = None
+    feed_post: Floats | None = None
+    window: int | None = None
+    rotary: int = 0
+
+    @property
+    def matrices(self) -> list[Matrix]:
+        return [*self.qkv, *self.output, *self.gate_up, *self.down]
+
+
+@dataclass(slots=True)
+class StepTable:
+    """A table of steps under construction. Attributes: `steps`, the addresses of each step's code and of its
+    arguments; `kept`, everything that the arguments point to; `counters`, int64 [products, 8], zero at the
+    start of each run: a cache line for each product."""
+
+    steps: list[tuple[int, int]] = field(default_factory=list)
+    kept: list[Any] = field(default_factory=list)
+    counters: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
+    _counted: int = 0
+
+    def add(self, step: Callable[..., None], *arguments: int | float) -> Ints:
+        """Append a step; return its arguments. A float is passed as the bits of a float32."""
+        numbers = [_bits(value) if isinstance(value, float) else value for value in arguments]
+        kept = np.array(numbers, np.int64)
+        self.kept.append(kept)
+        self.steps.append((steps.step_address(step), kept.ctypes.data))
+        return kept
+
+    def counter(self) -> int:
+        """Return the address of the next counter."""
+        self._counted += 1
+        return address(self.counters[self._counted - 1])
+
+    def table(self) -> Ints:
+        return np.array(self.steps, np.int64)
+
+
+def address(array: NDArray[Any] | None) -> int:
+    return 0 if array is None else int(array.ctypes.data)
+
+
+def _bits(value: float) -> int:
+    return int(np.float32(value).view(np.int32))
+
+
+class Records:
+    """Room for the activations that a product reads, in the forms that its matrices need."""
+
+    def __init__(self, columns: int, matrices: Sequence[Matrix]) -> None:
+        blocks = MOST_ROWS * (columns // BLOCK)
+        plain = [bool(LAYOUTS[matrix.layout].number) for matrix in matrices]
+        self._packed = None if all(plain) else aligned(blocks * RECORD_NBYTES)
+        self._plain = aligned(blocks * PLAIN_NBYTES) if any(plain) else None
+        self.addresses = address(self._packed), address(self._plain)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductResult:
+    """Where a product step writes. arguments: of the step; matrices: their number."""
+
+    arguments: Ints
+    matrices: int
+
+    def move(self, nbytes: int) -> None:
+        """Write the results of all matrices `nbytes` further on."""
+        first = steps.PRODUCT_HEAD + steps.PRODUCT_OUT
+        self.arguments[first :: steps.PRODUCT_MATRIX] += nbytes
+
+
+def _by_chunk(matrices: Sequence[Matrix]) -> list[list[Matrix]]:
+    """Divide matrices into groups of neighbours that need one chunk at most."""
+    groups: list[list[Matrix]] = []
+    chunk: int | None = None
+    for matrix in matrices:
+        own = matrix.chunk if isinstance(matrix, StreamedMatrix) else None
+        if not groups or (own is not None and chunk not in (None, own)):
+            groups.append([])
+            chunk = None
+        chunk = chunk if own is None else own
+        groups[-1].append(matrix)
+    return groups
+
+
+class CompiledPass:
+    """The memory that the steps of a pass share, and the table of steps under construction.
+
+    Attributes: `shape`; `states`, float32 [MOST_ROWS, width]: the input of the first layer, which the pass
+    overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the step, chunk): the chunk
+    has to be in place before the step runs, and until the next of these steps.
+    """
+
+    def __init__(self, shape: DecoderShape, matrices: Sequence[Matrix], pool: ComputePool) -> None:
+        """matrices: all that the pass multiplies by."""
+        self.shape = shape
+        self.pool = pool
+        self.state = aligned(8 * steps.STATE).view(np.int64)
+        rows, width = MOST_ROWS, shape.width
+        every = (shape.heads + 2 * shape.kv_heads) * shape.head_width
+        self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
+        self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
+        self._gated = room(rows, 2 * shape.inner)
+        self._scores = room(pool.threads, LANES)
+        self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
+        self.arrivals: list[tuple[int, int]] = []
+        streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
+        self._tile_nbytes = max(
+            streamed, default=0
+        )  # a tile of each thread is packed before it is multiplied
+        self._tiles = aligned(pool.threads * self._tile_nbytes)
+        self._rotary: list[Ints] = []
+        self._attention: list[Ints] = []
+        self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
+
+    def add_norm(
+        self,
+        weight: Floats,
+        records: Records,
+        source: Floats | None = None,
+        adds: bool = True,
+        post: Floats | None = None,
+        copies: tuple[Ints | None, Ints | None] = (None, None),
+        only_asked: bool = False,
+        blocks: tuple[int, int] | None = None,
+    ) -> None:
+        """Append a norm of the states, or of `source`, as records.
+
+        adds: whether the result of the last product is added first. post: norm of that result. copies: one
+        number each that holds the address to copy sums and norms to, or 0. blocks: the first block that is
+        written, and the number of blocks in a row of the records.
+        """
+        shape = self.shape
+        first, count = blocks or (0, shape.width // BLOCK)
+        sums, norms = (address(self._copy if copy is None else copy) for copy in copies)
+        self.program.kept += [weight, post, records, source, copies]
+        self.program.add(
+            steps.norm_step,
+            *(address(self.state), address(self.states if source is None else source), address(self.result)),
+            *(address(weight), float(shape.epsilon), shape.width, *records.addresses, address(self.norms)),
+            *(address(post), sums, norms, int(only_asked), int(adds), first, count),
+        )
+
+    def add_product(
+        self,
+        records: Records,
+        columns: int,
+        matrices: Sequence[Matrix],
+        out: Floats,
+        only_asked: bool = False,
+    ) -> list[ProductResult]:
+        """Append the product of records and matrices, whose results stand side by side in each row of `out`:
+        as one step, unless the matrices come in several chunks. Return where the results go."""
+        results: list[ProductResult] = []
+        column = 0
+        for group in _by_chunk(matrices):
+            described: list[int] = []
+            for matrix in group:
+                described += self._described(matrix, address(out) + 4 * column, out.strides[0])
+                column += matrix.shape[0]
+            for matrix in group:
+                if isinstance(matrix, StreamedMatrix):
+                    self.arrivals.append((len(self.program.steps), matrix.chunk))
+                    break
+            arguments = self.program.add(
+                steps.product_step,
+                *(address(self.state), self.program.counter(), *records.addresses, columns // BLOCK),
+                *(int(only_asked), sum(matrix.tiles for matrix in group)),
+                *(address(self._tiles), self._tile_nbytes, *described),
+            )
+            results.append(ProductResult(arguments, len(group)))
+        self.program.kept += [records, *matrices, out]
+        return results
+
+    def _described(self, matrix: Matrix, out: int, out_nbytes: int) -> list[int]:
+        """Return the arguments of a product step for a matrix. out: address of the results; out_nbytes: bytes
+        from one row of results to the next."""
+        products = [tile_product(matrix.layout, count) if count in ROW_COUNTS else 0 for count in _COUNTS]
+        plain = int(bool(LAYOUTS[matrix.layout].number))
+        packing = [0, 0, 0, 0]
+        if isinstance(matrix, StreamedMatrix):
+            row_nbytes = stored_nbytes(matrix.layout, matrix.shape[1])
+            packing = [tile_packer(matrix.layout), address(matrix.place), row_nbytes, matrix.shape[0]]
+        data = address(matrix.data) if isinstance(matrix, TiledMatrix) else 0
+        return [data, matrix.tiles, matrix.tile_nbytes, out, out_nbytes, plain, *products, *packing]
+
+    def add_layer(self, layer: Layer, records: Records, columns: int) -> None:
+        """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
+        result of the layer's last product is still to be added to the states."""
+        shape, program, state = self.shape, self.program, address(self.state)
+        attended = shape.heads * shape.head_width
+        self.add_product(records, columns, layer.qkv, self._qkv)
+        heads = shape.heads, shape.kv_heads, shape.head_width
+        self._rotary.append(
+            program.add(
+                steps.rotary_step,
+                *(state, address(self._qkv), *heads, address(layer.bias)),
+                *(address(layer.query_norm), address(layer.key_norm), float(shape.epsilon)),
+                *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
+            )
+        )
+        into_output = Records(attended, layer.output)
+        self._attention.append(
+            program.add(
+                steps.attention_step,
+                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
+                *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
+            )
+        )
+        self.add_product(into_output, attended, layer.output, self.result)
+        into_gate = Records(shape.width, layer.gate_up)
+        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
+        self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
+        into_down = Records(shape.inner, layer.down)
+        program.add(
+            steps.gate_step,
+            *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
+        )
+        self.add_product(into_down, shape.inner, layer.down, self.result)
+        program.kept += [layer, into_output, into_down]
+
+    def bind(self, store: int, slots: int) -> None:
+        """Use the KV cache at the address `store`: float16 [layers, 2, kv_heads, slots, head_width]."""
+        shape = self.shape
+        head_nbytes = slots * shape.head_width * 2
+        if self._scores.shape[1] < slots:
+            self._scores = room(self.pool.threads, slots)
+        for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):
+            keys = store + 2 * number * shape.kv_heads * head_nbytes
+            values = keys + shape.kv_heads * head_nbytes
+            rotary[13:16] = keys, values, head_nbytes
+            attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
+
+    def begin(self, rows: int, seen: "Seen", rotary: Floats, asked: range) -> None:
+        """Set the rows of the next runs. rotary: float32 [kinds, 2, rows, pairs]; asked: the rows that get
+        logits."""
+        where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
+        self.state[:] = rows, seen.first_slot, *where, asked.start, len(asked)
+        self.program.counters[:] = 0
+
+    def run(
+        self,
+        table: Ints,
+        first: int = 0,
+        last: int | None = None,
+        arrive: Callable[[int], None] = _none_comes,
+    ) -> None:
+        """Run the steps first..last of a table. arrive: called with a chunk before the step that needs it;
+        returns once the chunk is in place."""
+        last = len(table) if last is None else last
+        for step, chunk in self.arrivals:
+            if first <= step < last:
+                if first < step:
+                    self.pool.run(address(table), first, step)
+                arrive(chunk)
+                first = step
+        self.pool.run(address(table), first, last)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The cache slots that the rows of a pass see.
+
+    first_slot: where the keys and values of the first row go. prefix: int64 [rows], how many slots from the
+    first on a row sees. Row r also sees lists[offsets[r]:offsets[r + 1]], in the order of their positions.
+    """
+
+    first_slot: int
+    prefix: Ints
+    lists: Ints
+    offsets: Ints
+
+    def piece(self, start: int, stop: int) -> "Seen":
+        """Return what the rows start..stop see."""
+        offsets = self.offsets[start : stop + 1]
+        return Seen(self.first_slot + start, self.prefix[start:stop], self.lists, offsets)
+
+
+def room(*size: int) -> Floats:
+    """Return zeros, float32, aligned."""
+    return aligned(4 * math.prod(size)).view(np.float32).reshape(size)

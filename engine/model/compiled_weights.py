@@ -1,0 +1,163 @@
+"""The weights of a compiled model: in tiles in memory, or streamed in each pass."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from engine.checkpoints import Weight
+from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
+from engine.model.builder import order_of_use, unpacked
+from engine.model.interface import Progress
+from engine.model.reader import read_layers
+from engine.quantization import Packed, Workspace, format_named
+from engine.streaming import DiskTable, StoredMatrix, Streamer, WeightLimits, open_files, slot_nbytes
+
+EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+
+
+@dataclass(slots=True)
+class CompiledWeights:
+    """The weights of a compiled model.
+
+    Attributes: `matrices`: name -> matrices whose results side by side are those of the weight; they include
+    the output head, even if it is the embedding. `vectors`: float32. `table`: the rows of the embedding.
+    `adjacent`: whether queries and keys are stored with rotated pairs side by side. `streamer`: brings the
+    streamed matrices; None if there are none.
+    """
+
+    matrices: dict[str, list[Matrix]] = field(default_factory=dict)
+    vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    table: TiledMatrix | DiskTable | None = None
+    adjacent: bool = False
+    streamer: Streamer | None = None
+    _chunks: dict[int, list[tuple[StreamedMatrix, Packed]]] = field(default_factory=dict)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes in memory."""
+        resident = {id(matrix): matrix for matrix in self._resident()}
+        total = sum(matrix.nbytes for matrix in resident.values())
+        total += sum(vector.nbytes for vector in self.vectors.values())
+        return total + (self.streamer.nbytes if self.streamer else 0)
+
+    def _resident(self) -> list[TiledMatrix]:
+        every: list[object] = [self.table, *(each for group in self.matrices.values() for each in group)]
+        return [matrix for matrix in every if isinstance(matrix, TiledMatrix)]
+
+    def embed(self, tokens: NDArray[np.int64], states: NDArray[np.float32]) -> None:
+        """Write the embeddings of tokens, int64 [tokens], to `states`, float32 [tokens, width]."""
+        if isinstance(self.table, TiledMatrix):
+            self.table.rows(tokens, states)
+        else:
+            assert self.table is not None
+            states[:] = self.table.rows(torch.from_numpy(tokens)).numpy()
+
+    def arrive(self, chunk: int) -> None:
+        """Bring a chunk of matrices; it stays in place until the next comes. Raises StreamBroken if it cannot
+        be read."""
+        assert self.streamer is not None
+        matrices = self._chunks[chunk]
+        self.streamer.fetch(matrices[0][1])
+        for matrix, packed in matrices:
+            matrix.place[0] = packed.parts[0].data_ptr()
+
+    def resident_head(self) -> tuple[list[TiledMatrix], int]:
+        """Return the matrices of the output head in memory, and the bytes that copies take for that."""
+        head: list[TiledMatrix] = []
+        copied = 0
+        for matrix in self.matrices[HEAD]:
+            if isinstance(matrix, StreamedMatrix):
+                self.arrive(matrix.chunk)
+                packed = next(packed for other, packed in self._chunks[matrix.chunk] if other is matrix)
+                head.append(tiled(matrix.layout, matrix.shape, packed.parts[0].numpy()))
+                copied += head[-1].nbytes
+            else:
+                assert isinstance(matrix, TiledMatrix)
+                head.append(matrix)
+        return head, copied
+
+    def streamed(self, stored: StoredMatrix) -> StreamedMatrix:
+        """Return a matrix that `arrive` brings."""
+        assert self.streamer is not None
+        packed, chunk = stored.matrix, self.streamer.chunk(stored.matrix)
+        matrix = StreamedMatrix(packed.format.name, packed.shape, chunk, np.zeros(1, np.int64))
+        self._chunks.setdefault(chunk, []).append((matrix, packed))
+        return matrix
+
+    def close(self) -> None:
+        if self.streamer:
+            self.streamer.close()
+
+
+def read_weights(
+    weights: Mapping[str, Weight],
+    tied: bool,
+    limits: WeightLimits | None,
+    progress: Progress,
+    layer_progress: Progress,
+) -> CompiledWeights:
+    """Read the weights of a model that `engine.model.compiled.covers`. tied: whether the embedding is the
+    output head too. The other arguments and the errors are those of `engine.model.loader.load_model`."""
+    workspace = Workspace(torch.float32, torch.device("cpu"))
+    made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
+    matrices = {name: weight for name, weight in weights.items() if len(weight.shape) == 2}
+    if limits is None:
+        cut = {name: [weight] for name, weight in matrices.items()}
+        stored: dict[str, StoredMatrix] = {}
+    else:
+        if tied:
+            matrices[HEAD] = matrices[EMBEDDING]
+        table = _stored(matrices.pop(EMBEDDING), workspace)
+        nbytes = slot_nbytes(limits.device_nbytes)
+        cut = {name: matrices[name].cut(nbytes) for name in sorted(matrices, key=order_of_use)}
+        stored = {key: _stored(piece, workspace) for key, piece in _pieces(cut)}
+        spans = [span for weight in weights.values() for span in weight.spans]
+        files = open_files({span.file: span.modified for span in spans})
+        made.table = DiskTable(table, files[table.spans[0].file])
+        try:
+            made.streamer = Streamer(list(stored.values()), limits, files, None)
+        except BaseException:
+            for file in files.values():
+                file.close()
+            raise
+    vectors = {name: weight for name, weight in weights.items() if len(weight.shape) == 1}
+    resident = {key: piece for key, piece in _pieces(cut) if not (key in stored and stored[key].matrix.mover)}
+    tiles: dict[str, TiledMatrix] = {}
+    try:
+        wanted = {name: (weight.format, weight.spans) for name, weight in (vectors | resident).items()}
+        for name, parts in read_layers(wanted, progress, layer_progress):
+            if name in vectors:  # queries and keys stay in the order of the file, and so do their biases
+                weight = replace(vectors[name], rope_heads=0)
+                made.vectors[name] = np.ascontiguousarray(unpacked(weight, parts, workspace).numpy())
+            else:
+                piece = resident[name]
+                tiles[name] = tiled(piece.format, _shape(piece), parts[0].numpy())
+        if made.streamer:
+            made.streamer.start(progress)
+    except BaseException:
+        made.close()
+        raise
+    for name, group in cut.items():
+        keys = [f"{name}[{number}]" for number in range(len(group))]
+        made.matrices[name] = [tiles[key] if key in tiles else made.streamed(stored[key]) for key in keys]
+    if limits is None:
+        made.table = tiles[f"{EMBEDDING}[0]"]
+        made.matrices.setdefault(HEAD, [made.table])
+    return made
+
+
+def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
+    """Return the pieces of all matrices with a name for each."""
+    return [(f"{name}[{i}]", piece) for name, pieces in cut.items() for i, piece in enumerate(pieces)]
+
+
+def _shape(weight: Weight) -> tuple[int, int]:
+    rows, columns = weight.shape
+    return rows, columns
+
+
+def _stored(weight: Weight, workspace: Workspace) -> StoredMatrix:
+    return StoredMatrix(Packed(format_named(weight.format), _shape(weight), [], workspace), weight.spans)
