@@ -8,7 +8,7 @@ from engine.machine.data import Cpu
 from engine.machine.system_files import ROOT, groups, number, text
 
 # Instruction sets by Linux's names, except that Linux calls NEON on ARM `asimd`.
-X86 = ("avx2", "avx512f", "avx512_bf16", "amx_bf16", "amx_int8")
+X86 = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8")
 ARM = ("neon", "bf16", "i8mm")
 # The numbers of features for Windows' IsProcessorFeaturePresent (winnt.h); bfloat16 and AMX have no number.
 _WINDOWS_NUMBERS = {"avx2": 40, "avx512f": 41, "neon": 19}

@@ -134,16 +134,17 @@ class CompiledModel(Model):
         attention = _layers(module)[0].self_attn
         activation = getattr(config, "hidden_activation", None) or config.hidden_act
         shape = DecoderShape(
-            *(config.hidden_size, config.intermediate_size),
-            *(config.num_attention_heads, config.num_key_value_heads, head_dim(config)),
-            *(
-                config.rms_norm_eps,
-                attention.scaling,
-                self._rotary.pairs,
-                weights.adjacent,
-                _ACTIVATIONS[activation],
-            ),
-            getattr(attention, "attn_logit_softcapping", None) or 0.0,
+            width=config.hidden_size,
+            inner=config.intermediate_size,
+            heads=config.num_attention_heads,
+            kv_heads=config.num_key_value_heads,
+            head_width=head_dim(config),
+            epsilon=config.rms_norm_eps,
+            query_scale=attention.scaling,
+            pairs=self._rotary.pairs,
+            adjacent=weights.adjacent,
+            gelu=_ACTIVATIONS[activation],
+            score_cap=getattr(attention, "attn_logit_softcapping", None) or 0.0,
         )
         self._shape = shape
         head = weights.matrices[HEAD]
@@ -258,11 +259,13 @@ class CompiledHead(OutputHead):
         self._projection, self.nbytes = model.projection()
 
     def __call__(self, states: Tensor) -> Tensor:
-        pieces = [
-            self._model.capped(self._projection.run(states[start : start + MOST_ROWS].numpy()))
-            for start in range(0, len(states), MOST_ROWS)
-        ]
-        return pieces[0]
+        pieces = states.split(MOST_ROWS)
+        if len(pieces) == 1:
+            return self._logits(states)
+        return torch.cat([self._logits(piece).clone() for piece in pieces])
+
+    def _logits(self, states: Tensor) -> Tensor:
+        return self._model.capped(self._projection.run(states.numpy()))
 
 
 def seen_slots(

@@ -14,6 +14,12 @@ from engine.checkpoints import Checkpoint, Weight, open_checkpoint
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 
+# The formats in engine.compiled.layout, which is not imported here because it imports the compiler.
+COMPILED = (
+    *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
+    *("IQ4_NL", "IQ4_XS"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Outline:
@@ -27,7 +33,8 @@ class Outline:
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
-    one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products.
+    one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
+    `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size.
     """
 
     name: str
@@ -46,6 +53,7 @@ class Outline:
     context: int
     packed: bool
     uncut: int
+    compiled: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -80,6 +88,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     own_head = sizes.head_nbytes(model, variant)
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
+    active = (sizes.active_parameters(model) - tables) / layer_weights
     return Outline(
         name=variant.id,
         file=variant.file or variant.repository.rpartition("/")[2],
@@ -88,7 +97,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         embedding=embedding,
         tied=not own_head,
         layer_weights=layer_weights,
-        active=(sizes.active_parameters(model) - tables) / layer_weights,
+        active=active,
         table_weights=table,
         kv_row=sizes.kv_row_nbytes(model, itemsize=1),
         hidden=model.hidden,
@@ -98,6 +107,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
+        compiled=variant.format in ("gguf", "16-bit") and active == 1,
     )
 
 
@@ -134,6 +144,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
+        compiled=experts == 1 and all(weight.format in COMPILED for weight in weights.values()),
     )
 
 

@@ -25,10 +25,10 @@ def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: 
     weights = model.layer_weights * model.touched(rows) + head
     products = 2 * (model.layer_weights * model.active * rows + head * (rows if logits is None else logits))
     seconds = products / compute.flops + len(model.layers) * compute.layer_s
+    if not unpacked and rows <= compute.fused_rows:
+        stored = sum(model.layers) * model.touched(rows) + model.head
+        return seconds + stored / compute.memory
     if model.packed and not unpacked:
-        if rows <= compute.fused_rows:
-            stored = sum(model.layers) * model.touched(rows) + model.head
-            return seconds + stored / compute.memory
         seconds += weights / compute.unpack
     return seconds + weights * compute.itemsize / compute.memory
 

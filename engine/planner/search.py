@@ -4,6 +4,7 @@ Every plan that is possible on a smaller machine is also possible on a larger on
 more memory or bandwidth never gives a slower prediction.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -18,6 +19,7 @@ from engine.planner.prediction import PredictedIteration, growth_s, iteration, p
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
 PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
+COMPILED_ROWS = 128  # the same for compiled passes, as in engine.compiled.program
 LEAST_CONTEXT = 512  # tokens; fewer do not suffice for a chat
 
 # Memory that the process takes besides models, for torch and its libraries: PROCESS_RAM without CUDA; with
@@ -46,9 +48,9 @@ class Candidate:
     target_unpacked: bool
     draft_unpacked: bool
 
-    @property
-    def compute(self) -> Compute:
-        return self.machine.card if self.device == "cuda" and self.machine.card else self.machine.cpu
+    def compute(self, model: Outline) -> Compute:
+        """Return the speed at which the device runs a model of the pair."""
+        return compute_of(self.machine, self.device, model)
 
     @property
     def usable_nbytes(self) -> int:
@@ -60,17 +62,21 @@ class Candidate:
     @property
     def overhead_nbytes(self) -> int:
         """Bytes on the device for everything but the target's weights."""
-        models = [self.pair.target, *([self.pair.draft] if self.pair.draft else [])]
-        itemsize = self.compute.itemsize
-        taken = sum(model.kv_row * self.asked.context * itemsize for model in models)
-        taken += sum(_PIECE * itemsize for model in models if model.packed)
-        target = self.pair.target
-        in_a_layer = min(PROMPT_ROWS, self.asked.context) * (6 * target.hidden + 3 * target.widest)
+        target, draft = self.pair.target, self.pair.draft
+        taken = 0
+        for model in [target, *([draft] if draft else [])]:
+            compute = self.compute(model)
+            taken += model.kv_row * self.asked.context * compute.itemsize
+            if model.packed and compute.unpack < math.inf:
+                taken += _PIECE * compute.itemsize
+        compute = self.compute(target)
+        rows = min(PROMPT_ROWS if compute.unpack < math.inf else COMPILED_ROWS, self.asked.context)
+        in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
-        taken += max(in_a_layer, logits) * itemsize
-        if self.pair.draft:
-            taken += loaded_nbytes(self.pair.draft, self.draft_unpacked, itemsize)
+        taken += max(in_a_layer, logits) * compute.itemsize
+        if draft:
+            taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         return taken
 
     def placement(self) -> LayerPlacement | None:
@@ -83,7 +89,7 @@ class Candidate:
                 return None
             in_ram = in_ram if asked.ram_limit_nbytes is None else min(in_ram, asked.ram_limit_nbytes)
         if self.target_unpacked:
-            nbytes = loaded_nbytes(target, True, self.compute.itemsize)
+            nbytes = loaded_nbytes(target, True, self.compute(target).itemsize)
             if nbytes > free or self.device_limit_nbytes is not None:
                 return None
             return LayerPlacement(resident_layers(target), nbytes, 0, 0, whole=True)
@@ -114,28 +120,48 @@ def plan_for(
     return best or _refusal(machine, pair, asked)
 
 
+def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compute:
+    """Return the speed at which a device runs a model."""
+    if device == "cuda" and machine.card:
+        return machine.card
+    return machine.compiled if machine.compiled and model.compiled else machine.cpu
+
+
 def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iterator[Candidate]:
-    forms = (True, False) if asked.unpacked is None else (asked.unpacked,)
     devices: list[Device] = ["cuda", "cpu"] if machine.card else ["cpu"]
     for device in devices:
         if asked.device not in (None, device):
             continue
+
         for budget in BUDGETS if asked.budget is None else [asked.budget]:
-            for draft_unpacked in forms if pair.draft else (False,):
-                for target_unpacked in (True, False) if True in forms else (False,):
+            of_draft = (True, False) if asked.unpacked is None else (asked.unpacked,)
+            of_target = (False,) if asked.unpacked is False else (True, False)
+            for draft_unpacked in _forms(machine, device, pair.draft, of_draft):
+                for target_unpacked in _forms(machine, device, pair.target, of_target):
                     yield Candidate(pair, machine, asked, device, budget, target_unpacked, draft_unpacked)
+
+
+def _forms(
+    machine: MachineProfile, device: Device, model: Outline | None, choices: tuple[bool, ...]
+) -> tuple[bool, ...]:
+    """Return whether a model may be unpacked, among `choices`."""
+    if model is None or compute_of(machine, device, model).unpack == math.inf:
+        return (False,)
+    return choices
 
 
 def predict(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> PredictedIteration:
     """Predict one iteration with the candidate's budget."""
-    pair, compute, budget = candidate.pair, candidate.compute, candidate.budget
+    pair, budget = candidate.pair, candidate.budget
     tokens = replace(pair.acceptance, gain=pair.acceptance.gain * correction.acceptance).tokens(budget)
     draft_s = 0.0
     if pair.draft:
+        compute = candidate.compute(pair.draft)
         draft_s = growth_s(pair.draft, budget, tokens, compute, candidate.draft_unpacked)
     target = pair.target
+    compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
-    if target.packed:
+    if not candidate.target_unpacked:
         computing_s += placement.streamed * compute.moving
     streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
@@ -189,12 +215,16 @@ def _plan(
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:
     """Return the seconds until the first token. First the target reads the prompt in one pass, then the draft
     does."""
-    pair, compute = candidate.pair, candidate.compute
-    computing_s = pass_s(pair.target, PROMPT, compute, candidate.target_unpacked, logits=1)
+    pair = candidate.pair
+    computing_s = pass_s(
+        pair.target, PROMPT, candidate.compute(pair.target), candidate.target_unpacked, logits=1
+    )
     streaming = stream(placement, candidate.machine, candidate.device == "cuda", 1.0)
     seconds = max(streaming.s, computing_s) * correction.verifying
     if pair.draft:
-        reading_s = pass_s(pair.draft, PROMPT, compute, candidate.draft_unpacked, logits=1)
+        reading_s = pass_s(
+            pair.draft, PROMPT, candidate.compute(pair.draft), candidate.draft_unpacked, logits=1
+        )
         seconds += reading_s * correction.drafting
     return seconds
 

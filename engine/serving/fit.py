@@ -76,6 +76,8 @@ def fit(
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
     pair = planner.pair_of(outline, drafting)
     here = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    if itemsize is not None or request.weights == "unpacked":
+        here = replace(here, compiled=None)
     if itemsize is not None:
         card = replace(here.card, itemsize=itemsize) if here.card else None
         here = replace(here, card=card, cpu=replace(here.cpu, itemsize=itemsize))

@@ -90,7 +90,7 @@ def test_bad_usage_is_status_2():
 
 def test_json_is_one_object_with_the_fields_of_the_contract():
     model_file("smollm2")
-    done = specexec("chat", "Why is the sky blue?", "--max-new-tokens", "24", "--json")
+    done = specexec("chat", "What is the capital of Japan?", "--max-new-tokens", "24", "--json")
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer.keys() >= ANSWER_FIELDS
@@ -99,7 +99,7 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     assert memory.keys() == {"vram", "ram", "peak", "parts"}
     assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # in a process that did nothing else
     assert answer["tokens_per_pass"] > 1
-    assert "sky" in answer["text"]
+    assert "Tokyo" in answer["text"]
 
 
 def test_an_interactive_chat_remembers_and_survives_a_bad_question():

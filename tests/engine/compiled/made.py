@@ -5,7 +5,7 @@ import torch
 
 from engine.compiled import steps
 from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
-from engine.compiled.matrix import tiled
+from engine.compiled.matrix import StreamedMatrix, tiled
 from engine.compiled.program import CompiledPass, DecoderShape, Records, address
 from engine.quantization import FORMATS
 from tests.engine.quantization.test_formats import random_blocks
@@ -43,6 +43,11 @@ def activations(rows, columns, seed=0):
     return np.random.default_rng(seed).normal(size=(rows, columns)).astype(np.float32)
 
 
+def streamed(matrix, data):
+    """A matrix like `matrix`, whose bytes as stored are `data` and are packed when it is multiplied."""
+    return StreamedMatrix(matrix.layout, matrix.shape, 0, np.array([data.ctypes.data], np.int64))
+
+
 def multiply(matrices, x, pool, asked=None):
     """The product of rows and matrices by the steps of a program, side by side. asked: the rows of `x` to
     multiply; None: all."""
@@ -56,7 +61,7 @@ def multiply(matrices, x, pool, asked=None):
     width = sum(each.shape[0] for each in matrices)
     out = np.full((rows, width + steps.LANES), np.nan, np.float32)  # the last tile may reach over the end
     one.add_product(records, columns, matrices, out, only_asked=asked is not None)
-    one.run(one.program.table())
+    one.run(one.program.table(), arrive=lambda chunk: None)
     return out[:, :width]
 
 

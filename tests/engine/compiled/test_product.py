@@ -27,6 +27,8 @@ from tests.engine.compiled.made import (
     most_error,
     multiply,
     same_bits,
+    stored,
+    streamed,
     unit,
 )
 
@@ -92,6 +94,17 @@ def test_threads_and_neighbours_change_no_bit(data):
 
 
 @every_layout
+@pytest.mark.parametrize("height", [1, LANES, 3 * LANES + 5])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_streamed_weights_give_the_same_bits(layout, height, threads):
+    shape = height, 2 * unit(layout)
+    data = stored(layout, shape)
+    tiles, x = tiled(layout, shape, data), activations(max(ROW_COUNTS) + 3, shape[1])
+    found = multiply([streamed(tiles, data)], x, pool(threads))
+    assert same_bits(found, multiply([tiles], x, pool()))
+
+
+@every_layout
 def test_only_the_asked_rows_are_multiplied(layout):
     tiles, _ = matrix(layout, (2 * LANES, 512))
     x = activations(9, 512)
@@ -154,9 +167,12 @@ def assert_no_overflow(layout, sign):
 
 def check_products():
     """What tests above check, for a process with other instructions: each way to unpack quants and scales."""
-    for layout in ("F16", "Q4_1", "Q8_0", "Q3_K", "Q4_K", "Q6_K"):
-        tiles, numbers = matrix(layout, (3 * LANES - 2, 512))
+    for layout in ("F16", "Q4_1", "Q8_0", "Q3_K", "Q4_K", "Q6_K", "IQ4_XS"):
+        shape = 3 * LANES - 2, 512
+        tiles, numbers = matrix(layout, shape)
         x = activations(7, 512)
+        packed_now = multiply([streamed(tiles, data := stored(layout, shape))], x, pool())
+        assert same_bits(packed_now, multiply([tiles], x, pool())), (layout, len(data))
         found = multiply([tiles], x, pool(2))
         assert error(found, x, numbers) < most_error(layout), layout
         for row in range(7):

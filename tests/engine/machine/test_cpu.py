@@ -10,7 +10,7 @@ from tests.engine.machine.trees import put
 SAPPHIRE_RAPIDS = """\
 processor\t: 0
 model name\t: Intel(R) Xeon(R) Platinum 8480+
-flags\t\t: fpu sse2 avx avx2 avx512f avx512dq avx512_bf16 amx_bf16 amx_tile amx_int8
+flags\t\t: fpu sse2 avx avx2 avx_vnni avx512f avx512dq avx512_vnni avx512_bf16 amx_bf16 amx_tile amx_int8
 processor\t: 1
 model name\t: Intel(R) Xeon(R) Platinum 8480+
 flags\t\t: fpu sse2"""
@@ -25,7 +25,9 @@ def test_an_intel_server_has_all_features(tmp_path: Path):
     cpu = linux_cpu(1, 2, 2, put(tmp_path, {"proc/cpuinfo": SAPPHIRE_RAPIDS}))
     assert cpu.name == "Intel(R) Xeon(R) Platinum 8480+"
     assert set(cpu.features.values()) == {True}
-    assert cpu.features.keys() == {"avx2", "avx512f", "avx512_bf16", "amx_bf16", "amx_int8"}
+    assert cpu.features.keys() == {
+        "avx2", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16", "amx_bf16", "amx_int8",
+    }  # fmt: skip
     assert (cpu.cores, cpu.threads, cpu.usable) == (1, 2, 2)
 
 
@@ -84,11 +86,12 @@ def test_affinity_and_quota_limit_the_usable_threads(tmp_path: Path, allowed, qu
     assert linux_cpu(4, 8, allowed, put(tmp_path, quota)).usable == usable
 
 
-def test_windows_does_not_report_bfloat16():
+def test_windows_reports_neither_bfloat16_nor_vnni():
     cpu = windows_cpu(8, 16, 16, "AMD Ryzen 7 7700X 8-Core Processor  ", "AMD64", {40, 41}.__contains__)
     assert cpu.name == "AMD Ryzen 7 7700X 8-Core Processor"
     assert cpu.features == {
-        "avx2": True, "avx512f": True, "avx512_bf16": None, "amx_bf16": None, "amx_int8": None,
+        "avx2": True, "avx_vnni": None, "avx512f": True, "avx512_vnni": None, "avx512_bf16": None,
+        "amx_bf16": None, "amx_int8": None,
     }  # fmt: skip
     arm = windows_cpu(8, 8, 8, "", "ARM64", {19}.__contains__)
     assert arm.features == {"neon": True, "bf16": None, "i8mm": None}
