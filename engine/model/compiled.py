@@ -259,7 +259,7 @@ class CompiledHead(OutputHead):
         self._projection, self.nbytes = model.projection()
 
     def __call__(self, states: Tensor) -> Tensor:
-        pieces = states.split(MOST_ROWS)
+        pieces = torch.split(states, MOST_ROWS)
         if len(pieces) == 1:
             return self._logits(states)
         return torch.cat([self._logits(piece).clone() for piece in pieces])
