@@ -16,6 +16,7 @@ from engine.quantization.code_book import LEVELS
 
 BLOCK = 32  # columns of a block
 SUPER = 256  # columns that share scales of scales
+ALIGNMENT = 64  # bytes, a cache line
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +63,16 @@ class TileLayout:
         return LANES * kinds * 2
 
     def head_nbytes(self, columns: int) -> int:
-        """Bytes of a tile's scales."""
-        return columns // (SUPER if self.supers else BLOCK) * self.scales_nbytes
+        """Bytes of a tile's scales, rounded up so that the quants start at a multiple of ALIGNMENT."""
+        return _rounded_up(columns // (SUPER if self.supers else BLOCK) * self.scales_nbytes)
 
     def tile_nbytes(self, columns: int) -> int:
-        """Bytes of a tile, a multiple of 64."""
-        return -(-(self.head_nbytes(columns) + columns // BLOCK * self.block_nbytes) // 64) * 64
+        """Bytes of a tile, a multiple of ALIGNMENT."""
+        return _rounded_up(self.head_nbytes(columns) + columns // BLOCK * self.block_nbytes)
+
+
+def _rounded_up(nbytes: int) -> int:
+    return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
 _LEVELS = tuple(int(level) + 128 for level in LEVELS)

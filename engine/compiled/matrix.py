@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.compiled.instructions import LANES, call_on_tile
-from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
+from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER
 from engine.compiled.packer import stored_nbytes, tile_packer
 from engine.quantization.jit import half, kernel, spread
 
-ALIGNMENT = 64  # bytes, a cache line
 _PIECE_NBYTES = 1 << 20  # what a thread packs at a time
 
 
@@ -127,10 +126,11 @@ def _reader(layout: str) -> Any:
     levels = np.array(chosen.levels or range(1 << chosen.bits), np.int32)
 
     def read_blocks(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
+        head_nbytes = (columns // unit * scales_nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
         for number in range(len(which)):
             row = which[number]
             start, lane = row // LANES * tile_nbytes, row % LANES
-            body = start + columns // unit * scales_nbytes
+            body = start + head_nbytes
             for column in range(columns):
                 scales = start + column // unit * scales_nbytes
                 scale, minimum = half(tiles, scales + 2 * lane), np.float32(0.0)

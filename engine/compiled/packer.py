@@ -16,6 +16,7 @@ from numba.extending import intrinsic
 from engine.checkpoints.storage import BLOCKS
 from engine.compiled.instructions import I8, I16, I32, I64, INTS, LANES, Value, load, number, store
 from engine.compiled.layout import BLOCK, LAYOUTS, TileLayout
+from engine.compiled.product import quants_at
 from engine.quantization import FORMATS
 from engine.quantization.blocks import BlockFormat, BlockParts
 from engine.quantization.jit import cached_address
@@ -150,7 +151,7 @@ def _pack_blocks(
         return 0
 
     form.split(asked)
-    body = b.add(out, b.mul(blocks, I64(layout.scales_nbytes)))
+    body = quants_at(b, layout, out, blocks)
     nbytes = form.values // BLOCK * layout.block_nbytes
     with cgutils.for_range(b, blocks) as loop:
         here = [b.add(row, b.mul(loop.index, I64(form.nbytes))) for row in rows]

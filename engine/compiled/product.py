@@ -39,7 +39,7 @@ from engine.compiled.instructions import (
     store,
     widened,
 )
-from engine.compiled.layout import BLOCK, LAYOUTS, SUPER, TileLayout
+from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER, TileLayout
 from engine.quantization.jit import cached_address
 
 QUADS = BLOCK // 4
@@ -207,8 +207,8 @@ def _block(
 def _packed_tile(
     b: Value, layout: TileLayout, sums: _Sums, rows: int, tile: Value, x: Value, blocks: Value
 ) -> None:
-    head = _head_nbytes(b, layout, blocks)
-    quants = b.add(tile, head)
+    units = b.lshr(blocks, I64(3)) if layout.supers else blocks
+    quants = quants_at(b, layout, tile, units)
 
     def block(index: Value, scales: list[Value], minima: list[Value]) -> None:
         at = b.add(quants, b.mul(index, I64(layout.block_nbytes)))
@@ -223,7 +223,7 @@ def _packed_tile(
         return
     kinds = 2 if layout.minima else 1
     groups = BLOCK // layout.group
-    with cgutils.for_range(b, b.lshr(blocks, I64(3))) as outer:
+    with cgutils.for_range(b, units) as outer:
         scales_at = b.add(tile, b.mul(outer.index, I64(layout.scales_nbytes)))
         scale_of_scales = _halves(b, scales_at, 0)
         scale_of_minima = _halves(b, scales_at, 2 * LANES) if layout.minima else None
@@ -246,9 +246,11 @@ def _negative_minimum(b: Value, layout: TileLayout, scale: Value, minimum: Value
     return b.fneg(minimum) if minimum is not None else b.fmul(scale, number(FLOATS, -float(layout.offset)))
 
 
-def _head_nbytes(b: Value, layout: TileLayout, blocks: Value) -> Value:
-    units = b.lshr(blocks, I64(3)) if layout.supers else blocks
-    return b.mul(units, I64(layout.scales_nbytes))
+def quants_at(b: Value, layout: TileLayout, tile: Value, units: Value) -> Value:
+    """Return the address of a tile's quants, as `TileLayout.head_nbytes` has it. units: how many scales a row
+    has: one for each 256 columns with `supers`, else one for each 32."""
+    nbytes = b.mul(units, I64(layout.scales_nbytes))
+    return b.add(tile, b.and_(b.add(nbytes, I64(ALIGNMENT - 1)), I64(-ALIGNMENT)))
 
 
 def _plain_tile(

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -167,12 +168,12 @@ def assert_no_overflow(layout, sign):
 
 def check_products():
     """What tests above check, for a process with other instructions: each way to unpack quants and scales."""
-    for layout in ("F16", "Q4_1", "Q8_0", "Q3_K", "Q4_K", "Q6_K", "IQ4_XS"):
-        shape = 3 * LANES - 2, 512
+    for layout, units in product(LAYOUTS, (1, 3)):  # an odd number of units tries how quants are aligned
+        shape = 3 * LANES - 2, units * unit(layout)
         tiles, numbers = matrix(layout, shape)
-        x = activations(7, 512)
-        packed_now = multiply([streamed(tiles, data := stored(layout, shape))], x, pool())
-        assert same_bits(packed_now, multiply([tiles], x, pool())), (layout, len(data))
+        x = activations(7, shape[1])
+        data = stored(layout, shape)
+        assert same_bits(multiply([streamed(tiles, data)], x, pool()), multiply([tiles], x, pool())), layout
         found = multiply([tiles], x, pool(2))
         assert error(found, x, numbers) < most_error(layout), layout
         for row in range(7):
