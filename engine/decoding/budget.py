@@ -3,8 +3,9 @@
 import math
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,10 +78,20 @@ class Replayed:
         self._rule.observe(iteration)
 
 
-class CostCurve:
-    """An estimate of seconds as a function of size, from noisy, drifting measurements."""
+Seconds = Callable[[int], float]
 
-    def __init__(self) -> None:
+
+def unknown(size: int) -> float:
+    """A prediction of seconds where none is known: all sizes take equally long."""
+    return 1.0
+
+
+class CostCurve:
+    """An estimate of seconds as a function of size, from a prediction and noisy, drifting measurements."""
+
+    def __init__(self, predicted: Seconds = unknown) -> None:
+        """predicted: size -> seconds; only the ratios of its values matter."""
+        self._predicted = predicted
         self._count = 0
         self._changed = False
         # size -> (number, seconds) of each of its last measurements. They are kept per size, so that those of
@@ -96,28 +107,30 @@ class CostCurve:
         self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
 
     def at(self, size: int) -> float:
-        """Return the estimated seconds at `size`, from a line fitted to nearby measurements.
+        """Return the estimated seconds at `size`, from a line fitted to how nearby measurements compare with
+        the prediction.
 
-        Untried sizes get optimistic estimates, so that they are tried: while only one size is measured, a
-        larger one is taken to be no slower; after a change of the machine's speed, a size smaller than all
-        measured ones is taken to be faster.
+        Untried sizes get optimistic estimates, so that they are tried: while only one size is measured, the
+        prediction is taken to be right in proportion; after a change of the machine's speed, a size smaller
+        than all measured ones is taken to be faster.
         """
         least = min(self._measured)
+        predicted = self._predicted(size)
         if size < least and self._changed:
-            return self.at(least) * float((size / least) ** HOPE)
+            return self.at(least) * min(float((size / least) ** HOPE), predicted / self._predicted(least))
         near: dict[int, float] = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
         points = [  # plain numbers: for so few, numpy's overhead would dominate
-            (other, seconds, near[other] * FADE_SECONDS ** (self._count - number))
+            (other, seconds / self._predicted(other), near[other] * FADE_SECONDS ** (self._count - number))
             for other, pairs in self._measured.items()
             for number, seconds in pairs
         ]
         total = sum(weight for _, _, weight in points)
         size_0 = sum(weight * other for other, _, weight in points) / total
-        seconds_0 = sum(weight * seconds for _, seconds, weight in points) / total
+        ratio_0 = sum(weight * ratio for _, ratio, weight in points) / total
         spread = sum(weight * (other - size_0) ** 2 for other, _, weight in points)
-        common = sum(weight * (other - size_0) * (seconds - seconds_0) for other, seconds, weight in points)
+        common = sum(weight * (other - size_0) * (ratio - ratio_0) for other, ratio, weight in points)
         slope = max(0.0, common / spread) if spread > 0 else 0.0
-        return max(seconds_0 + slope * (size - size_0), min(seconds for _, seconds, _ in points) / 2)
+        return predicted * max(ratio_0 + slope * (size - size_0), min(ratio for _, ratio, _ in points) / 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,11 +158,12 @@ class AutoLimits:
     tree to the next, the number of rows changes by a factor of two at most.
     """
 
-    def __init__(self, start: TreeLimits, most: int = BUDGETS[-1]) -> None:
-        """start: limits of the first tree. most: maximum budget."""
+    def __init__(self, start: TreeLimits, most: int = BUDGETS[-1], predicted: Seconds = unknown) -> None:
+        """start: limits of the first tree. most: maximum budget. predicted: budget -> seconds of an
+        iteration; only the ratios of its values matter."""
         self._limits = start
         self._budgets = [budget for budget in BUDGETS if budget <= most]
-        self._iteration_s = CostCurve()  # by rows of the pass
+        self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
 

@@ -29,7 +29,7 @@ from engine.planner.outline import (
 from engine.planner.paper import published
 from engine.planner.plan import Asked, Names, Plan, Tiers
 from engine.planner.recommendation import CONTEXT, Recommendation, asked_for, recommend
-from engine.planner.search import LEAST_CONTEXT, PROMPT, plan_for, smaller
+from engine.planner.search import LEAST_CONTEXT, PROMPT, iteration_seconds, plan_for, smaller
 
 __all__ = [
     "CONTEXT",
@@ -55,6 +55,7 @@ __all__ = [
     "corrected",
     "described_machine",
     "history",
+    "iteration_seconds",
     "learned",
     "named_machines",
     "observed",

@@ -141,6 +141,23 @@ def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iter
                     yield Candidate(pair, machine, asked, device, budget, target_unpacked, draft_unpacked)
 
 
+def iteration_seconds(
+    machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan
+) -> Callable[[int], float] | None:
+    """Return a function: budget -> predicted seconds of an iteration, with the target's layers where `plan`
+    puts them. None if the plan does not run."""
+    limits = replace(asked, vram_limit_nbytes=plan.vram_limit_nbytes, ram_limit_nbytes=plan.ram_limit_nbytes)
+
+    def candidate(budget: int) -> Candidate:
+        unpacked = plan.target_unpacked, plan.draft_unpacked
+        return Candidate(pair, machine, limits, plan.device, budget, *unpacked)
+
+    placement = None if plan.budget is None else candidate(plan.budget).placement()
+    if placement is None:
+        return None
+    return lambda budget: predict(candidate(budget), placement, Correction()).s
+
+
 def _forms(
     machine: MachineProfile, device: Device, model: Outline | None, choices: tuple[bool, ...]
 ) -> tuple[bool, ...]:

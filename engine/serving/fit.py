@@ -2,6 +2,7 @@
 remembers measurements that correct later plans. Does not import torch."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -24,6 +25,10 @@ class Fitted:
     pair: PairOutline
     asked: Asked
     plan: Plan
+
+    def iteration_seconds(self) -> Callable[[int], float] | None:
+        """Return a function: budget -> predicted seconds of an iteration; None if there is no prediction."""
+        return planner.iteration_seconds(self.machine, self.pair, self.asked, self.plan)
 
     def shrink(self, full: Literal["vram", "ram"]) -> str | None:
         """Switch to the next smaller plan because the memory of the tier `full` has run out. Return a

@@ -110,7 +110,7 @@ class EngineService:
             plan = self.fitted.plan
             try:
                 loaded = build(job, self._pair, plan)
-                self.session = Session(loaded, None if loaded.heads else plan.budget)
+                self.session = Session(loaded, plan.budget, self.fitted.iteration_seconds())
                 return note
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine import protocol
-from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed
+from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.verification import TargetVerifier
@@ -30,11 +30,14 @@ class Session:
     """Answers one question at a time. Drafters are kept between answers, so that later answers use what they
     have learnt."""
 
-    def __init__(self, pair: LoadedPair, budget: int | None = None) -> None:
+    def __init__(
+        self, pair: LoadedPair, budget: int | None = None, iteration_s: Callable[[int], float] | None = None
+    ) -> None:
         """budget: the budget of a drafter's first tree, unless the user fixes one; None: the drafter's
-        default."""
+        default. iteration_s: budget -> predicted seconds of an iteration, or None."""
         self.pair = pair
         self._budget = budget
+        self._iteration_s = iteration_s or unknown
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, Rule] = {}
 
@@ -72,7 +75,9 @@ class Session:
         if drafter.name not in self._rules:
             first = replace(drafter.defaults, budget=self._budget or drafter.defaults.budget)
             self._rules[drafter.name] = (
-                ChainLength(drafter.defaults) if drafter.is_chain else AutoLimits(first)
+                ChainLength(drafter.defaults)
+                if drafter.is_chain
+                else AutoLimits(first, predicted=self._iteration_s)
             )
         rule = self._rules[drafter.name]
         return Overridden(rule, fixed) if fixed else rule
