@@ -171,7 +171,7 @@ def compiled_processor(cores: int, features: set[str]) -> Compute:
         memory=min(cores * 13e9, 50e9),  # two channels of DDR5
         unpack=math.inf,
         fused_rows=MANY_ROWS,
-        layer_s=0.02e-3,
+        layer_s=0.01e-3,
         moving=0.11e-9 / cores,
         itemsize=2,
     )

@@ -13,6 +13,7 @@ from engine.planner.plan import Asked, Plan
 from engine.planner.search import plan_for
 
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
+PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
 # The share of a predicted speed to rely on if the pair's acceptance was never measured.
 CAUTION = 0.75
 CONTEXT = 8192  # tokens, if the model allows them
@@ -33,6 +34,13 @@ class Planned:
     plan: Plan
     speed: float
     sure: float
+
+    @property
+    def fluent(self) -> bool:
+        """Whether the model answers soon and at reading speed."""
+        first_s = self.plan.time_to_first_token_s
+        soon = first_s is not None and first_s <= PATIENCE_S
+        return soon and self.speed * self.sure >= READING_SPEED
 
 
 def pairs(catalog: Catalog) -> Iterator[tuple[CatalogModel, PairOutline]]:
@@ -64,7 +72,8 @@ def asked_for(target: Outline) -> Asked:
 
 
 def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
-    """Recommend the largest target that reliably answers at reading speed; if none does, the fastest."""
+    """Recommend the largest target that answers soon and reliably at reading speed; if none does, the
+    fastest."""
     planned = []
     for model, pair in pairs(catalog):
         plan = plan_for(machine, pair, asked_for(pair.target), learned(history, pair))
@@ -75,7 +84,7 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
         plan = plan_for(machine, smallest, asked_for(smallest.target))
         return Recommendation(plan, f"Not even the smallest model runs: it needs {plan.missing}.")
-    fluent = [each for each in planned if each.speed * each.sure >= READING_SPEED]
+    fluent = [each for each in planned if each.fluent]
     if not fluent:
         best = max(planned, key=lambda each: each.speed)
         return Recommendation(
@@ -87,6 +96,10 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
     larger = [each for each in planned if each.model.parameters > best.model.parameters]
     if larger:
         other = max(larger, key=lambda each: each.speed)
-        guessed = ", if its draft agrees as well as estimated" if other.sure < 1 else ""
-        why += f"; {other.model.name} would reach {other.speed:.1f}{guessed}"
+        first_s = other.plan.time_to_first_token_s
+        if other.speed * other.sure >= READING_SPEED and first_s is not None:
+            why += f"; {other.model.name} would take {first_s:.0f} s to the first token after a long prompt"
+        else:
+            guessed = ", if its draft agrees as well as estimated" if other.sure < 1 else ""
+            why += f"; {other.model.name} would reach {other.speed:.1f}{guessed}"
     return Recommendation(best.plan, why + ".")

@@ -178,7 +178,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     target = pair.target
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
-    if not candidate.target_unpacked:
+    if target.packed or compute.unpack == math.inf:
         computing_s += placement.streamed * compute.moving
     streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)

@@ -7,9 +7,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
+from engine.compiled.layout import LAYOUTS
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
-from engine.planner.machines import GIB, VRAM_MARGIN, processor
-from engine.planner.outline import catalogued
+from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
+from engine.planner.outline import COMPILED, catalogued
+from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
 
@@ -17,6 +19,9 @@ ASKED = Asked(8192)
 ALONE = PairOutline(TARGET, None, PAIR.acceptance)
 MIXTURE = PairOutline(
     outline(32, 800 << 20, 45_000_000_000, 4096, 32_000, active=0.28, uncut=30 << 20), None, PAIR.acceptance
+)
+SMALL_COMPILED = replace(
+    SMALL, target=replace(SMALL.target, compiled=True), draft=replace(SMALL.draft, compiled=True)
 )
 SIXTEEN_BIT = PairOutline(replace(SMALL.target, packed=False), SMALL.draft, SMALL.acceptance)
 
@@ -194,10 +199,42 @@ def test_a_share_of_the_card_is_left_to_the_desktop():
     ],
 )
 def test_a_streamed_pair_takes_as_long_as_measured(target, disk, budget, tokens, tokens_per_second):
-    """README, “A target that does not fit”: 0.5 GiB of RAM for it, with the tokens per pass measured
-    there."""
+    """0.5 GiB of RAM for the target, without compiled passes, with the tokens per pass that were measured."""
     here = MachineProfile(0, 20 * GIB, 1e9, disk, None, processor(2, {"avx512_bf16"}))
     accepted = Acceptance((tokens - 1) / log2(1 + budget), "measured")
     pair = PairOutline(catalogued(target), catalogued("coder-draft"), accepted)
     plan = plan_for(here, pair, Asked(8192, ram_limit_nbytes=GIB // 2, budget=budget))
     assert plan.predicted_tokens_per_second == pytest.approx(tokens_per_second, rel=0.2)
+
+
+@pytest.mark.parametrize(("budget", "tokens", "tokens_per_second"), [(16, 4.85, 11.2), (64, 7.0, 8.55)])
+def test_compiled_passes_of_a_streamed_pair_take_as_long_as_measured(budget, tokens, tokens_per_second):
+    """docs/benchmarks.md, “A target that does not fit”, with the tokens per pass measured there."""
+    cores = processor(2, {"avx512_bf16"}), compiled_processor(2, {"avx512_vnni"})
+    here = MachineProfile(0, 20 * GIB, 1e9, 2.2e9, None, *cores)
+    accepted = Acceptance((tokens - 1) / log2(1 + budget), "measured")
+    pair = PairOutline(catalogued("coder"), catalogued("coder-draft"), accepted)
+    plan = plan_for(here, pair, Asked(8192, ram_limit_nbytes=GIB // 2, budget=budget))
+    assert plan.predicted_tokens_per_second == pytest.approx(tokens_per_second, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows", "measured_s"),
+    [("smollm2", 1, 0.0038), ("coder", 1, 0.041), ("coder", 16, 0.104), ("coder", 64, 0.347)],
+)
+def test_compiled_passes_take_as_long_as_measured(model, rows, measured_s):
+    compute = compiled_processor(2, {"avx512_vnni"})
+    assert pass_s(catalogued(model), rows, compute, unpacked=False) == pytest.approx(measured_s, rel=0.2)
+
+
+def test_compiled_passes_never_unpack():
+    laptop = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
+    plan, other = plan_for(laptop, SMALL_COMPILED, Asked(2048)), plan_for(laptop, SMALL, Asked(2048))
+    assert not plan.target_unpacked
+    assert not plan.draft_unpacked
+    assert other.target_unpacked
+    assert plan.predicted_tokens_per_second > 1.5 * other.predicted_tokens_per_second
+
+
+def test_the_formats_of_compiled_passes_are_those_of_tiles():
+    assert set(COMPILED) == set(LAYOUTS)
