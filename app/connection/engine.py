@@ -64,6 +64,7 @@ class Engine(QObject):
         self.pair: messages.Loaded | None = None
         self._ids = itertools.count(1)
         self._load_id = self._answer_id = 0  # ids of the last request of each kind; 0: none
+        self._killed = 0  # how often the system has killed the engine with the models in `wanted`
         self._link = link
         link.received.connect(self._receive)
         link.ended.connect(self.ended)
@@ -80,7 +81,8 @@ class Engine(QObject):
     def load(self, wanted: messages.Load | None = None) -> None:
         """Load other models; without an argument, load the models in `wanted` again. An answer in
         progress is stopped first."""
-        self.wanted = wanted or self.wanted
+        if wanted is not None and wanted != self.wanted:
+            self.wanted, self._killed = wanted, 0
         if self.state is State.LOST:
             self.start()
         elif self.state is not State.STARTING:
@@ -116,7 +118,7 @@ class Engine(QObject):
     def _load(self) -> None:
         self._load_id = next(self._ids)
         self.pair = None
-        self._link.post(structs.replace(self.wanted, id=self._load_id))
+        self._link.post(structs.replace(self.wanted, id=self._load_id, smaller=self._killed))
         self._enter(State.LOADING)
 
     def _receive(self, event: Event) -> None:
@@ -125,6 +127,7 @@ class Engine(QObject):
                 self._load()
             case messages.EngineLost():
                 self.pair, self._load_id, self._answer_id = None, 0, 0
+                self._killed += event.killed
                 self._enter(State.LOST)
                 self.lost.emit(event)
             case messages.Unloaded():

@@ -6,7 +6,7 @@ Sizes are in bytes, bandwidths in bytes per second.
 import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,9 +19,7 @@ GIB = 2**30
 # Memory that the system and desktop of a described machine take before anything is loaded.
 DESKTOP_VRAM = GIB
 DESKTOP_RAM = 3 * GIB
-# Memory left free for other programs; of RAM, at least a tenth.
-VRAM_MARGIN = 3 * GIB // 4
-RAM_MARGIN = GIB
+VRAM_MARGIN = 3 * GIB // 4  # memory left free for other programs
 
 MANY_ROWS = 1 << 30  # more than any pass has
 
@@ -76,8 +74,13 @@ class MachineProfile:
 
     @property
     def usable_ram(self) -> int:
-        """Bytes of RAM available for planning."""
-        return max(0, self.ram - max(RAM_MARGIN, self.ram // 10))
+        """Bytes of RAM available for planning. The rest is left free for other programs: 1 GiB, but at least
+        a tenth and at most an eighth."""
+        return max(self.ram - max(GIB, self.ram // 10), self.ram * 7 // 8)
+
+    def with_usable_ram(self, nbytes: int) -> "MachineProfile":
+        """Return this machine with so much RAM that `nbytes` of it are available for planning."""
+        return replace(self, ram=min(max(nbytes + GIB, -(-nbytes * 10 // 9)), -(-nbytes * 8 // 7)))
 
 
 def described_machine(

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from engine.planner.corrections import Correction
-from engine.planner.machines import GIB, RAM_MARGIN, VRAM_MARGIN, Compute, MachineProfile
+from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
 from engine.planner.placement import SECTOR, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
@@ -290,8 +290,7 @@ def smaller(
     if full == "vram":
         machine = replace(machine, vram=plan.memory.vram * 7 // 8 + VRAM_MARGIN)
     else:
-        reduced = plan.memory.ram * 7 // 8
-        machine = replace(machine, ram=max(reduced + RAM_MARGIN, reduced * 10 // 9))
+        machine = machine.with_usable_ram(plan.memory.ram * 7 // 8)
     context = plan.context
     while True:
         next_plan = plan_for(machine, pair, replace(asked, context=context), corrections)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 import platformdirs
+from msgspec import structs
 
 from engine.errors import EngineGone
 from engine.launch import interpreter
@@ -177,11 +178,18 @@ class EngineConnection:
             exit_code = self._process.wait(SHUTDOWN_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             exit_code = None
-        return messages.EngineLost(
+        lost = messages.EngineLost(
             exit_code=exit_code,
             message="The engine process ended unexpectedly.",
             hint="Restart the engine; the chat is kept. If it happens again, read the log.",
             log_path=str(log_path()),
+        )
+        if not lost.killed:
+            return lost
+        return structs.replace(
+            lost,
+            message="The system ended the engine, most likely because memory ran out.",
+            hint="Restart the engine: it will use less memory. The chat is kept.",
         )
 
     def _end_process(self) -> None:

@@ -74,6 +74,8 @@ class Load(Struct, tag=True, kw_only=True):
     # the GiB that the target's weights may take in VRAM and in RAM, including the ring; None: as much as they need
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
+    # how many times to take the next smaller plan: as often as the system has killed the engine with this pair
+    smaller: Annotated[int, Meta(ge=0)] = 0
 
 
 class Chat(Struct, tag=True, kw_only=True):
@@ -313,6 +315,11 @@ class EngineLost(Struct, tag=True, kw_only=True):
     message: str
     hint: str
     log_path: str
+
+    @property
+    def killed(self) -> bool:
+        """Whether the system killed the engine, as Linux and macOS do if memory runs out."""
+        return self.exit_code == -9  # SIGKILL
 
 
 Event = Union[

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import psutil
+
 from engine import catalog, machine, planner, protocol
 from engine.checkpoints import Checkpoint
 from engine.errors import OutOfMemory
@@ -25,6 +27,15 @@ class Fitted:
     pair: PairOutline
     asked: Asked
     plan: Plan
+
+    @property
+    def note(self) -> str:
+        """A sentence for the user if a limit that was asked for is not free; "" otherwise."""
+        asked, plan = self.asked.ram_limit_nbytes, self.plan.ram_limit_nbytes
+        if asked is None or plan is None or plan >= asked or self.plan.device != "cpu":
+            return ""
+        free, limit = plan / GIB, asked / GIB
+        return f"Only {free:.1f} GiB of RAM are free for weights, less than the limit of {limit:.1f} GiB."
 
     def iteration_seconds(self) -> Callable[[int], float] | None:
         """Return a function: budget -> predicted seconds of an iteration; None if there is no prediction."""
@@ -74,13 +85,14 @@ def fit(
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open.
 
-    Raises OutOfMemory if no plan fits and the request sets no memory limits. Limits in the request are
-    trusted.
+    Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
+    streaming says what it needs.
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
     pair = planner.pair_of(outline, drafting)
     here = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    here = replace(here, ram=here.ram + own_nbytes())
     if itemsize is not None or request.weights == "unpacked":
         here = replace(here, compiled=None)
     if itemsize is not None:
@@ -98,16 +110,24 @@ def fit(
     while not plan.runs and request.context is None and asked.context > planner.LEAST_CONTEXT:
         asked = replace(asked, context=asked.context // 2)
         plan = planner.plan_for(here, pair, asked, learned)
-    if not plan.runs and (asked.vram_limit_nbytes or asked.ram_limit_nbytes):
+    if not plan.runs:
+        free = replace(asked, vram_limit_nbytes=None, ram_limit_nbytes=None)
+        if not planner.plan_for(here, pair, free, learned).runs:
+            raise OutOfMemory(
+                f"There is not enough free memory for this model: {plan.missing} is needed.",
+                "Close other programs, or load a smaller model.",
+            )
         plan = replace(
             plan, vram_limit_nbytes=asked.vram_limit_nbytes, ram_limit_nbytes=asked.ram_limit_nbytes
         )
-    elif not plan.runs:
-        raise OutOfMemory(
-            f"There is not enough free memory for this model: {plan.missing} is needed.",
-            "Close other programs, or load a smaller model.",
-        )
     return Fitted(here, pair, asked, plan)
+
+
+def own_nbytes() -> int:
+    """Return the bytes of memory that this process has for itself. They are not free, but plans reckon with
+    the whole process."""
+    own: int = psutil.Process().memory_full_info().uss
+    return min(own, planner.PROCESS_RAM)
 
 
 def describe(plan: Plan) -> str:

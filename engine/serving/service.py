@@ -55,7 +55,10 @@ class EngineService:
             self.fitted = plan(pair)
         except (MemoryError, RuntimeError) as error:
             raise out_of_memory(error) from error
-        note = self._build(job, "")
+        note = self.fitted.note
+        for _ in range(request.smaller):
+            note = self.fitted.shrink("ram") or note
+        note = self._build(job, note)
         assert self.session is not None
         return loaded_event(request.id, pair, self.session, note)
 

@@ -129,11 +129,11 @@ class FakeConnection:
         for event in events:
             self._events.put(event)
 
-    def die(self) -> None:
+    def die(self, exit_code: int = 1) -> None:
         """Let the engine process end without being asked to."""
         self.say(
             messages.EngineLost(
-                exit_code=-9,
+                exit_code=exit_code,
                 message="The engine process ended unexpectedly.",
                 hint="Restart the engine.",
                 log_path="/tmp/engine.log",

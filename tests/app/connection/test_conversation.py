@@ -263,6 +263,21 @@ def test_a_lost_engine_keeps_the_text_and_takes_no_question(
     assert not chat.send("  ")
 
 
+def test_an_engine_that_the_system_killed_is_restarted_with_a_smaller_plan(
+    engine: Engine, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    for exit_code, smaller in ((-9, 1), (1, 1), (-9, 2)):
+        engines.last.die(exit_code)
+        qtbot.waitUntil(lambda: engine.state is State.LOST)
+        engine.start()
+        qtbot.waitUntil(lambda: engine.state is State.READY)
+        (load,) = engines.last.asked(messages.Load)
+        assert load.smaller == smaller
+    engine.load(messages.Load(id=0, target="another"))
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Load)) == 2)
+    assert engines.last.asked(messages.Load)[-1].smaller == 0, "another model may fit"
+
+
 def test_a_failed_answer_can_be_tried_again(chat: Conversation, person: Person, qtbot: QtBot) -> None:
     chat.send("hello")
     with qtbot.waitSignal(chat.failed):

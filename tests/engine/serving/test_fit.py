@@ -154,13 +154,32 @@ def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkey
     real = fit.planner.profile_of
 
     def poor(probed, cards):
-        return replace(real(probed, cards), ram=GIB)
+        return replace(real(probed, cards), ram=GIB // 8)
 
     monkeypatch.setattr(fit.planner, "profile_of", poor)
-    with pytest.raises(OutOfMemory, match="GiB more of RAM"):
-        load(EngineService())
-    load(engine := EngineService(), ram_limit=0.02)  # the user knows better
-    assert engine.fitted.plan.ram_limit_nbytes == int(0.02 * GIB)
+    for limits in ({}, {"ram_limit": 8}, {"ram_limit": 0.02}):
+        with pytest.raises(OutOfMemory, match="GiB more of RAM"):
+            load(EngineService(), **limits)
+
+
+def test_a_limit_that_is_not_free_is_lowered_and_the_user_is_told(monkeypatch):
+    real = fit.planner.profile_of
+    monkeypatch.setattr(fit, "own_nbytes", lambda: 0)
+    monkeypatch.setattr(fit.planner, "profile_of", lambda *known: replace(real(*known), ram=5 * GIB // 4))
+    loaded = load(engine := EngineService(), ram_limit=8)
+    assert "of RAM are free for weights, less than the limit of 8.0 GiB" in loaded.note
+    assert engine.fitted.plan.ram_limit_nbytes < GIB
+    assert ask(engine).tokens > 0
+    engine.unload()
+
+
+def test_after_the_system_killed_the_engine_a_smaller_plan_is_taken():
+    load(engine := EngineService())
+    before = engine.fitted.plan.memory.ram
+    engine.unload()
+    loaded = load(engine, smaller=2)
+    assert engine.fitted.plan.memory.ram < before * 0.8
+    assert "Memory ran out in RAM, so the model is loaded with" in loaded.note
     engine.unload()
 
 

@@ -115,6 +115,8 @@ def test_a_killed_engine_is_reported_as_the_last_event(client):
     psutil.Process(client.pid).kill()
     events = list(client._events)
     assert [type(event) for event in events] == [protocol.EngineLost]
+    assert events[0].killed == (sys.platform != "win32")
+    assert not events[0].killed or "memory ran out" in events[0].message
     assert Path(events[0].log_path).exists()
 
 
