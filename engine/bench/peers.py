@@ -19,6 +19,7 @@ from pathlib import Path
 from statistics import median
 
 from engine import catalog
+from engine.bench import in_ram
 from engine.bench.memory_cgroup import memory_cgroup
 from engine.bench.options import PROMPT, add_repeats_option, say
 from engine.checkpoints import Checkpoint, open_checkpoint
@@ -34,6 +35,10 @@ Prints tokens per second of accelerate's disk offload (for folders of safetensor
 (for GGUF files) and of this engine, plain and with SpecExec, each in a memory control group of the same size.
 Linux only.
 
+With --in-ram: tokens per second, load time, time to the first token of a prompt of a thousand tokens, and
+peak memory of targets that fit into RAM; llama.cpp runs by xllamacpp (`pip install specexec-desktop[peers]`)
+or llama-cpp-python, transformers on folders.
+
 llama.cpp runs if llama-cpp-python is installed, in any Python, for example:
 
   python3 -m venv peers && CMAKE_ARGS=-DGGML_NATIVE=ON peers/bin/pip install llama-cpp-python
@@ -48,15 +53,19 @@ def add(kinds: Commands) -> None:
         "targets",
         nargs="+",
         metavar="ID|PATH",
-        help="target models larger than --memory: IDs of catalogue models, GGUF files or folders of "
-        "safetensors",
+        help="target models: IDs of catalogue models, GGUF files or folders of safetensors",
     )
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument(
         "--memory",
         type=float,
-        required=True,
         metavar="GiB",
-        help="memory limit of each program, cached pages of files included, in GiB (required)",
+        help="memory limit of each program, cached pages of files included, in GiB; smaller than the targets",
+    )
+    where.add_argument(
+        "--in-ram",
+        action="store_true",
+        help="set no limit: compare speed, load time, first token and peak memory of targets that fit in RAM",
     )
     parser.add_argument(
         "--draft", metavar="ID|PATH", help="draft model for SpecExec (default: SpecExec is not measured)"
@@ -105,18 +114,14 @@ def add(kinds: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
+    if parsed.in_ram:
+        return _in_ram(parsed)
     if not parsed.memory > 0 or not parsed.overhead >= 0:
         raise BadOption("--memory and --overhead must be sizes in GiB.", "Example: --memory 2.5.")
     if parsed.tokens < 2 or min(parsed.budget, parsed.repeats) < 1:
         raise BadOption(
             "--budget and --repeats must be at least 1, --tokens at least 2.",
             "Omit them to use the defaults.",
-        )
-    llama_python = shutil.which(parsed.llama_python)
-    if llama_python is None:
-        raise BadOption(
-            f"{parsed.llama_python} is not a program.",
-            "Give --llama-python the path of a Python interpreter.",
         )
     terms = PeerTerms(
         int(parsed.memory * 2**30),
@@ -126,7 +131,7 @@ def run(parsed: argparse.Namespace) -> int:
         parsed.prompt,
         parsed.tokens,
         parsed.repeats,
-        str(Path(llama_python).absolute()),  # a virtual environment's link must not be followed
+        _python(parsed.llama_python),
     )
     targets = [catalog.resolve(target).resolve() for target in parsed.targets]
     draft = catalog.resolve(parsed.draft).resolve() if parsed.draft else None
@@ -136,6 +141,29 @@ def run(parsed: argparse.Namespace) -> int:
     else:
         print("\n".join(table(results)))
     return 0
+
+
+def _in_ram(parsed: argparse.Namespace) -> int:
+    if parsed.tokens < 2 or parsed.repeats < 1:
+        raise BadOption(
+            "--repeats must be at least 1, --tokens at least 2.", "Omit them to use the defaults."
+        )
+    question = in_ram.QUESTION if parsed.prompt == PROMPT else parsed.prompt
+    draft = parsed.draft or "auto"
+    terms = in_ram.InRamTerms(draft, question, parsed.tokens, parsed.repeats, _python(parsed.llama_python))
+    results = in_ram.measure(parsed.targets, terms, say)
+    print(in_ram.as_json(results) if parsed.json else "\n".join(in_ram.table(results)))
+    return 0
+
+
+def _python(program: str) -> str:
+    """Return the path of a Python interpreter. Raises BadOption if there is none."""
+    found = shutil.which(program)
+    if found is None:
+        raise BadOption(
+            f"{program} is not a program.", "Give --llama-python the path of a Python interpreter."
+        )
+    return str(Path(found).absolute())  # a virtual environment's link must not be followed
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,170 @@
+"""`specexec bench peers --in-ram`: compares this engine with llama.cpp and transformers on models that fit
+into RAM. Each answer comes from a process of its own; contenders take turns.
+
+A contender loads the model, reads a prompt of about a thousand tokens, then answers a question greedily.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import psutil
+
+from engine import catalog
+from engine.bench.peer_answer import OTHERS
+
+FOLDER = Path(__file__).parent
+TIMEOUT_S = 600
+QUESTION = "Write a Python function that merges two sorted lists, with a docstring and a test."
+NOTES = "\n".join(
+    f"{day}. On day {day} the river rose by {7 * day % 13} cm, and the mill stood still."
+    for day in range(1, 41)
+)
+LONG_QUESTION = f"Summarise these notes in one sentence.\n{NOTES}"
+
+
+@dataclass(frozen=True, slots=True)
+class InRamTerms:
+    """The conditions that are equal for all contenders. `draft`: as for `specexec chat`; `llama_python`: a
+    Python interpreter that may have xllamacpp or llama-cpp-python."""
+
+    draft: str
+    question: str
+    tokens: int
+    repeats: int
+    llama_python: str
+
+
+@dataclass(frozen=True, slots=True)
+class InRamAnswer:
+    """The figures of one process.
+
+    `load_s`: from the start of the process until the model is loaded; `first_token_s`: from the long question
+    to the first token; `prompt_tokens`: tokens of that question; `peak_nbytes`: peak memory of the process.
+    """
+
+    load_s: float
+    first_token_s: float
+    prompt_tokens: int
+    tokens: int
+    tokens_per_second: float
+    tokens_per_pass: float
+    peak_nbytes: int
+    text: str
+    features: str = ""
+
+
+@dataclass(slots=True)
+class InRamResult:
+    """The answers of one contender. `command`: the words that start it; `order`: its input; `outcome`: "ok",
+    "not installed" or "failed: …"."""
+
+    name: str
+    target: str
+    command: list[str]
+    order: dict[str, Any]
+    outcome: str = "ok"
+    runs: list[InRamAnswer] = field(default_factory=list)
+
+
+def measure(targets: Sequence[str], terms: InRamTerms, say: Callable[[str], None]) -> list[InRamResult]:
+    """Let all contenders answer `terms.repeats` times, in turns. targets: ids or paths of models. Raises the
+    errors from looking models up."""
+    results = [result for target in targets for result in _contenders(target, terms)]
+    for turn in range(terms.repeats):
+        for result in results:
+            if result.outcome == "ok":
+                say(f"{result.name}, {result.target}, {turn + 1} of {terms.repeats}")
+                _run(result)
+    return results
+
+
+def as_json(results: Sequence[InRamResult]) -> str:
+    kept = [{"name": each.name, "target": each.target, "outcome": each.outcome} for each in results]
+    runs = [[asdict(run) for run in each.runs] for each in results]
+    return json.dumps({"results": [{**one, "runs": many} for one, many in zip(kept, runs, strict=True)]})
+
+
+def table(results: Sequence[InRamResult]) -> Iterator[str]:
+    """Yield the lines to print: medians, and the spread of tokens per second. “×” is the ratio to the first
+    other program on the same target."""
+    width = max(len(result.target) for result in results)
+    yield (
+        f"{'program':>12} {'target':>{width}} {'tokens/s':>8} {'spread':>13} {'×':>5} {'per pass':>8} "
+        f"{'load s':>7} {'1st s':>6} {'peak GiB':>8}"
+    )
+    for result in results:
+        line = f"{result.name:>12} {result.target:>{width}}"
+        if result.runs:
+            rates = [run.tokens_per_second for run in result.runs]
+            other = _rate_of_others(results, result.target)
+            ratio = f"{median(rates) / other:.2f}" if other else "–"
+            line += (
+                f" {median(rates):>8.1f} {f'{min(rates):.1f}–{max(rates):.1f}':>13} {ratio:>5}"
+                f" {_median(result, 'tokens_per_pass'):>8.2f} {_median(result, 'load_s'):>7.1f}"
+                f" {_median(result, 'first_token_s'):>6.2f} {_median(result, 'peak_nbytes') / 2**30:>8.2f}"
+            )
+        yield line if result.outcome == "ok" else f"{line} {result.outcome}"
+    prompts = sorted({run.prompt_tokens for result in results for run in result.runs})
+    yield f"first token: after a prompt of {' or '.join(map(str, prompts))} tokens"
+    yield from sorted({run.features for result in results for run in result.runs if run.features})
+
+
+def _median(result: InRamResult, name: str) -> float:
+    return float(median(getattr(run, name) for run in result.runs))
+
+
+def _rate_of_others(results: Sequence[InRamResult], target: str) -> float | None:
+    for result in results:
+        if result.target == target and result.name in OTHERS and result.runs:
+            return _median(result, "tokens_per_second")
+    return None
+
+
+def _contenders(target: str, terms: InRamTerms) -> Iterator[InRamResult]:
+    path = catalog.resolve(target).resolve()
+    order = {"model": str(path), "question": terms.question, "long": LONG_QUESTION, "tokens": terms.tokens}
+    own = [sys.executable, "-m", "engine.bench.own_answer"]
+    for name, draft, drafter in (("plain", "none", "none"), ("default", terms.draft, "auto")):
+        yield InRamResult(
+            name, path.stem, own, {**order, "target": target, "draft": draft, "drafter": drafter}
+        )
+    peer = str(FOLDER / "peer_answer.py")
+    threads = {**order, "threads": psutil.cpu_count(logical=False) or 1}
+    if path.is_dir():
+        yield InRamResult("transformers", path.stem, [sys.executable, peer, "transformers"], threads)
+        return
+    for module in ("xllamacpp", "llama_cpp"):
+        result = InRamResult(module, path.stem, [terms.llama_python, peer, module], threads)
+        probe = subprocess.run([terms.llama_python, "-c", f"import {module}"], capture_output=True)
+        if probe.returncode:
+            result.outcome = "not installed"
+        yield result
+
+
+def _run(result: InRamResult) -> None:
+    """Let a contender answer once, and add its figures to `result`."""
+    try:
+        done = subprocess.run(
+            result.command,
+            input=json.dumps({**result.order, "started": time.time()}),
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            cwd=FOLDER.parents[1],
+            env={**os.environ, "CUDA_VISIBLE_DEVICES": ""},
+        )
+    except subprocess.TimeoutExpired:
+        result.outcome = "failed: too slow"
+        return
+    if done.returncode:
+        result.outcome = f"failed: {(done.stderr.splitlines() or ['no message'])[-1]}"
+        return
+    result.runs.append(InRamAnswer(**json.loads(done.stdout.splitlines()[-1])))
