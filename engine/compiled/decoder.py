@@ -14,7 +14,6 @@ from engine.compiled.program import (
     Floats,
     Layer,
     ProductResult,
-    Records,
     Seen,
     address,
     room,
@@ -41,10 +40,10 @@ class _Logits:
 
 
 class CompiledDecoder:
-    """A decoder's pass over at most MOST_ROWS rows.
+    """A decoder's pass.
 
-    Attributes: `layers`, their number; `states`, float32 [MOST_ROWS, width]: where a caller puts the
-    embeddings of the rows; `bind`, as `CompiledPass.bind`.
+    Attributes: `layers`, their number; `rows`, the largest number of rows of a run; `states`, float32 [rows,
+    width]: where a caller puts the embeddings of the rows; `bind`, as `CompiledPass.bind`.
     """
 
     def __init__(
@@ -59,19 +58,19 @@ class CompiledDecoder:
         self.layers = len(layers)
         matrices = [matrix for layer in layers for matrix in layer.matrices]
         self._pass = one = CompiledPass(shape, [*matrices, *head], pool)
-        self.states, self.bind = one.states, one.bind
+        self.rows, self.states, self.bind = one.rows, one.states, one.bind
         self._hidden = aligned(8 * (self.layers + 1)).view(np.int64)  # where states are copied to
         self._logits = _Logits(head)
         self._starts: list[int] = []  # the first step of each layer
         post: Floats | None = None
         for number, layer in enumerate(layers):
             self._starts.append(len(one.program.steps))
-            records = Records(shape.width, layer.qkv)
+            records = one.records(shape.width, layer.qkv)
             sums = self._hidden[number - 1 :] if number else None
             one.add_norm(layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None))
             one.add_layer(layer, records, shape.width)
             post = layer.feed_post
-        records = Records(shape.width, head)
+        records = one.records(shape.width, head)
         copies = self._hidden[self.layers - 1 :], self._hidden[self.layers :]
         one.add_norm(last_norm, records, post=post, copies=copies, only_asked=True)
         results = one.add_product(records, shape.width, head, self._logits.array, only_asked=True)
@@ -111,12 +110,12 @@ class CompiledDecoder:
 
 
 class CompiledProjection:
-    """The product of an output head and states of at most MOST_ROWS rows."""
+    """The product of an output head in memory and states of at most MOST_ROWS rows."""
 
     def __init__(self, shape: DecoderShape, head: Sequence[TiledMatrix], pool: ComputePool) -> None:
         self._pass = one = CompiledPass(shape, head, pool)
         self._logits = _Logits(head)
-        records = Records(shape.width, head)
+        records = one.records(shape.width, head)
         one.program.add(
             steps.record_step, address(one.state), address(one.norms), shape.width, *records.addresses
         )

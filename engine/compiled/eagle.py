@@ -15,7 +15,6 @@ from engine.compiled.program import (
     DecoderShape,
     Floats,
     Layer,
-    Records,
     Seen,
     address,
     room,
@@ -53,20 +52,20 @@ class CompiledEagle:
         self._three = room(MOST_ROWS, weights.fuse.shape[1])
         self._fused = room(MOST_ROWS, width)
 
-        both = Records(2 * width, weights.layer.qkv)
+        both = one.records(2 * width, weights.layer.qkv)
         blocks = width // BLOCK
         one.add_norm(
             weights.layer.attention_norm, both, source=self.embeddings, adds=False, blocks=(0, 2 * blocks)
         )
         one.add_norm(weights.state_norm, both, adds=False, blocks=(blocks, 2 * blocks))
         one.add_layer(weights.layer, both, 2 * width)
-        after = Records(width, [weights.head])
+        after = one.records(width, [weights.head])
         one.add_norm(weights.last_norm, after, copies=(self._guessed, None))
         self._guess = program.table()
         one.add_norm(weights.last_norm, after, adds=False)
         one.add_product(after, width, [weights.head], self._logits)
         self._choose = program.table()[len(self._guess) :].copy()
-        before = Records(weights.fuse.shape[1], [weights.fuse])
+        before = one.records(weights.fuse.shape[1], [weights.fuse])
         program.add(steps.record_step, state, address(self._three), self._three.shape[1], *before.addresses)
         one.add_product(before, self._three.shape[1], [weights.fuse], self._fused, only_asked=True)
         self._fuse = program.table()[len(self._guess) + len(self._choose) :].copy()

@@ -25,6 +25,7 @@ Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
 
 MOST_ROWS = 128  # rows of one run; a longer pass takes several
+STREAMED_ROWS = 512  # the same if weights are streamed, because each run streams them all
 _NO_WINDOW = 1 << 62
 _COUNTS = (16, 8, 4, 2, 1)  # the row counts for which a product step has addresses
 
@@ -124,8 +125,8 @@ def _bits(value: float) -> int:
 class Records:
     """Room for the activations that a product reads, in the forms that its matrices need."""
 
-    def __init__(self, columns: int, matrices: Sequence[Matrix]) -> None:
-        blocks = MOST_ROWS * (columns // BLOCK)
+    def __init__(self, columns: int, matrices: Sequence[Matrix], rows: int) -> None:
+        blocks = rows * (columns // BLOCK)
         plain = [bool(LAYOUTS[matrix.layout].number) for matrix in matrices]
         self._packed = None if all(plain) else aligned(blocks * RECORD_NBYTES)
         self._plain = aligned(blocks * PLAIN_NBYTES) if any(plain) else None
@@ -162,9 +163,9 @@ def _by_chunk(matrices: Sequence[Matrix]) -> list[list[Matrix]]:
 class CompiledPass:
     """The memory that the steps of a pass share, and the table of steps under construction.
 
-    Attributes: `shape`; `states`, float32 [MOST_ROWS, width]: the input of the first layer, which the pass
-    overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the step, chunk): the chunk
-    has to be in place before the step runs, and until the next of these steps.
+    Attributes: `shape`; `rows`, their largest number; `states`, float32 [rows, width]: the input of the first
+    layer, which the pass overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the
+    step, chunk): the chunk has to be in place before the step runs, and until the next of these steps.
     """
 
     def __init__(self, shape: DecoderShape, matrices: Sequence[Matrix], pool: ComputePool) -> None:
@@ -172,7 +173,9 @@ class CompiledPass:
         self.shape = shape
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
-        rows, width = MOST_ROWS, shape.width
+        streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
+        self.rows = rows = STREAMED_ROWS if streamed else MOST_ROWS
+        width = shape.width
         every = (shape.heads + 2 * shape.kv_heads) * shape.head_width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
@@ -180,7 +183,6 @@ class CompiledPass:
         self._scores = room(pool.threads, LANES)
         self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int]] = []
-        streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
         self._tile_nbytes = max(
             streamed, default=0
         )  # a tile of each thread is packed before it is multiplied
@@ -188,6 +190,10 @@ class CompiledPass:
         self._rotary: list[Ints] = []
         self._attention: list[Ints] = []
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
+
+    def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
+        """Make room for the rows that a product of the pass reads."""
+        return Records(columns, matrices, self.rows)
 
     def add_norm(
         self,
@@ -275,7 +281,7 @@ class CompiledPass:
                 *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
             )
         )
-        into_output = Records(attended, layer.output)
+        into_output = self.records(attended, layer.output)
         self._attention.append(
             program.add(
                 steps.attention_step,
@@ -284,10 +290,10 @@ class CompiledPass:
             )
         )
         self.add_product(into_output, attended, layer.output, self.result)
-        into_gate = Records(shape.width, layer.gate_up)
+        into_gate = self.records(shape.width, layer.gate_up)
         self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
         self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
-        into_down = Records(shape.inner, layer.down)
+        into_down = self.records(shape.inner, layer.down)
         program.add(
             steps.gate_step,
             *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),

@@ -211,9 +211,10 @@ class CompiledModel(Model):
         asked = range(count)[logits_for]
         hidden = {layer: np.empty((count, self.config.hidden_size), np.float32) for layer in hidden_layers}
         found: list[NDArray[np.float32]] = []
-        pieces = range(0, count, MOST_ROWS)
+        most = self._decoder.rows
+        pieces = range(0, count, most)
         for number, start in enumerate(pieces):
-            stop = min(start + MOST_ROWS, count)
+            stop = min(start + most, count)
             self.embed_into(tokens[start:stop], self._decoder.states[: stop - start])
             here = range(max(asked.start, start) - start, max(min(asked.stop, stop), start) - start)
             logits = self._decoder.run(

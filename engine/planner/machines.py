@@ -157,7 +157,7 @@ def compiled_processor(cores: int, features: set[str]) -> Compute:
     """Return the speed of a processor with compiled passes, which multiply weights at their packed size.
     features: names as in `engine.machine.Cpu`.
 
-    Measured on 2 cores of an Intel Xeon (Granite Rapids) with Qwen2.5-Coder 1.5B: passes of 1 to 64 rows. The
+    Measured on 2 cores of an Intel Xeon (AVX-512 VNNI) with Qwen2.5-Coder 1.5B: passes of 1 to 64 rows. The
     figures for AVX-VNNI and AVX2 are those of the same cores, compiled for these instructions. Without any of
     them the speed is estimated.
     """

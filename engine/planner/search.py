@@ -19,7 +19,7 @@ from engine.planner.prediction import PredictedIteration, growth_s, iteration, p
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
 PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
-COMPILED_ROWS = 128  # the same for compiled passes, as in engine.compiled.program
+COMPILED_ROWS = 512  # the same for compiled passes, as STREAMED_ROWS in engine.compiled.program
 LEAST_CONTEXT = 512  # tokens; fewer do not suffice for a chat
 
 # Memory that the process takes besides models, for torch and its libraries: PROCESS_RAM without CUDA; with
@@ -70,11 +70,12 @@ class Candidate:
             if model.packed and compute.unpack < math.inf:
                 taken += _PIECE * compute.itemsize
         compute = self.compute(target)
-        rows = min(PROMPT_ROWS if compute.unpack < math.inf else COMPILED_ROWS, self.asked.context)
+        compiled = compute.unpack == math.inf
+        rows = min(COMPILED_ROWS if compiled else PROMPT_ROWS, self.asked.context)
         in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
-        taken += max(in_a_layer, logits) * compute.itemsize
+        taken += max(in_a_layer, logits) * (4 if compiled else compute.itemsize)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         return taken

@@ -6,7 +6,7 @@ import torch
 from engine.compiled import steps
 from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
 from engine.compiled.matrix import StreamedMatrix, tiled
-from engine.compiled.program import CompiledPass, DecoderShape, Records, address
+from engine.compiled.program import CompiledPass, DecoderShape, address
 from engine.quantization import FORMATS
 from tests.engine.quantization.test_formats import random_blocks
 
@@ -56,7 +56,7 @@ def multiply(matrices, x, pool, asked=None):
     one = CompiledPass(DecoderShape(columns, 32, 1, 1, 32, 1e-5, 1.0, 16), matrices, pool)
     one.state[steps.ROWS] = rows
     one.state[steps.ASKED_FIRST :] = 0, rows if asked is None else asked
-    records = Records(columns, matrices)
+    records = one.records(columns, matrices)
     one.program.add(steps.record_step, address(one.state), address(x), columns, *records.addresses)
     width = sum(each.shape[0] for each in matrices)
     out = np.full((rows, width + steps.LANES), np.nan, np.float32)  # the last tile may reach over the end

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from engine.checkpoints import open_checkpoint
-from engine.compiled.program import MOST_ROWS
+from engine.compiled.program import MOST_ROWS, STREAMED_ROWS
 from engine.errors import BadOption, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
@@ -56,6 +56,18 @@ def test_weights_of_16_bits_and_matrices_that_are_cut(dtype, limit, tmp_path):
     with both("llama", tmp_path, limit, dtype) as (resident, streamed):
         for text in (random_text(1), random_text(40), random_text(3, 1)):
             assert torch.equal(all_logits(streamed, text), all_logits(resident, text))
+
+
+def test_a_prompt_streams_the_weights_once(tmp_path):
+    tiny("qwen2").save_pretrained(tmp_path)
+    file, text = open_checkpoint(tmp_path), random_text(STREAMED_ROWS)
+    resident = load_compiled(file, no_progress, len(text) + 1)
+    streamed = load_compiled(file, no_progress, len(text) + 1, limits=WeightLimits(LITTLE))
+    assert torch.equal(all_logits(streamed, text), all_logits(resident, text))
+    assert streamed.moved == streamed.mover.pass_nbytes
+    assert torch.equal(all_logits(streamed, [*text, 5]), all_logits(resident, [*text, 5]))
+    assert streamed.moved == 3 * streamed.mover.pass_nbytes, "a row more takes a second run"
+    streamed.close()
 
 
 def test_bytes_are_counted(tmp_path):
