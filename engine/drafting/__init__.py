@@ -100,10 +100,12 @@ def available(has_draft: bool, heads: str | None = None) -> list[str]:
     return [name for name in (*offered, MERGED) if not _missing(name, has_draft, heads)]
 
 
-def default_drafter(has_draft: bool) -> str:
+def default_drafter(has_draft: bool, heads_pay: bool = True) -> str:
     """Return the drafter that `auto` stands for. A draft model already predicts most of what lookup in the
-    text would add; heads do not."""
-    return "specexec" if has_draft else MERGED
+    text would add; heads do not. heads_pay: whether heads, if there are any, are cheap beside the target."""
+    if has_draft:
+        return "specexec"
+    return MERGED if heads_pay else "recycling+pld"
 
 
 def check_drafter(name: str, has_draft: bool, heads: str | None = None) -> None:

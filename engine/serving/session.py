@@ -54,7 +54,7 @@ class Session:
     def drafter(self, name: str) -> Drafter:
         """Return the drafter called `name`, which may be "auto". Raises BadOption if it cannot run."""
         if name == "auto":
-            name = default_drafter(self.pair.draft is not None)
+            name = default_drafter(self.pair.draft is not None, self.pair.heads_pay)
         if name not in self._drafters:
             parts = DrafterParts(self.pair.target.model.vocabulary, self.pair.draft, self.pair.heads)
             self._drafters[name] = make_drafter(name, parts)

@@ -6,6 +6,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from engine.errors import BadOption, SpecExecError
 from engine.protocol import Chat, Load, Message, Options
 from engine.serving.service import EngineService
+from tests.engine.conftest import model_file
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
@@ -63,6 +64,20 @@ def test_with_heads_the_answer_equals_that_of_plain_decoding(tmp_path, folder, k
                 assert found.drafter == ("merged" if name == "auto" else name)
     finally:
         engine.unload()
+
+
+@pytest.mark.parametrize(("limit", "drafter"), [(None, "recycling+pld"), (0.05, "merged")])
+def test_heads_that_cost_much_beside_a_pass_are_left_out_by_auto(limit, drafter):
+    """In RAM, a pass of SmolLM2 takes hardly longer than a round of its heads; from the SSD it does."""
+    model_file("smollm2")
+    engine = EngineService()
+    loaded = engine.load(
+        Load(id=1, device="cpu", context=256, ram_limit=limit), lambda event: None, lambda: False
+    )
+    assert loaded.draft is not None
+    assert loaded.drafter == drafter
+    assert "merged" in loaded.drafters
+    engine.unload()
 
 
 @pytest.mark.parametrize("kind", METHODS)
