@@ -9,13 +9,9 @@ import psutil
 
 from engine import machine, protocol
 from engine.heads import Heads
-from engine.model.compiled import CompiledModel
 from engine.model.sequence import Sequence
 from engine.streaming import Streamer
 from engine.tokenizer import Tokenizer
-
-# With SmolLM2's EAGLE-3 head, whose bytes are 0.4 of the model's, 2 cores reach 201 tokens/s; without it 270.
-HEADS_SHARE = 0.2
 
 
 @dataclass(slots=True)
@@ -32,15 +28,6 @@ class LoadedPair:
     def method(self) -> str | None:
         """The drafter that uses the heads; None without heads."""
         return self.heads.method if self.heads else None
-
-    @property
-    def heads_pay(self) -> bool:
-        """Whether a round of the heads takes little time beside a pass of the target. Where compiled steps
-        read both from memory, their bytes tell; elsewhere a pass takes long enough."""
-        model = self.target.model
-        if self.heads is None or not isinstance(model, CompiledModel) or model.mover:
-            return True
-        return self.heads.nbytes < HEADS_SHARE * model.nbytes
 
     @property
     def memory(self) -> protocol.Memory:

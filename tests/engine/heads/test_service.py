@@ -52,7 +52,7 @@ def test_with_heads_the_answer_equals_that_of_plain_decoding(tmp_path, folder, k
     heads = made.save(tmp_path, kind, made.random_weights(kind))
     loaded = load(engine, folder, heads, drafter=method, ram_limit=NBYTES[streamed])
     try:
-        assert loaded.drafter == "merged"
+        assert loaded.drafter == "recycling+pld", "a pass of so small a target takes no time"
         assert {method, "merged"} <= set(loaded.drafters)
         assert (loaded.draft.path, loaded.draft.nbytes > 0) == (str(heads), True)
         for setting in (dict(), dict(temperature=0.8, top_p=0.9)):
@@ -61,7 +61,7 @@ def test_with_heads_the_answer_equals_that_of_plain_decoding(tmp_path, folder, k
             for name in (method, "auto", "merged"):
                 found = answer(engine, name, budget=24, **setting)
                 assert found.token_ids == plain.token_ids
-                assert found.drafter == ("merged" if name == "auto" else name)
+                assert found.drafter == (loaded.drafter if name == "auto" else name)
     finally:
         engine.unload()
 
