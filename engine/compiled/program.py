@@ -180,7 +180,7 @@ class CompiledPass:
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
         self._gated = room(rows, 2 * shape.inner)
-        self._scores = room(pool.threads, LANES)
+        self._scores = room(pool.threads * steps.MOST_QUERIES, LANES)
         self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int]] = []
         self._tile_nbytes = max(
@@ -305,8 +305,8 @@ class CompiledPass:
         """Use the KV cache at the address `store`: float16 [layers, 2, kv_heads, slots, head_width]."""
         shape = self.shape
         head_nbytes = slots * shape.head_width * 2
-        if self._scores.shape[1] < slots:
-            self._scores = room(self.pool.threads, slots)
+        if self._scores.shape[1] < slots + LANES:
+            self._scores = room(self.pool.threads * steps.MOST_QUERIES, slots + LANES)
         for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):
             keys = store + 2 * number * shape.kv_heads * head_nbytes
             values = keys + shape.kv_heads * head_nbytes

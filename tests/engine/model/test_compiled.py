@@ -225,6 +225,22 @@ def test_a_text_in_pieces_of_any_size_gives_the_same_bits(kind):
         assert torch.equal(torch.cat(found), expected)
 
 
+@pytest.mark.parametrize(("heads", "kv_heads"), [(1, 1), (3, 1), (4, 1), (6, 2), (7, 1), (8, 8)])
+@pytest.mark.parametrize("head_dim", [32, 64, 96])
+def test_heads_that_share_keys_give_the_bits_of_each_alone(heads, kv_heads, head_dim):
+    """Many rows attend with several heads together, a single row with each head alone."""
+    sizes = dict(hidden_size=672, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_dim)
+    module = tiny("llama", **sizes)
+    model, text = saved(module), random_text(CONTEXT)
+    whole = all_logits(model, text)
+    with torch.inference_mode():
+        expected = module(torch.tensor([text])).logits[0]
+    assert difference(whole, expected) < 10 * TOLERANCE, "another head's keys would be off by a whole logit"
+    sequence = Sequence(model, CONTEXT)
+    for place, token in enumerate(text):
+        assert torch.equal(sequence.extend([token]), whole[place])
+
+
 @every_kind
 def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
     _, model = both(kind, context=1024)
