@@ -60,7 +60,8 @@ def add(kinds: Commands) -> None:
         "--memory",
         type=float,
         metavar="GiB",
-        help="memory limit of each program, cached pages of files included, in GiB; smaller than the targets",
+        help="memory limit of each program, cached pages of files included, in GiB; smaller than the targets "
+        "(default: none; either this or --in-ram is required)",
     )
     where.add_argument(
         "--in-ram",
