@@ -69,6 +69,13 @@ def store(b: Value, value: Value, address: Value, offset: Value | int, align: in
     b.store(value, place(b, address, offset, value.type), align=align)
 
 
+def fetch(b: Value, address: Value, offset: Value | int) -> None:
+    """Fetch the cache line at address + offset (bytes) ahead of its use."""
+    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+    prefetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
+    b.call(prefetch, [place(b, address, offset, I8), I32(0), I32(3), I32(1)])
+
+
 def splat(b: Value, scalar: Value, vector: ir.VectorType) -> Value:
     """Return a vector with `scalar` in each lane."""
     undefined = ir.Constant(vector, ir.Undefined)

@@ -31,10 +31,10 @@ from engine.compiled.instructions import (
     WORDS,
     Value,
     call,
+    fetch,
     fma,
     load,
     number,
-    place,
     splat,
     store,
     widened,
@@ -149,10 +149,8 @@ def _small(b: Value, address: Value, offset: int, signed: bool) -> Value:
 
 
 def _fetch_ahead(b: Value, address: Value, nbytes: int) -> None:
-    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
-    fetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
     for line in range(0, nbytes, 64):
-        b.call(fetch, [place(b, address, line + AHEAD, I8), I32(0), I32(3), I32(1)])
+        fetch(b, address, line + AHEAD)
 
 
 class _Sums:

@@ -29,6 +29,7 @@ from engine.compiled.instructions import (
     bits_as_float,
     call,
     call_on_tile,
+    fetch,
     fetch_add,
     floats_at,
     fma,
@@ -57,6 +58,7 @@ STATE = 8
 PRODUCT_HEAD, PRODUCT_MATRIX, PRODUCT_OUT = 9, 15, 3
 
 _VECTOR = 16
+AHEAD = 4096  # bytes ahead of attention that keys and values are fetched into the cache
 
 
 @helper
@@ -331,6 +333,7 @@ def _score(_, queries, query, keys, nbytes, slots, count, width, scores, scores_
                     at = b.add(query, b.mul(width, I64(4 * row)))
                     rows.append(load(b, at, b.shl(column, I64(2)), FLOATS, 4))
                 for number_of_key, address in enumerate(addresses):
+                    fetch(b, address, b.add(b.shl(column, I64(1)), I64(AHEAD)))
                     key = widened(b, address, b.shl(column, I64(1)), "F16")
                     for row, values in enumerate(rows):
                         each = sums[row * together + number_of_key]
@@ -391,6 +394,8 @@ def _add_values(  # type: ignore[no-untyped-def]
             with b.if_then(listed):
                 b.store(load(b, slots, b.shl(loop.index, I64(3)), I64, 8), slot)
             value = b.add(values, b.mul(b.load(slot), nbytes))
+            for part in range(0, parts, 2):
+                fetch(b, value, 32 * part + AHEAD)
             numbers = [widened(b, value, 32 * part, "F16", _VECTOR) for part in range(parts)]
             for row in range(asked):
                 at = b.add(shares, b.mul(shares_nbytes, I64(row)))
