@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
+from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
@@ -180,7 +181,7 @@ class CompiledPass:
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
         self._gated = room(rows, 2 * shape.inner)
-        self._scores = room(pool.threads * steps.MOST_QUERIES, LANES)
+        self._scores = room(pool.threads * MOST_QUERIES, LANES)
         self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int]] = []
         self._tile_nbytes = max(
@@ -284,7 +285,7 @@ class CompiledPass:
         into_output = self.records(attended, layer.output)
         self._attention.append(
             program.add(
-                steps.attention_step,
+                attention_step,
                 *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
                 *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
             )
@@ -306,7 +307,7 @@ class CompiledPass:
         shape = self.shape
         head_nbytes = slots * shape.head_width * 2
         if self._scores.shape[1] < slots + LANES:
-            self._scores = room(self.pool.threads * steps.MOST_QUERIES, slots + LANES)
+            self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
         for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):
             keys = store + 2 * number * shape.kv_heads * head_nbytes
             values = keys + shape.kv_heads * head_nbytes
