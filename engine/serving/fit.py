@@ -125,8 +125,14 @@ def fit(
 
 def own_nbytes() -> int:
     """Return the bytes of memory that this process has for itself. They are not free, but plans reckon with
-    the whole process."""
-    own: int = psutil.Process().memory_full_info().uss
+    the whole process. Return 0 if the system does not tell."""
+    process = psutil.Process()
+    try:
+        own: int | None = getattr(process.memory_info(), "private", None)  # on Windows
+        if own is None:
+            own = process.memory_full_info().uss
+    except (psutil.Error, OSError, NotImplementedError):
+        return 0
     return min(own, planner.PROCESS_RAM)
 
 
