@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import platformdirs
+import psutil
 import pytest
 
 from engine import planner, protocol
@@ -160,6 +161,16 @@ def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkey
     for limits in ({}, {"ram_limit": 8}, {"ram_limit": 0.02}):
         with pytest.raises(OutOfMemory, match="GiB more of RAM"):
             load(EngineService(), **limits)
+
+
+def test_own_memory_is_counted_once_and_as_none_where_it_is_not_told(monkeypatch):
+    assert 0 < fit.own_nbytes() <= fit.planner.PROCESS_RAM
+
+    def refuse(self):
+        raise psutil.AccessDenied
+
+    monkeypatch.setattr(psutil.Process, "memory_info", refuse)
+    assert fit.own_nbytes() == 0
 
 
 def test_a_limit_that_is_not_free_is_lowered_and_the_user_is_told(monkeypatch):
