@@ -143,10 +143,14 @@ def _contenders(target: str, terms: InRamTerms) -> Iterator[InRamResult]:
         return
     for module in ("xllamacpp", "llama_cpp"):
         result = InRamResult(module, path.stem, [terms.llama_python, peer, module], threads)
-        probe = subprocess.run([terms.llama_python, "-c", f"import {module}"], capture_output=True)
-        if probe.returncode:
+        if not has_module(terms.llama_python, module):
             result.outcome = "not installed"
         yield result
+
+
+def has_module(python: str, module: str) -> bool:
+    """Return whether an interpreter can import a module."""
+    return subprocess.run([python, "-c", f"import {module}"], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _run(result: InRamResult) -> None:

@@ -253,7 +253,7 @@ def measure(
     contenders = [each for target in targets for each in _contenders(target, draft, terms)]
     results = [Result(each.name, each.target, each.ram_limit_nbytes) for each in contenders]
     for each, result in zip(contenders, results, strict=True):
-        if each.needs and not _has(each.command[0], each.needs):
+        if each.needs and not in_ram.has_module(each.command[0], each.needs):
             result.outcome = "not installed"
     for turn in range(terms.repeats):
         for each, result in zip(contenders, results, strict=True):
@@ -360,10 +360,6 @@ def _ram_limit_nbytes(terms: PeerTerms, draft_nbytes: int) -> int:
             "--draft).",
         )
     return left
-
-
-def _has(python: str, module: str) -> bool:
-    return subprocess.run([python, "-c", f"import {module}"], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _run(contender: Contender, memory: int, result: Result) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.instructions import LANES, call_on_tile
 from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER
-from engine.compiled.packer import stored_nbytes, tile_packer
+from engine.compiled.packer import tile_packer
 from engine.quantization.jit import half, kernel, spread
 
 _PIECE_NBYTES = 1 << 20  # what a thread packs at a time
@@ -75,7 +76,7 @@ def tiled(layout: str, shape: tuple[int, int], stored: NDArray[np.uint8]) -> Til
     matrix = TiledMatrix(
         layout, shape, aligned(-(-shape[0] // LANES) * LAYOUTS[layout].tile_nbytes(shape[1]))
     )
-    source = stored.ctypes.data, stored_nbytes(layout, shape[1]), *shape
+    source = stored.ctypes.data, stored_nbytes(layout, (shape[1],)), *shape
     out = matrix.data.ctypes.data, matrix.tile_nbytes
     packer = tile_packer(layout)
     piece = max(1, _PIECE_NBYTES // matrix.tile_nbytes)

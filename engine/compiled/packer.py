@@ -13,7 +13,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from engine.checkpoints.storage import BLOCKS
 from engine.compiled.instructions import I8, I16, I32, I64, INTS, LANES, Value, load, number, store
 from engine.compiled.layout import BLOCK, LAYOUTS, TileLayout
 from engine.compiled.product import quants_at
@@ -216,9 +215,3 @@ def tile_packer(layout: str) -> int:
 
     pack.__name__ = pack.__qualname__ = f"pack_{layout}"  # the compiler's cache goes by names
     return cached_address(numba.void(*[numba.int64] * 5), pack)
-
-
-def stored_nbytes(layout: str, columns: int) -> int:
-    """Return the bytes of a row of a matrix as a file stores it."""
-    values, nbytes = BLOCKS[layout]
-    return columns // values * nbytes

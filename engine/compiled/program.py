@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.checkpoints.storage import stored_nbytes
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
-from engine.compiled.packer import stored_nbytes, tile_packer
+from engine.compiled.packer import tile_packer
 from engine.compiled.pool import ComputePool
 from engine.compiled.product import ROW_COUNTS, tile_product
 
@@ -262,7 +263,7 @@ class CompiledPass:
         plain = int(bool(LAYOUTS[matrix.layout].number))
         packing = [0, 0, 0, 0]
         if isinstance(matrix, StreamedMatrix):
-            row_nbytes = stored_nbytes(matrix.layout, matrix.shape[1])
+            row_nbytes = stored_nbytes(matrix.layout, (matrix.shape[1],))
             packing = [tile_packer(matrix.layout), address(matrix.place), row_nbytes, matrix.shape[0]]
         data = address(matrix.data) if isinstance(matrix, TiledMatrix) else 0
         return [data, matrix.tiles, matrix.tile_nbytes, out, out_nbytes, plain, *products, *packing]

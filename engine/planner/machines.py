@@ -49,6 +49,11 @@ class Compute:
     moving: float
     itemsize: int
 
+    @property
+    def unpacks(self) -> bool:
+        """Whether packed weights are ever unpacked; compiled passes multiply them as they are."""
+        return self.unpack < math.inf
+
 
 @dataclass(frozen=True, slots=True)
 class MachineProfile:

@@ -4,7 +4,6 @@ Every plan that is possible on a smaller machine is also possible on a larger on
 more memory or bandwidth never gives a slower prediction.
 """
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -67,15 +66,14 @@ class Candidate:
         for model in [target, *([draft] if draft else [])]:
             compute = self.compute(model)
             taken += model.kv_row * self.asked.context * compute.itemsize
-            if model.packed and compute.unpack < math.inf:
+            if model.packed and compute.unpacks:
                 taken += _PIECE * compute.itemsize
         compute = self.compute(target)
-        compiled = compute.unpack == math.inf
-        rows = min(COMPILED_ROWS if compiled else PROMPT_ROWS, self.asked.context)
+        rows = min(PROMPT_ROWS if compute.unpacks else COMPILED_ROWS, self.asked.context)
         in_a_layer = rows * (6 * target.hidden + 3 * target.widest)
         # The logits as they are computed, and as they are processed, in float32.
         logits = (1 + self.budget) * target.vocabulary * 5
-        taken += max(in_a_layer, logits) * (4 if compiled else compute.itemsize)
+        taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         return taken
@@ -163,7 +161,7 @@ def _forms(
     machine: MachineProfile, device: Device, model: Outline | None, choices: tuple[bool, ...]
 ) -> tuple[bool, ...]:
     """Return whether a model may be unpacked, among `choices`."""
-    if model is None or compute_of(machine, device, model).unpack == math.inf:
+    if model is None or not compute_of(machine, device, model).unpacks:
         return (False,)
     return choices
 
@@ -179,7 +177,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     target = pair.target
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
-    if target.packed or compute.unpack == math.inf:
+    if target.packed or not compute.unpacks:
         computing_s += placement.streamed * compute.moving
     streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
