@@ -4,16 +4,17 @@ token id).
 The next token is argmax(processed logits / T + Gumbel noise): a sample of softmax(processed logits / T), by
 the Gumbel-max trick. The noise comes from a counter-based integer generator, Philox-4x32-10 (Salmon et al.
 2011, "Parallel random numbers: as easy as 1, 2, 3"), which gives the same bits on every device. Works on
-many rows at once; trees appear only as rows whose histories share a prefix.
+many rows at once, numpy's or torch's; trees appear only as rows whose histories share a prefix.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
+from engine.arrays import Array, as_float, is_on_card, like, log_softmax, log_sum_exp, namespace, on_host, top
 from engine.compiled.best import best
 
 _MASK32 = 0xFFFFFFFF
@@ -33,13 +34,12 @@ NOT_NUMBERS = -2  # the logits are not finite
 TARGET_STREAM, DRAFT_STREAM, TEST_STREAM = range(3)
 
 
-def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Tensor, ...]:
+def philox(counter: tuple[Array, ...], key: tuple[int, int]) -> tuple[Array, ...]:
     """Return four words of 32 random bits for each counter.
 
-    counter: four 32-bit words, each an int or an int64 tensor, of shapes that broadcast; key: two 32-bit
-    words.
+    counter: four 32-bit words, int64 arrays of shapes that broadcast; key: two 32-bit words.
     """
-    c0, c1, c2, c3 = (torch.as_tensor(word) for word in counter)
+    c0, c1, c2, c3 = counter
     k0, k1 = key
     for _ in range(10):
         # The low 64 bits of an int64 product are correct whatever its sign, so the shift only needs a mask.
@@ -54,56 +54,59 @@ def philox(counter: tuple[Tensor | int, ...], key: tuple[int, int]) -> tuple[Ten
     return c0, c1, c2, c3
 
 
-def uniforms(seed: int, positions: Tensor | int, numbers: Tensor, stream: int = TARGET_STREAM) -> Tensor:
+def uniforms(seed: int, positions: Array | int, numbers: Array, stream: int = TARGET_STREAM) -> Array:
     """Return random numbers, uniform in (0, 1), float64, in the shape to which `numbers` and `positions`
     broadcast.
 
     seed: 0 <= seed < 2^64. positions: absolute positions, within the sequence, of the tokens to choose.
     numbers: int64; each gives another random number at the same position; token ids, for example.
     """
-    positions = torch.as_tensor(positions, device=numbers.device)
-    counter = (numbers >> 2, positions & _MASK32, positions >> 32, stream)
-    words = torch.stack(philox(counter, (seed & _MASK32, seed >> 32)))
-    bits = words.gather(0, (numbers & 3).expand_as(words[0])[None])[0]
-    return (bits.double() + 0.5) / 2**32
+    xp = namespace(numbers)
+    positions = like(numbers, [positions]) if isinstance(positions, int) else positions
+    counter = (numbers >> 2, positions & _MASK32, positions >> 32, like(numbers, [stream]))
+    words = xp.stack(philox(counter, (seed & _MASK32, seed >> 32)))
+    word = xp.broadcast_to(numbers & 3, words.shape[1:])
+    bits = xp.take_along_axis(words, word[None], axis=0)[0]
+    return (as_float(bits, double=True) + 0.5) / 2**32
 
 
-def draw(probs: Tensor, uniforms: Tensor) -> Tensor:
+def draw(probs: Array, uniforms: Array) -> Array:
     """Draw tokens from each row of `probs` by the inverse of its cumulative sum; return int64 [rows, draws].
 
-    probs: [rows, vocabulary]; a row need not sum to 1. uniforms: float64 [draws], in (0, 1); a row's draws
-    are independent if these numbers are. This is far cheaper than a Gumbel number for every token and draw.
+    probs: [rows, vocabulary]; a row need not sum to 1. uniforms: float64 [draws] or [rows, draws], in (0, 1);
+    a row's draws are independent if these numbers are. This is far cheaper than a Gumbel number for every
+    token and draw.
     """
-    sums = probs.double().cumsum(-1)
+    xp = namespace(probs)
+    sums = xp.cumulative_sum(as_float(probs, double=True), axis=-1)
+    numbers = xp.broadcast_to(uniforms, (len(sums), uniforms.shape[-1])) * sums[:, -1:]
     # `right` finds the first token whose sum is above the number, so it never finds one of probability 0.
-    return torch.searchsorted(sums, uniforms.to(sums.device) * sums[:, -1:], right=True)
+    pairs = zip(sums, numbers, strict=True)
+    return xp.stack([xp.searchsorted(row, wanted, side="right") for row, wanted in pairs])
 
 
-def gumbel_noise(seed: int, positions: Tensor | int, tokens: Tensor, stream: int = TARGET_STREAM) -> Tensor:
+def gumbel_noise(seed: int, positions: Array | int, tokens: Array, stream: int = TARGET_STREAM) -> Array:
     """Return standard Gumbel noise, float64. The arguments are those of `uniforms`."""
-    return -(-uniforms(seed, positions, tokens, stream).log()).log()
+    xp = namespace(tokens)
+    return -xp.log(-xp.log(uniforms(seed, positions, tokens, stream)))
 
 
-def best_tokens(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+def best_tokens(logits: Array, count: int) -> tuple[Array, Array]:
     """Return the `count` likeliest tokens of each row of logits [rows, vocabulary], or all if there are
     fewer: int64 ids and float32 log-probabilities, both [rows, count], best first."""
     count = min(count, logits.shape[-1])
     if not count:  # a drafter that needs none pays nothing
-        none = logits.new_empty(len(logits), 0, dtype=torch.float32)
-        return none.long(), none
-    if logits.device.type == "cpu" and logits.dtype == torch.float32 and logits.stride(-1) == 1:
-        tokens, log_probs = best(logits.numpy(), count)
-        return torch.from_numpy(tokens), torch.from_numpy(log_probs)
-    top = logits.float().log_softmax(-1).topk(count)
-    return top.indices, top.values
+        return like(logits, np.empty((len(logits), 0), np.int64)), as_float(logits[:, :0])
+    if isinstance(logits, np.ndarray) and logits.strides[-1] == logits.itemsize:
+        return best(as_float(logits), count)
+    log_probs, tokens = top(log_softmax(as_float(logits)), count)
+    return tokens, log_probs
 
 
-def _finite(logits: Tensor) -> Tensor:
+def finite_rows(logits: Array) -> Array:
     """Return for each row, bool [rows], whether its logits [rows, vocabulary] are all finite."""
-    # One sum takes a twentieth of the time, and is finite unless a number is not, or the sum overflows.
-    if logits.device.type == "cpu" and bool(logits.sum().isfinite()):
-        return torch.ones(len(logits), dtype=torch.bool)
-    return torch.isfinite(logits).all(-1)
+    xp = namespace(logits)
+    return xp.all(xp.isfinite(logits), axis=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,7 @@ class TokenHistory:
     context: Sequence[int]
     tails: Sequence[Sequence[int]]
 
-    def counts(self, device: torch.device) -> tuple[Tensor, Tensor]:
+    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return all tokens that precede at least one row, int64 [tokens], and how often each of them
         precedes each row, float32 [rows, tokens]."""
         pairs = [(row, token) for row, tail in enumerate(self.tails) for token in tail]
@@ -123,7 +126,7 @@ class TokenHistory:
         counts = np.zeros((len(self.tails), len(tokens)), np.float32)
         counts += np.bincount(places[: len(context)], minlength=len(tokens)).astype(np.float32)
         np.add.at(counts, (rows, places[len(context) :]), 1)
-        return torch.from_numpy(tokens).to(device), torch.from_numpy(counts).to(device)
+        return tokens, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,45 +162,56 @@ class Sampler:
 
     def choose(
         self,
-        logits: Tensor,
-        positions: Tensor,
+        logits: Array,
+        positions: Sequence[int],
         history: TokenHistory,
         candidates: int = _FIRST_CANDIDATES,
-    ) -> Tensor:
+    ) -> NDArray[np.int64]:
         """Return the token chosen at each row's position, int64 [rows], or MORE_CANDIDATES or NOT_NUMBERS in
         place of a token that cannot be chosen.
 
-        logits: [rows, vocabulary]. positions: int64 [rows]. candidates: number of best tokens to examine if a
-        filter needs sorted tokens.
+        logits: [rows, vocabulary]. candidates: number of best tokens to examine if a filter needs sorted
+        tokens.
         """
-        finite = _finite(logits)
-        logits = self.penalised(logits, history)
+        xp = namespace(logits)
+        finite = finite_rows(logits)
+        if not is_on_card(logits) and not bool(xp.all(finite)):
+            logits = xp.where(finite[:, None], logits, 0.0)  # numpy warns of arithmetic with infinity
+        chosen = self._chosen(self.penalised(logits, history), positions, candidates)
+        return on_host(xp.where(finite, chosen, NOT_NUMBERS))
+
+    def _chosen(self, logits: Array, positions: Sequence[int], candidates: int) -> Array:
+        """Return the tokens chosen from finite, penalised logits, or MORE_CANDIDATES."""
+        xp = namespace(logits)
         if self.temperature == 0:
-            return logits.argmax(-1).where(finite, NOT_NUMBERS)
+            return xp.argmax(logits, axis=-1)
         values, tokens = self.filtered(logits, candidates)
-        best = self.perturbed(values, tokens, positions).argmax(-1, keepdim=True)
-        chosen = tokens.gather(-1, best)[:, 0]
+        best = xp.argmax(self.perturbed(values, tokens, positions), axis=-1, keepdims=True)
+        chosen = xp.take_along_axis(tokens, best, axis=-1)[:, 0]
         if self._sorts and not self.top_k and values.shape[-1] < logits.shape[-1]:
-            chosen = chosen.where(values[:, -1].isneginf(), MORE_CANDIDATES)
-        return chosen.where(finite, NOT_NUMBERS)
+            chosen = xp.where(values[:, -1] == -math.inf, chosen, MORE_CANDIDATES)
+        return chosen
 
-    def penalised(self, logits: Tensor, history: TokenHistory) -> Tensor:
+    def penalised(self, logits: Array, history: TokenHistory) -> Array:
         """Return logits [rows, vocabulary], float32, after bias and penalties."""
-        logits = logits.float()
+        if not self.alters:
+            return as_float(logits)
+        xp = namespace(logits)
+        logits = xp.astype(logits, xp.float32)  # a copy
         if self.logit_bias:
-            tokens = torch.tensor(list(self.logit_bias), device=logits.device)
-            values = torch.tensor(list(self.logit_bias.values()), device=logits.device)
-            logits = logits.index_add(1, tokens, values.float().expand(len(logits), -1))
-        if not self.looks_back:
-            return logits
-        tokens, counts = history.counts(logits.device)
-        values = logits[:, tokens]
-        penalty = self.repetition_penalty
-        penalised = torch.where(values < 0, values * penalty, values / penalty)
-        penalised -= self.presence_penalty + self.frequency_penalty * counts
-        return logits.index_copy(1, tokens, penalised.where(counts > 0, values))
+            logits[:, like(logits, list(self.logit_bias))] += like(
+                logits, np.array(list(self.logit_bias.values()), np.float32)
+            )
+        if self.looks_back:
+            tokens, counts = (like(logits, part) for part in history.counts())
+            values = logits[:, tokens]
+            penalty = self.repetition_penalty
+            penalised = xp.where(values < 0, values * penalty, values / penalty)
+            penalised -= self.presence_penalty + self.frequency_penalty * counts
+            logits[:, tokens] = xp.where(counts > 0, penalised, values)
+        return logits
 
-    def filtered(self, logits: Tensor, candidates: int = _FIRST_CANDIDATES) -> tuple[Tensor, Tensor]:
+    def filtered(self, logits: Array, candidates: int = _FIRST_CANDIDATES) -> tuple[Array, Array]:
         """Return logits / temperature for the best tokens, best first, and the ids of these tokens, both
         [rows, candidates]. Tokens that a filter drops have -inf. Without a filter, return all tokens,
         unsorted.
@@ -205,36 +219,42 @@ class Sampler:
         logits: [rows, vocabulary], penalised. If the last candidate is not dropped and there is no top_k,
         more tokens may pass than are returned.
         """
+        xp = namespace(logits)
         logits = logits / max(self.temperature, _COLDEST)
         if not self._sorts:
-            return logits, torch.arange(logits.shape[-1], device=logits.device).expand_as(logits)
-        values, tokens = logits.topk(min(self.top_k or candidates, logits.shape[-1]))
+            return logits, xp.broadcast_to(like(logits, np.arange(logits.shape[-1])), logits.shape)
+        values, tokens = top(logits, min(self.top_k or candidates, logits.shape[-1]))
         # top-p and min-p apply to the distribution that top-k leaves, or to the whole one.
-        support = values if self.top_k else logits
-        probs = (values - support.logsumexp(-1, keepdim=True)).exp()
-        keep = (probs.cumsum(-1) - probs < self.top_p) & (probs >= self.min_p * probs[:, :1])
+        probs = xp.exp(values - log_sum_exp(values if self.top_k else logits))
+        before = xp.cumulative_sum(probs, axis=-1) - probs
+        keep = (before < self.top_p) & (probs >= self.min_p * probs[:, :1])
         keep[:, 0] = True
-        return values.where(keep, -torch.inf), tokens
+        return xp.where(keep, values, -math.inf), tokens
 
-    def perturbed(self, values: Tensor, tokens: Tensor, positions: Tensor) -> Tensor:
+    def perturbed(self, values: Array, tokens: Array, positions: Sequence[int]) -> Array:
         """Return `values` with the noise of their tokens added, float64. The token with the highest sum is
         the one to choose. values, tokens: as `filtered` returns them."""
-        return values.double() + gumbel_noise(self.seed, positions[:, None], tokens)
+        at = like(tokens, positions)[:, None]
+        return as_float(values, double=True) + gumbel_noise(self.seed, at, tokens)
 
-    def probabilities(self, logits: Tensor, history: TokenHistory) -> Tensor:
+    def probabilities(self, logits: Array, history: TokenHistory) -> Array:
         """Return the distribution from which `choose` samples, float64 [rows, vocabulary]. In greedy decoding
         it is 1 at the chosen token.
 
         logits: [rows, vocabulary].
         """
+        xp = namespace(logits)
         penalised = self.penalised(logits, history)
+        probs = xp.zeros_like(logits, dtype=xp.float64)
+        rows = like(logits, np.arange(len(logits)))[:, None]
         if self.temperature == 0:
-            return torch.nn.functional.one_hot(penalised.argmax(-1), logits.shape[-1]).double()
+            probs[rows, xp.argmax(penalised, axis=-1, keepdims=True)] = 1.0
+            return probs
         values, tokens = self.filtered(penalised)
-        if self._sorts and not self.top_k and not bool(values[:, -1].isneginf().all()):
+        if self._sorts and not self.top_k and bool(xp.any(values[:, -1] != -math.inf)):
             values, tokens = self.filtered(penalised, logits.shape[-1])
-        probs = values.double().softmax(-1)
-        return torch.zeros_like(logits, dtype=torch.float64).scatter(-1, tokens, probs)
+        probs[rows, tokens] = xp.exp(log_softmax(as_float(values, double=True)))
+        return probs
 
     @property
     def _sorts(self) -> bool:

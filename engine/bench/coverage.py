@@ -12,8 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from engine import protocol
+from engine.arrays import Array, as_float, on_host, top
 from engine.bench.estimates import Curve, Estimate, check_plot, draw, mean
 from engine.bench.options import (
     add_plot_option,
@@ -28,8 +31,6 @@ from engine.serving.service import EngineService
 from engine.terminal import Commands, add_command, add_model_options, cancelled_by_ctrl_c, load_request
 
 if TYPE_CHECKING:
-    from torch import Tensor
-
     from engine.model.interface import Model
     from engine.sampling import Sampler
 
@@ -116,14 +117,13 @@ def measure(
     """
     from engine.sampling import TokenHistory
 
-    shares: list[tuple[Tensor, Tensor]] = []
+    shares: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
     for number, (prompt, answer) in enumerate(texts, start=1):
         say(f"answer {number} of {len(texts)}")
         history = TokenHistory(prompt, [answer[:place] for place in range(len(answer))])
         probs = sampler.probabilities(_logits(target, prompt, answer), history)
         guessed = _logits(draft, prompt, answer)[:, : probs.shape[1]]
-        best = guessed.topk(max(KS)).indices
-        shares.append((_held(probs, best), _held(probs, probs.topk(max(KS)).indices)))
+        shares.append((_held(probs, guessed), _held(probs, probs)))
     return [
         Coverage(
             k,
@@ -152,7 +152,7 @@ def curves(coverages: Sequence[Coverage]) -> list[Curve]:
     ]
 
 
-def _logits(model: "Model", prompt: Sequence[int], answer: Sequence[int]) -> "Tensor":
+def _logits(model: "Model", prompt: Sequence[int], answer: Sequence[int]) -> Array:
     """Return the logits from which each token of the answer was chosen, [answer, vocabulary]."""
     from engine.model.rows import Rows
 
@@ -161,7 +161,10 @@ def _logits(model: "Model", prompt: Sequence[int], answer: Sequence[int]) -> "Te
     return model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens)), logits_for=rows).logits
 
 
-def _held(probs: "Tensor", best: "Tensor") -> "Tensor":
-    """Return the share of `probs` that the first 1, 2, … k tokens of `best`, [rows, k], hold, averaged over
-    the rows: [k]."""
-    return probs.gather(-1, best.to(probs.device)).cumsum(-1).mean(0)
+def _held(probs: Array, order: Array) -> NDArray[np.float64]:
+    """Return the share of `probs` that the best 1, 2, … max(KS) tokens by `order` hold, averaged over the
+    rows: [max(KS)]. probs, order: [rows, vocabulary]."""
+    _, best = top(as_float(order), max(KS))
+    held = np.take_along_axis(on_host(probs), on_host(best), axis=-1)
+    shares: NDArray[np.float64] = held.cumsum(-1).mean(0)
+    return shares

@@ -15,7 +15,7 @@ from engine.bench.random_weights import random_bytes
 from engine.bench.timings import finish, timed
 from engine.checkpoints import open_checkpoint
 from engine.model.forward import TorchModel
-from engine.model.interface import no_progress
+from engine.model.interface import Device, no_progress
 from engine.model.loader import load_model
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
@@ -23,7 +23,7 @@ from engine.quantization import Packed, packed_in
 from engine.tokenizer import load_tokenizer
 
 
-def memory_speed(device: torch.device, nbytes: int = 1 << 27) -> float:
+def memory_speed(device: Device, nbytes: int = 1 << 27) -> float:
     """Measure the speed of copying within the device's memory, in 10^9 bytes per second. Bytes read and bytes
     written both count."""
     source = torch.ones(nbytes, dtype=torch.uint8, device=device)
@@ -37,10 +37,10 @@ def memory_speed(device: torch.device, nbytes: int = 1 << 27) -> float:
     return 4 * 2 * nbytes / timed(copy, 5).s / 1e9
 
 
-def copy_speed(device: torch.device, nbytes: int = 1 << 28) -> float | None:
+def copy_speed(device: Device, nbytes: int = 1 << 28) -> float | None:
     """Measure the speed of copying from pinned memory to the device, in 10^9 bytes per second. Return None
     for the CPU."""
-    if device.type == "cpu":
+    if device == "cpu":
         return None
     source = torch.ones(nbytes, dtype=torch.uint8).pin_memory()
     target = torch.empty(nbytes, dtype=torch.uint8, device=device)
@@ -53,7 +53,7 @@ def copy_speed(device: torch.device, nbytes: int = 1 << 28) -> float | None:
     return 4 * nbytes / timed(copy, 5).s / 1e9
 
 
-def unpack(matrices: Iterable[Packed], device: torch.device) -> None:
+def unpack(matrices: Iterable[Packed], device: Device) -> None:
     """Unpack every matrix and discard the result."""
     for matrix in matrices:
         for _, piece in matrix.pieces():
@@ -106,13 +106,14 @@ class Sameness:
     margin: float | None
 
 
-def compare(device: torch.device, tokens: int = 48) -> Sameness:
+def compare(device: Device, tokens: int = 48) -> Sameness:
     """Compare the embedded model's results on `device` with those on the CPU.
 
     Raises ModelNotFound if the embedded model is not installed.
     """
+    cpu: Device = "cpu"
     logits, margins, texts = [], list[list[float]](), list[list[int]]()
-    for place in (torch.device("cpu"), device):
+    for place in (cpu, device):
         prompt, chosen, margin = _greedy(place, tokens)
         logits.append(prompt)
         texts.append(chosen)
@@ -123,7 +124,7 @@ def compare(device: torch.device, tokens: int = 48) -> Sameness:
     return Sameness(difference, largest, tokens, equal, margins[0][equal] if equal < tokens else None)
 
 
-def _greedy(device: torch.device, tokens: int) -> tuple[Tensor, list[int], list[float]]:
+def _greedy(device: Device, tokens: int) -> tuple[Tensor, list[int], list[float]]:
     """Return the prompt's logits [rows, vocabulary], the tokens after it, and for each token how far its
     logit is above the second best."""
     checkpoint = open_checkpoint(catalog.resolve(catalog.default_target()))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import torch
     from torch import Tensor
 
+    from engine.model.interface import Device
     from engine.quantization import Packed
 
 ROWS = (1, 16, 64, 256)
@@ -89,7 +90,7 @@ class Throughput:
 
 def measure(
     names: Iterable[str],
-    device: "torch.device",
+    device: "Device",
     dtype: "torch.dtype",
     shape: tuple[int, int] = (8192, 8192),
     rows: Sequence[int] = ROWS,
@@ -102,7 +103,7 @@ def measure(
     """
     from engine.bench.random_weights import random_packed
 
-    if device.type == "cpu":
+    if device == "cpu":
         require_package("gguf", "The reference of GGUF's formats")
     for name in names:
         packed = random_packed(name, shape, device, dtype)
@@ -193,7 +194,7 @@ def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]
     return layers
 
 
-def _timed(work: Callable[[], object], device: "torch.device", repeats: int) -> Iterator[float]:
+def _timed(work: Callable[[], object], device: "Device", repeats: int) -> Iterator[float]:
     """Yield the seconds of each repeat, after a first run that is not counted because it may compile."""
     for repeat in range(repeats + 1):
         begin = perf_counter()

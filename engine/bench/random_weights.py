@@ -65,7 +65,7 @@ PRESETS = {
 }
 
 
-def random_bytes(name: str, numbers: int, device: torch.device) -> Tensor:
+def random_bytes(name: str, numbers: int, device: torch.device | str) -> Tensor:
     """Return `numbers` random numbers, stored in the format `name` (plain, or one of ggml's), as bytes
     (uint8).
 
@@ -124,7 +124,7 @@ def checkpoint(shape: Shape, name: str, folder: Path) -> Checkpoint:
 
 
 def random_packed(
-    name: str, shape: tuple[int, int], device: torch.device, dtype: torch.dtype, seed: int = 0
+    name: str, shape: tuple[int, int], device: torch.device | str, dtype: torch.dtype, seed: int = 0
 ) -> Packed:
     """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
 
@@ -150,4 +150,6 @@ def random_packed(
         if not name.startswith("AWQ"):
             parts.append(index.view(torch.uint8))
         groups = GROUPS
-    return Packed(format_, shape, [part.to(device) for part in parts], Workspace(dtype, device), groups)
+    return Packed(
+        format_, shape, [part.to(device) for part in parts], Workspace(dtype, torch.device(device)), groups
+    )

@@ -8,7 +8,7 @@ its answer is replayed. Only the target's time is missing.
 
 from collections.abc import Sequence as Ids
 
-import torch
+import numpy as np
 
 from engine.decoding.verification import Verdict, accept
 from engine.drafting import Drafter, Feedback, Needs
@@ -65,5 +65,5 @@ def can_replay(drafter: Drafter, greedy: bool) -> bool:
 
 
 def _feedback(tokens: Ids[int], path: list[int]) -> Feedback:
-    ids, numbers = torch.empty(0, dtype=torch.int64), torch.empty(len(tokens), 0)
-    return Feedback(torch.tensor(tokens, dtype=torch.int64), numbers.long(), numbers, {}, ids, path)
+    ids, numbers = np.empty(0, np.int64), np.empty((len(tokens), 0), np.float32)
+    return Feedback(np.array(tokens, np.int64), numbers.astype(np.int64), numbers, {}, ids, path)

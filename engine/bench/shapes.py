@@ -11,6 +11,8 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from engine.bench.options import add_repeats_option, numbers, one_of, say
 from engine.bench.timings import CONTEXT, Pass, Timings, finish, in_turns, seconds, text_pass, timed
 from engine.errors import BadOption, ModelNotFound
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from engine.bench.random_weights import ShapePreset
     from engine.checkpoints import Checkpoint
     from engine.model.forward import TorchModel
-    from engine.model.interface import Model
+    from engine.model.interface import Device, Model
     from engine.model.sequence import Sequence
     from engine.streaming import WeightLimits
 
@@ -117,7 +119,7 @@ class ShapesPlan:
     parts: tuple[str, ...]
     rows: tuple[int, ...]
     repeats: int
-    device: "torch.device"
+    device: "Device"
     dtype: "torch.dtype"
 
 
@@ -204,7 +206,7 @@ def measure(plan: ShapesPlan, say: Say) -> ShapesReport:
     from engine.model.sequence import Sequence
 
     preset, parts = plan.preset, set(plan.parts)
-    report = ShapesReport(plan.device.type, memory_speed(plan.device), copy_speed(plan.device), [], [], None)
+    report = ShapesReport(plan.device, memory_speed(plan.device), copy_speed(plan.device), [], [], None)
     with TemporaryDirectory(prefix="specexec-") as name:
         folder = Path(name)
         draft = None
@@ -257,14 +259,14 @@ def _streamed(
     """Measure passes of the target `file` under a limit of `limit_gib`, and iterations too if there is a
     `draft`."""
     from engine.bench.device import in_place, unpack
-    from engine.streaming import Streamer, WeightLimits
+    from engine.streaming import WeightLimits
 
     stored_as, layers = file.weights["lm_head.weight"].format, file.config["num_hidden_layers"]
     name = f"{layers} layers of {stored_as}, {limit_gib:g} GiB"
     say(f"{name}: loading")
     model = _load(plan, file, WeightLimits(int(limit_gib * 2**30)))
     try:
-        if not isinstance(streamer := model.mover, Streamer) or not streamer.pass_nbytes:
+        if not (streamer := model.streamer) or not streamer.pass_nbytes:
             raise BadOption(
                 f"Nothing is streamed, because the target fits {limit_gib:g} GiB.", "Give smaller --limits."
             )
@@ -328,11 +330,11 @@ def _round(draft: "Sequence", rows: int, reading_s: float, repeats: int) -> Roun
 
 def _grow(draft: "Sequence", rows: int) -> None:
     """Run a drafter's round over `rows` children of the root, without choosing nodes from its result."""
-    import torch
+    from engine.arrays import as_float, log_softmax, on_host, top
 
     draft.rewind(CONTEXT)
-    output = draft.consider([2] * rows, [CONTEXT] * rows, torch.eye(rows, dtype=torch.bool))
-    output.logits.float().log_softmax(-1).topk(BEAMS).indices.cpu()
+    output = draft.consider([2] * rows, [CONTEXT] * rows, np.eye(rows, dtype=np.bool_))
+    on_host(top(log_softmax(as_float(output.logits)), BEAMS)[1])
 
 
 def _read_nbytes(model: "Model") -> int:
@@ -343,7 +345,7 @@ def _read_nbytes(model: "Model") -> int:
     return sum(matrix.nbytes for part in (module.model.layers, module.lm_head) for matrix in packed_in(part))
 
 
-def _finished(work: Callable[[], None], device: "torch.device") -> Callable[[], None]:
+def _finished(work: Callable[[], None], device: "Device") -> Callable[[], None]:
     def run() -> None:
         work()
         finish(device)

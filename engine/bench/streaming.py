@@ -214,14 +214,12 @@ def _target(engine: EngineService) -> "Model":
 
 
 def _streamer(model: "Model") -> "Streamer":
-    from engine.streaming import Streamer
-
-    if not isinstance(model.mover, Streamer) or not model.mover.pass_nbytes:
+    if not model.streamer or not model.streamer.pass_nbytes:
         raise BadOption(
             "Nothing is streamed, because the whole target fits.",
             "Give a smaller --ram-limit or --vram-limit.",
         )
-    return model.mover
+    return model.streamer
 
 
 def _ignore(event: protocol.Event) -> None:

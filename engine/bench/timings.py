@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    import torch
+import numpy as np
 
-    from engine.model.interface import Model
+if TYPE_CHECKING:
+    from engine.model.interface import Device, Model
 
 CONTEXT = 128  # number of committed tokens that the rows of a measured pass attend to
 
@@ -48,13 +48,11 @@ class Pass:
 def text_pass(model: "Model", rows: int) -> Callable[[], None]:
     """Return a function that runs a pass over `rows` rows of plain text after CONTEXT tokens. Each call first
     drops the rows of the previous call."""
-    import torch
-
     from engine.model.sequence import Sequence
 
     sequence = Sequence(model, CONTEXT + rows)
     sequence.extend([1] * CONTEXT)
-    visible = torch.ones(rows, rows, dtype=torch.bool).tril()
+    visible = np.tril(np.ones((rows, rows), np.bool_))
     tokens, positions = [2] * rows, list(range(CONTEXT, CONTEXT + rows))
 
     def run() -> None:
@@ -65,11 +63,11 @@ def text_pass(model: "Model", rows: int) -> Callable[[], None]:
     return run
 
 
-def finish(device: "torch.device") -> None:
+def finish(device: "Device") -> None:
     """Wait until the device has completed all queued work."""
-    import torch
+    if device == "cuda":
+        import torch
 
-    if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 

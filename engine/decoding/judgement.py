@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
+from engine.arrays import Array, as_float, like, log_sum_exp, namespace, on_host
 from engine.tree import ROOT, TokenTree
 
 
@@ -32,7 +32,7 @@ class Judgement:
 
 
 def judge(
-    logits: Tensor, tree: TokenTree, accepted: Sequence[int], most: int, seconds: float = math.inf
+    logits: Array, tree: TokenTree, accepted: Sequence[int], most: int, seconds: float = math.inf
 ) -> Judgement:
     """Judge the accepted nodes and the `most` nodes with the best scores. The results are copied to the host
     once.
@@ -53,16 +53,17 @@ def judge(
             break
         if siblings:
             nodes += siblings
-            judged.append(_judge_row(logits[parent + 1], torch.from_numpy(tree.tokens[siblings])))
+            judged.append(_judge_row(logits[parent + 1], tree.tokens[siblings]))
     if not nodes:
         return Judgement([], [], [])
-    log_probs, ranks = torch.cat(judged, 1).cpu().tolist()
+    log_probs, ranks = on_host(namespace(logits).concat(judged, axis=1)).tolist()
     return Judgement(nodes, log_probs, [int(rank) for rank in ranks])
 
 
-def _judge_row(logits: Tensor, tokens: Tensor) -> Tensor:
+def _judge_row(logits: Array, tokens: NDArray[np.int64]) -> Array:
     """Return the log-probabilities and ranks of `tokens` as float64 [2, tokens]. logits: [vocabulary]."""
-    logits = logits.float()
-    own = logits[tokens.to(logits.device)]
-    rank = 1 + (logits > own[:, None]).sum(-1)
-    return torch.stack([(own - logits.logsumexp(-1)).double(), rank.double()])
+    xp, logits = namespace(logits), as_float(logits)
+    own = logits[like(logits, tokens)]
+    rank = 1 + xp.sum(logits > own[:, None], axis=-1)
+    log_probs = own - log_sum_exp(logits[None])[0]
+    return xp.stack([as_float(log_probs, double=True), as_float(rank, double=True)])

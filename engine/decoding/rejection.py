@@ -16,9 +16,9 @@ not it was drawn at random.
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from engine.arrays import Array, as_float, like, namespace, on_host
 from engine.drafting import Drawing
 from engine.errors import BadNumbers
 from engine.sampling import TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
@@ -26,7 +26,7 @@ from engine.tree import ROOT, TokenTree
 
 
 def reject(
-    logits: Tensor, context: Sequence[int], tree: TokenTree, drafter: Drawing, sampler: Sampler
+    logits: Array, context: Sequence[int], tree: TokenTree, drafter: Drawing, sampler: Sampler
 ) -> tuple[list[int], int]:
     """Walk the tree; return the accepted nodes from the root down, and the token after them.
 
@@ -38,23 +38,24 @@ def reject(
     while True:
         position = len(context) + len(accepted)
         row = logits[node + 1 : node + 2]
-        if not bool(torch.isfinite(row).all()):
+        if not bool(namespace(row).all(namespace(row).isfinite(row))):
             raise BadNumbers
         residual = sampler.probabilities(row, TokenHistory(context, [tree.tokens[accepted].tolist()]))
         drawn = drafter.drawn(node)
         if drawn is not None:
-            tokens = torch.from_numpy(tree.tokens[drawn.children])
-            tests = uniforms(sampler.seed, position, torch.arange(len(tokens)), TEST_STREAM)
-            kept, residual = rounds(residual, drawn.probs[None], tokens[None], tests[None])
+            tokens = like(row, tree.tokens[drawn.children])
+            tests = like(row, uniforms(sampler.seed, position, np.arange(len(tokens)), TEST_STREAM))
+            probs = like(row, on_host(drawn.probs))
+            kept, residual = rounds(residual, probs[None], tokens[None], tests[None])
             if int(kept) < len(tokens):
                 node = drawn.children[int(kept)]
                 accepted.append(node)
                 continue
-        number = uniforms(sampler.seed, position, torch.zeros(1, dtype=torch.int64), TARGET_STREAM)
-        return accepted, int(draw(residual, number))
+        number = uniforms(sampler.seed, position, np.zeros(1, np.int64), TARGET_STREAM)
+        return accepted, int(draw(residual, like(residual, number))[0, 0])
 
 
-def rounds(p: Tensor, q: Tensor, tokens: Tensor, tests: Tensor) -> tuple[Tensor, Tensor]:
+def rounds(p: Array, q: Array, tokens: Array, tests: Array) -> tuple[Array, Array]:
     """Return, for each row, the number of the round that keeps its draw, and the row of p that this round
     began with.
 
@@ -65,21 +66,21 @@ def rounds(p: Tensor, q: Tensor, tokens: Tensor, tests: Tensor) -> tuple[Tensor,
     p: [rows, vocabulary], the target's distribution; q: the draft's, one per row or one for all rows; tokens:
     int64 [rows, draws], drawn from q; tests: float64 [rows, draws], the random numbers in (0, 1) that decide.
     """
-    draws = tokens.shape[1]
-    q = q.to(p.device, torch.float64)
-    q = (q / q.sum(-1, keepdim=True)).expand_as(p)
-    tokens, tests = tokens.to(p.device), tests.to(p.device)
-    kept = torch.full((len(p),), draws, device=p.device)
+    xp, draws = namespace(p), tokens.shape[1]
+    q = as_float(q, double=True)
+    q = xp.broadcast_to(q / xp.sum(q, axis=-1, keepdims=True), p.shape)
+    kept = xp.full_like(tokens[:, 0], draws)
     for j in range(draws):
         token = tokens[:, j : j + 1]
-        passes = (tests[:, j : j + 1] * q.gather(-1, token) < p.gather(-1, token))[:, 0]
+        there = [xp.take_along_axis(probs, token, axis=-1)[:, 0] for probs in (q, p)]
+        passes = tests[:, j] * there[0] < there[1]
         undecided = kept == draws
-        kept = kept.where(~(undecided & passes), j)
+        kept = xp.where(undecided & passes, j, kept)
         rejected = undecided & ~passes
-        if not bool(rejected.any()):
+        if not bool(xp.any(rejected)):
             break
-        residual = (p - q).clamp(min=0)
-        mass = residual.sum(-1, keepdim=True)
+        residual = xp.clip(p - q, min=0)
+        mass = xp.sum(residual, axis=-1, keepdims=True)
         # Without mass, p equals q up to rounding, and stays as it is.
-        p = torch.where(rejected[:, None] & (mass > 0), residual / mass, p)
+        p = xp.where(rejected[:, None] & (mass > 0), residual / xp.where(mass > 0, mass, 1.0), p)
     return kept, p

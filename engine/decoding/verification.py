@@ -11,9 +11,10 @@ from collections.abc import Sequence as Ids
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
+from engine.arrays import Array, as_float, is_on_card, like, log_softmax, namespace, on_host, top
 from engine.decoding.judgement import Judgement, judge
 from engine.decoding.rejection import reject
 from engine.drafting import Drafter, Drawing, Feedback, Lanes, Needs
@@ -130,7 +131,9 @@ class TargetVerifier:
         hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
         feedback = feedback_of(tokens[:rows], logits, hidden, drafter.needs)
         feedback = replace(
-            feedback, lanes=output.logits[rows:].argmax(-1), path=[0, *(node + 1 for node in accepted)]
+            feedback,
+            lanes=on_host(namespace(logits).argmax(output.logits[rows:], axis=-1)),
+            path=[0, *(node + 1 for node in accepted)],
         )
         verdict = self._verdict(accepted, bonus, feedback, logits, tree)
         if self._judged:
@@ -147,7 +150,7 @@ class TargetVerifier:
         accepted: list[int],
         bonus: int,
         feedback: Feedback,
-        logits: Tensor,
+        logits: Array,
         tree: TokenTree | None = None,
     ) -> Verdict:
         if self._log_probs is None:
@@ -161,14 +164,14 @@ class Choices:
     """The tokens that the target chooses, one at each node. On a graphics card, those of all nodes are
     computed at once, with one copy to the host; on a CPU, only those of the nodes that the walk visits."""
 
-    def __init__(self, sampler: Sampler, logits: Tensor, context: Ids[int], tree: TokenTree) -> None:
+    def __init__(self, sampler: Sampler, logits: Array, context: Ids[int], tree: TokenTree) -> None:
         """logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root."""
         self._sampler = sampler
         self._logits = logits
         self._context = context
         self._tree = tree
         nodes = [ROOT, *range(len(tree))]
-        self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if logits.is_cuda else {}
+        self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if is_on_card(logits) else {}
 
     def __call__(self, node: int) -> int:
         """Return the token chosen at `node`. Raises BadNumbers if the logits there are not finite."""
@@ -182,12 +185,12 @@ class Choices:
         return token
 
     def _choose(self, nodes: list[int], **how: int) -> list[int]:
-        tree, device = self._tree, self._logits.device
+        tree = self._tree
         paths = [tree.path(node) for node in nodes] if self._sampler.looks_back else [[] for _ in nodes]
         history = TokenHistory(self._context, [tree.tokens[path].tolist() for path in paths])
-        depths = torch.tensor([0 if node == ROOT else int(tree.depths[node]) for node in nodes])
-        positions = (len(self._context) + depths).to(device)
-        rows = self._logits[torch.tensor(nodes, device=device) + 1]
+        depths = [0 if node == ROOT else int(tree.depths[node]) for node in nodes]
+        positions = [len(self._context) + depth for depth in depths]
+        rows = self._logits[like(self._logits, np.array(nodes) + 1)]
         chosen: list[int] = self._sampler.choose(rows, positions, history, **how).tolist()
         return chosen
 
@@ -207,35 +210,36 @@ def accept(choice: Callable[[int], int], tree: TokenTree) -> tuple[list[int], in
         node = child
 
 
-def visible(tree: TokenTree, lanes: Lanes) -> Tensor:
+def visible(tree: TokenTree, lanes: Lanes) -> NDArray[np.bool_]:
     """Return which row sees which in a pass over root, tree and lanes, bool [rows, rows]."""
     rows = 1 + len(tree)
-    mask = torch.zeros(rows + len(lanes), rows + len(lanes), dtype=torch.bool)
-    mask[:rows, :rows] = torch.from_numpy(tree.rows_mask())
+    mask = np.zeros((rows + len(lanes),) * 2, np.bool_)
+    mask[:rows, :rows] = tree.rows_mask()
     mask[rows:, rows:] = lanes.visible
     mask[:, 0] = True
     return mask
 
 
-def feedback_of(tokens: Ids[int], logits: Tensor, hidden: dict[int, Tensor], needs: Needs) -> Feedback:
+def feedback_of(tokens: Ids[int], logits: Array, hidden: dict[int, Array], needs: Needs) -> Feedback:
     """Select the results that the drafter needs. logits: [rows, vocabulary] at the rows of `tokens`."""
     tokens_there, log_probs = best_tokens(logits, needs.top_tokens)
     return Feedback(
-        torch.tensor(tokens, dtype=torch.int64),
-        tokens_there,
-        log_probs,
+        np.array(tokens, np.int64),
+        on_host(tokens_there),
+        on_host(log_probs),
         hidden,
-        torch.empty(0, dtype=torch.int64),
+        np.empty(0, np.int64),
     )
 
 
-def log_probs_of(logits: Tensor, tokens: Ids[int], count: int) -> list[LogProbs]:
+def log_probs_of(logits: Array, tokens: Ids[int], count: int) -> list[LogProbs]:
     """Return the log-probabilities to report at each row. logits: [rows, vocabulary]; tokens: the token
     chosen at each row; count: number of best tokens to report beside the chosen one."""
-    log_probs = logits.float().log_softmax(-1)
-    chosen = log_probs.gather(-1, torch.tensor(tokens, device=logits.device)[:, None])[:, 0].tolist()
-    best = log_probs.topk(min(count, logits.shape[-1]))
-    tops = zip(best.indices.tolist(), best.values.tolist(), strict=True)
+    log_probs = log_softmax(as_float(logits))
+    own = like(logits, tokens)[:, None]
+    chosen = on_host(namespace(logits).take_along_axis(log_probs, own, axis=-1))[:, 0].tolist()
+    values, best = top(log_probs, min(count, logits.shape[-1]))
+    tops = zip(on_host(best).tolist(), on_host(values).tolist(), strict=True)
     return [
         LogProbs(value, list(zip(ids, values, strict=True)))
         for value, (ids, values) in zip(chosen, tops, strict=True)

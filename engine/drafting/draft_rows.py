@@ -8,9 +8,9 @@ path are kept, so they are never recomputed.
 from collections.abc import Sequence as Ids
 from typing import Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from engine.arrays import Array
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
 from engine.tree import ROOT
@@ -32,7 +32,7 @@ class DraftRows:
         self.sequence = sequence
         self.context: list[int] = []
         self._slots: dict[int, int] = {}  # expanded node -> its row in the draft cache's tail
-        self._visible = torch.empty(0, 0, dtype=torch.bool)  # [tail, tail] ancestor mask of these rows
+        self._visible = np.empty((0, 0), np.bool_)  # [tail, tail] ancestor mask of these rows
 
     def begin(self, context: Ids[int], progress: Progress) -> None:
         self.context = list(context)
@@ -45,7 +45,7 @@ class DraftRows:
     def plant(self) -> None:
         """Forget the nodes of the last tree."""
         self._slots = {}
-        self._visible = torch.empty(0, 0, dtype=torch.bool)
+        self._visible = np.empty((0, 0), np.bool_)
 
     @property
     def free_rows(self) -> int:
@@ -54,14 +54,14 @@ class DraftRows:
         cache = self.sequence.cache
         return cache.capacity - cache.length - cache.tail
 
-    def run(self, nodes: list[int], tree: Nodes, progress: Progress) -> Tensor:
+    def run(self, nodes: list[int], tree: Nodes, progress: Progress) -> Array:
         """Run nodes; return their logits [nodes, vocabulary]. The first nodes of a tree are [ROOT]; later,
         the parents of all nodes must have been run."""
         if nodes == [ROOT]:
             # This pass also covers accepted nodes that were never expanded.
             return self.sequence.extend(self.context[len(self.sequence.ids) :], progress)[None]
         before, after = len(self._slots), len(self._slots) + len(nodes)
-        visible = torch.zeros(after, after, dtype=torch.bool)
+        visible = np.zeros((after, after), np.bool_)
         visible[:before, :before] = self._visible
         slots = dict(zip(nodes, range(before, after), strict=True))
         for node, row in slots.items():

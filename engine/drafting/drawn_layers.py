@@ -13,9 +13,9 @@ from abc import abstractmethod
 from collections.abc import Sequence as Ids
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
+from engine.arrays import Array, as_float, like, log_softmax, namespace, on_host, top
 from engine.drafting.draft_rows import DraftRows
 from engine.drafting.protocol import Drawing, Drawn, Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
@@ -95,34 +95,34 @@ class LayerDrafter(Drawing):
         self._children: Children = {}
         self._drawn: dict[int, Drawn] = {}
 
-    def _expand(self, logits: Tensor, draws: int) -> None:
+    def _expand(self, logits: Array, draws: int) -> None:
         """Draw children for the nodes of the deepest layer. logits: [nodes, vocabulary] at these nodes."""
         history = TokenHistory(self._rows.context, [self._paths[node] for node in self._layer])
         # The distribution kept for the test must be exactly the one drawn from.
-        probs = self._sampler.probabilities(logits, history).float()
+        probs = as_float(self._sampler.probabilities(logits, history))
         if self._sampler.temperature == 0:
-            best = self._sampler.penalised(logits, history)
-            tokens = best.topk(min(draws, self.vocabulary)).indices
+            _, tokens = top(self._sampler.penalised(logits, history), min(draws, self.vocabulary))
         else:
-            tokens = draw(probs, self._uniforms(draws))
-        log_probs = logits.float().log_softmax(-1).gather(-1, tokens)
+            tokens = draw(probs, like(probs, self._uniforms(draws)))
+        log_probs = namespace(logits).take_along_axis(log_softmax(as_float(logits)), tokens, axis=-1)
 
         first = len(self.tokens)
         for parent, row, values, q in zip(
-            self._layer, tokens.tolist(), log_probs.tolist(), probs, strict=True
+            self._layer, on_host(tokens).tolist(), on_host(log_probs).tolist(), probs, strict=True
         ):
             children = [self._child(parent, *child) for child in zip(row, values, strict=True)]
             self._drawn[parent] = Drawn(children, q)
         self._layer = list(range(first, len(self.tokens)))
         self._grown += 1
 
-    def _uniforms(self, draws: int) -> Tensor:
+    def _uniforms(self, draws: int) -> NDArray[np.float64]:
         """Return the random numbers of the next layer. Its nodes share them: only one node can be on the
         accepted path, and which one is decided earlier. The numbers also depend on the depth: the next
         iteration, whose limits may depend on this tree, must use other numbers for the same position."""
         position = len(self._rows.context) + self._grown
-        numbers = self._grown * MAX_DRAWS + torch.arange(draws)
-        return uniforms(self._sampler.seed, position, numbers, DRAFT_STREAM)
+        numbers = self._grown * MAX_DRAWS + np.arange(draws)
+        found: NDArray[np.float64] = uniforms(self._sampler.seed, position, numbers, DRAFT_STREAM)
+        return found
 
     def _child(self, parent: int, token: int, log_prob: float) -> int:
         node = self._children.setdefault((parent, token), len(self.tokens))

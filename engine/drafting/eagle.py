@@ -7,9 +7,9 @@ state is the head's own guess; once the target has run, rows are recomputed with
 
 from collections.abc import Sequence as Ids
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from engine.arrays import Array, namespace
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.heads import AnyEagleHead
@@ -35,12 +35,14 @@ class EagleDrafter(Drafter):
         self._head = head
         self._cache = head.new_cache()
         self._context: list[int] = []  # committed tokens, ending with the root
-        self._fused = head.no_states  # [tokens, width] the target's states at tokens not yet in the cache
+        self._fused: Array = (
+            head.no_states
+        )  # [tokens, width] the target's states at tokens not yet in the cache
         self._beams = 0
         self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
         self._rows: dict[int, int] = {}  # ROOT and expanded nodes -> their rows in the next two tensors
-        self._guessed = self._fused  # [1 + tail, width] states guessed by the head
-        self._visible = torch.empty(1, 0, dtype=torch.bool)  # [1 + tail, tail] ancestors in the cache's tail
+        self._guessed: Array = self._fused  # [1 + tail, width] states guessed by the head
+        self._visible = np.empty((1, 0), np.bool_)  # [1 + tail, tail] ancestors in the cache's tail
 
     def covers(self, context: Ids[int]) -> int:
         common = common_prefix(self._context, context)
@@ -54,7 +56,7 @@ class EagleDrafter(Drafter):
     def observe_prefill(self, feedback: Feedback) -> None:
         fused = self._head.fuse(feedback.hidden)
         first = len(self._context) - 1 - len(fused)
-        self._fused = torch.cat([self._fused, fused[self._known - first :]])
+        self._fused = _joined(self._fused, fused[self._known - first :])
 
     def plant(self, limits: TreeLimits) -> None:
         self._beams = limits.beams
@@ -68,7 +70,7 @@ class EagleDrafter(Drafter):
             progress(0, 1)
             states = self._run_root() if nodes == [ROOT] else self._run(nodes)
             tokens, log_probs = self._head.best(states, BRANCH)
-            self._grower.expand(nodes, tokens.cpu().numpy(), log_probs.cpu().numpy())
+            self._grower.expand(nodes, tokens, log_probs)
         return bool(self._grower.frontier(self._free_beams()))
 
     def snapshot(self, budget: int) -> TokenTree:
@@ -77,7 +79,7 @@ class EagleDrafter(Drafter):
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         rows = feedback.path[: len(tokens)]
         fused = self._head.fuse({layer: states[rows] for layer, states in feedback.hidden.items()})
-        self._fused = torch.cat([self._fused, fused])
+        self._fused = _joined(self._fused, fused)
         self._cache.keep([])  # the tree's rows were computed from guesses
         self._context.extend(tokens)
 
@@ -96,7 +98,7 @@ class EagleDrafter(Drafter):
         """Return how many nodes the next round may expand at most: each takes a slot in the cache."""
         return min(self._beams, self._cache.capacity - self._cache.length - self._cache.tail)
 
-    def _run_root(self) -> Tensor:
+    def _run_root(self) -> Array:
         """Commit a row for each token up to the root; return the state [1, width] guessed at the root."""
         start = self._cache.length
         states = self._head.forward(Rows.text(self._context[start + 1 :], start), self._fused, self._cache)
@@ -104,20 +106,25 @@ class EagleDrafter(Drafter):
         self._fused = self._fused[:0]
         self._rows = {ROOT: 0}
         self._guessed = states[-1:]
-        self._visible = torch.empty(1, 0, dtype=torch.bool)
+        self._visible = np.empty((1, 0), np.bool_)
         return self._guessed
 
-    def _run(self, nodes: list[int]) -> Tensor:
+    def _run(self, nodes: list[int]) -> Array:
         """Return the states [nodes, width] guessed at nodes whose parents have been run."""
         parents = [self._rows[self._grower.parents[node]] for node in nodes]
-        visible = torch.cat([self._visible[parents], torch.eye(len(nodes), dtype=torch.bool)], dim=1)
+        visible = np.hstack([self._visible[parents], np.eye(len(nodes), dtype=np.bool_)])
         rows = Rows(
-            torch.tensor([self._grower.tokens[node] for node in nodes]),
-            torch.tensor([len(self._context) - 2 + self._grower.depths[node] for node in nodes]),
+            np.array([self._grower.tokens[node] for node in nodes]),
+            np.array([len(self._context) - 2 + self._grower.depths[node] for node in nodes]),
             visible,
         )
         states = self._head.forward(rows, self._guessed[parents], self._cache)
         self._rows |= {node: row for row, node in enumerate(nodes, start=len(self._guessed))}
-        self._guessed = torch.cat([self._guessed, states])
-        self._visible = torch.cat([torch.nn.functional.pad(self._visible, (0, len(nodes))), visible])
+        self._guessed = _joined(self._guessed, states)
+        self._visible = np.vstack([np.pad(self._visible, ((0, 0), (0, len(nodes)))), visible])
         return states
+
+
+def _joined(first: Array, second: Array) -> Array:
+    """Return the rows of both, one after the other."""
+    return namespace(second).concat([first, second], axis=0)

@@ -18,7 +18,6 @@ from collections.abc import Iterator
 from collections.abc import Sequence as Ids
 
 import numpy as np
-import torch
 
 from engine.drafting.lookup import Continuations, LookupDrafter
 from engine.drafting.protocol import Feedback, Lanes, TreeLimits
@@ -93,9 +92,7 @@ class LookaheadWindow:
         lane, step = np.divmod(np.arange(1, len(tokens) + 1), NGRAM - 1)
         past = (step == 0) & (lane < lane[:, None])
         visible = past | (lane == lane[:, None]) & (step <= step[:, None])
-        return Lanes(
-            torch.tensor(tokens, dtype=torch.int64), torch.from_numpy(lane + step), torch.from_numpy(visible)
-        )
+        return Lanes(np.array(tokens, np.int64), lane + step, visible)
 
     def slide(self, next_tokens: Ids[int], committed: int) -> list[Ngram]:
         """Move the lanes with the root and return the n-grams that are now complete.

@@ -7,9 +7,9 @@ uses a fixed tree shape; this drafter grows best-first by the product of the hea
 from collections.abc import Sequence as Ids
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.heads import MedusaHeads
@@ -29,7 +29,7 @@ class MedusaDrafter(Drafter):
         (self._layer,) = heads.hidden_layers
         self.needs = Needs(hidden_layers=heads.hidden_layers)
         self._beams = 0
-        self._state = torch.empty(0)  # the target's state at the token before the root
+        self._state: Array = None  # [width] the target's state at the token before the root
         self._guesses: tuple[NDArray[np.int64], NDArray[np.float32]] | None = None  # [heads, branch] each
         self._grower = BestFirst(0, 0, DECAY, SOURCE_HEADS)
 
@@ -49,8 +49,7 @@ class MedusaDrafter(Drafter):
                 return False
             if self._guesses is None:
                 progress(0, 1)
-                tokens, log_probs = self._heads.best(self._state, BRANCH)
-                self._guesses = tokens.cpu().numpy(), log_probs.cpu().numpy()
+                self._guesses = self._heads.best(self._state, BRANCH)
             depths = [0 if node == ROOT else self._grower.depths[node] for node in nodes]
             self._grower.expand(nodes, self._guesses[0][depths], self._guesses[1][depths])
         return bool(self._grower.frontier(min(1, self._beams)))

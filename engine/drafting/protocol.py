@@ -5,9 +5,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.model.interface import Progress
 from engine.sampling import Sampler
 from engine.tree import TokenTree
@@ -48,17 +49,17 @@ class Lanes:
     visible: bool [rows, rows]
     """
 
-    tokens: Tensor
-    depths: Tensor
-    visible: Tensor
+    tokens: NDArray[np.int64]
+    depths: NDArray[np.int64]
+    visible: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     @staticmethod
     def none() -> "Lanes":
-        nothing = torch.empty(0, dtype=torch.int64)
-        return Lanes(nothing, nothing, torch.empty(0, 0, dtype=torch.bool))
+        nothing = np.empty(0, np.int64)
+        return Lanes(nothing, nothing, np.empty((0, 0), np.bool_))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,18 +69,18 @@ class Feedback:
     tokens:     int64 [rows]       the row's own token
     top_tokens: int64 [rows, k]    the target's best next tokens there, best first
     top_log_probs: float32 [rows, k]  their log-probabilities
-    hidden:     layer -> [rows, width]
+    hidden:     layer -> [rows, width], arrays of the target
     lanes:      int64 [lane rows]  the target's best next token at each row of the `Lanes`; may be empty
     path:       the rows of the root and of the accepted nodes, from the root down
 
     For the prompt, `hidden` covers every row that the target ran; the other fields cover only the last row.
     """
 
-    tokens: Tensor
-    top_tokens: Tensor
-    top_log_probs: Tensor
-    hidden: dict[int, Tensor]
-    lanes: Tensor
+    tokens: NDArray[np.int64]
+    top_tokens: NDArray[np.int64]
+    top_log_probs: NDArray[np.float32]
+    hidden: dict[int, Array]
+    lanes: NDArray[np.int64]
     path: Sequence[int] = (0,)
 
 
@@ -147,7 +148,7 @@ class Drawn:
     """
 
     children: list[int]
-    probs: Tensor
+    probs: Array
 
 
 class Drawing(Drafter):

@@ -70,6 +70,5 @@ class RecyclingDrafter(Drafter):
         self._root = tokens[-1]
 
     def _learn(self, feedback: Feedback) -> None:
-        rows = feedback.tokens.cpu().numpy()
-        self._tokens[rows] = feedback.top_tokens.cpu().numpy()
-        self._log_probs[rows] = feedback.top_log_probs.cpu().numpy()
+        self._tokens[feedback.tokens] = feedback.top_tokens
+        self._log_probs[feedback.tokens] = feedback.top_log_probs

@@ -19,10 +19,9 @@ are ranked by coupled chances, 76 and 87 times. Tokens per pass at T 0.6, 0.8 an
 import math
 from collections.abc import Sequence as Ids
 
-import torch
-from torch import Tensor
-from torch.nn.functional import logsigmoid
+import numpy as np
 
+from engine.arrays import Array, as_float, like, log_softmax, log_sum_exp, namespace, on_host, top
 from engine.drafting.best_first import BestFirst
 from engine.drafting.draft_rows import DraftRows
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
@@ -84,31 +83,32 @@ class SpecExecDrafter(Drafter):
             if not nodes:
                 return False
             logits = self._rows.run(nodes, self._grower, progress)[:, : self.vocabulary]
-            columns = self._children(logits.float(), nodes)
-            tokens, log_probs, log_chances = (column.cpu().numpy() for column in columns)
+            columns = self._children(as_float(logits), nodes)
+            tokens, log_probs, log_chances = (on_host(column) for column in columns)
             self._grower.expand(nodes, tokens, log_probs, log_chances)
         return bool(self._grower.frontier(self._free_beams()))
 
-    def _children(self, logits: Tensor, nodes: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+    def _children(self, logits: Array, nodes: list[int]) -> tuple[Array, Array, Array]:
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
         target chooses the child; each [nodes, branch]. logits: [nodes, vocabulary]."""
         sampler = self._sampler
         if not self._coupled or (sampler.temperature == 0 and not sampler.alters):
             tokens, values = best_tokens(logits, self._branch)
             return tokens, values, values / self._sharpening
-        log_q = logits.log_softmax(-1)
+        xp = namespace(logits)
+        log_q = log_softmax(logits)
         paths = [self._grower.path(node) if sampler.looks_back else [] for node in nodes]
-        log_p = sampler.penalised(logits, TokenHistory(self._rows.context, paths)).log_softmax(-1)
-        values, tokens = log_p.topk(min(CANDIDATES, self.vocabulary))
+        log_p = log_softmax(sampler.penalised(logits, TokenHistory(self._rows.context, paths)))
+        values, tokens = top(log_p, min(CANDIDATES, self.vocabulary))
         if sampler.temperature > 0:
             depths = [0 if node == ROOT else self._grower.depths[node] for node in nodes]
-            positions = len(self._rows.context) + torch.tensor(depths, device=logits.device)
-            noise = gumbel_noise(sampler.seed, positions[:, None], tokens).float()
+            positions = like(tokens, len(self._rows.context) + np.array(depths))
+            noise = as_float(gumbel_noise(sampler.seed, positions[:, None], tokens))
             values = values + sampler.temperature * noise + log_passes(sampler, values, log_p)
-            values = values.log_softmax(-1)
-        best = (values / self._sharpening).topk(min(self._branch, self.vocabulary))
-        tokens = tokens.gather(-1, best.indices)
-        return tokens, log_q.gather(-1, tokens), best.values
+            values = log_softmax(values)
+        chances, places = top(values / self._sharpening, min(self._branch, self.vocabulary))
+        tokens = xp.take_along_axis(tokens, places, axis=-1)
+        return tokens, xp.take_along_axis(log_q, tokens, axis=-1), chances
 
     def _free_beams(self) -> int:
         """Return how many nodes the next round may expand at most."""
@@ -124,21 +124,26 @@ class SpecExecDrafter(Drafter):
         self._rows.rewind(length)
 
 
-def log_passes(sampler: Sampler, values: Tensor, log_p: Tensor) -> Tensor:
+def log_passes(sampler: Sampler, values: Array, log_p: Array) -> Array:
     """Return an estimate of the log of the chance that each token passes the target's filters, [nodes,
     candidates].
 
     log_p: [nodes, vocabulary], the draft's penalised log-probabilities. values: [nodes, candidates], those of
     the best tokens, best first.
     """
-    temperature = sampler.temperature
-    passes = torch.zeros_like(values)
+    xp, temperature = namespace(values), sampler.temperature
+    passes = xp.zeros_like(values)
     if sampler.top_k:
-        passes[:, sampler.top_k :] = -torch.inf
+        passes[:, sampler.top_k :] = -math.inf
     if sampler.top_p < 1:
-        probs = (values / temperature - (log_p / temperature).logsumexp(-1, keepdim=True)).exp()
-        before = probs.cumsum(-1) - probs
-        passes += logsigmoid((sampler.top_p - before) / NUCLEUS_ERROR)
+        probs = xp.exp(values / temperature - log_sum_exp(log_p / temperature))
+        before = xp.cumulative_sum(probs, axis=-1) - probs
+        passes += _log_sigmoid((sampler.top_p - before) / NUCLEUS_ERROR)
     if sampler.min_p > 0:
-        passes += logsigmoid(values - values[:, :1] - temperature * math.log(sampler.min_p))
+        passes += _log_sigmoid(values - values[:, :1] - temperature * math.log(sampler.min_p))
     return passes
+
+
+def _log_sigmoid(x: Array) -> Array:
+    xp = namespace(x)
+    return -xp.logaddexp(-x, xp.zeros_like(x))

@@ -6,8 +6,7 @@ A head proposes, so rounding its weights changes how often a guess is right, nev
 from collections.abc import Mapping
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
@@ -16,12 +15,13 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
-from engine.heads.eagle import built_from, check_fit, config_of, levels, target_ids
+from engine.compiled.program import MOST_ROWS, DecoderShape, Floats, Layer
+from engine.heads.eagle import built_from, check_fit, config_of, known_tokens, levels, target_ids
 from engine.heads.files import HeadsFile
-from engine.model.compiled import CACHE_DTYPE, CompiledModel, RotaryTable, seen_slots
-from engine.model.kv_cache import KVCache, head_dim
+from engine.model.compiled import CompiledModel, RotaryTable, seen_slots
+from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rows import Rows
+from engine.model.tensor_cache import head_dim
 from engine.sampling import best_tokens
 
 _SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
@@ -47,7 +47,7 @@ def covers(file: HeadsFile, target: CompiledModel) -> bool:
     config = config_of(file)
     if file.tensors.keys() - {"d2t", "t2d", _SHARED} != {*_MATRICES.values(), *_NORMS.values()}:
         return False
-    if config.hidden_size != target.config.hidden_size or config.hidden_act != "silu":
+    if config.hidden_size != target.width or config.hidden_act != "silu":
         return False
     shapes = _shapes(config)
     if any(tuple(file.tensors[name].shape) != shapes[key] for key, name in _MATRICES.items()):
@@ -86,7 +86,7 @@ class CompiledEagleHead:
         with built_from(file):
             self._rotary = RotaryTable(LlamaRotaryEmbedding(config), [None])
         kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
-        shape = DecoderShape(
+        self._shape = shape = DecoderShape(
             *(config.hidden_size, config.intermediate_size, config.num_attention_heads, kv_heads),
             *(head_dim(config), config.rms_norm_eps, head_dim(config) ** -0.5, self._rotary.pairs),
         )
@@ -99,46 +99,43 @@ class CompiledEagleHead:
         self._target = target
         self._ids = target_ids(config, file.tensors.get("d2t"))
         self._context = context
-        self._bound: KVCache | None = None
+        self._bound: HostCache | None = None
         self.hidden_layers = levels(file, target.layers)
-        self.no_states = torch.empty(0, config.hidden_size)
+        self.no_states = np.empty((0, config.hidden_size), np.float32)
         self.parameters = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices.values())
         self.parameters += sum(norm.size for norm in norms.values())
         self.nbytes = sum(matrix.nbytes for matrix in matrices.values())
         self.nbytes += sum(norm.nbytes for norm in norms.values())
-        self.nbytes += context * 2 * shape.kv_heads * shape.head_width * CACHE_DTYPE.itemsize
+        self.nbytes += self.new_cache().nbytes
 
-    def new_cache(self) -> KVCache:
-        kv_heads: int = self._config.num_key_value_heads  # type: ignore[assignment]
-        cpu = torch.device("cpu")
-        return KVCache(1, kv_heads, head_dim(self._config), self._context, CACHE_DTYPE, cpu)
+    def new_cache(self) -> HostCache:
+        return HostCache(1, self._shape.kv_heads, self._shape.head_width, self._context)
 
-    def fuse(self, hidden: Mapping[int, Tensor]) -> Tensor:
-        states = np.concatenate([hidden[layer].numpy() for layer in self.hidden_layers], axis=1)
-        return torch.from_numpy(self._eagle.fuse(states))
+    def fuse(self, hidden: Mapping[int, Floats]) -> Floats:
+        return self._eagle.fuse(np.concatenate([hidden[layer] for layer in self.hidden_layers], axis=1))
 
-    def forward(self, rows: Rows, states: Tensor, cache: KVCache) -> Tensor:
+    def forward(self, rows: Rows, states: Floats, cache: KVCache) -> Floats:
+        assert isinstance(cache, HostCache)
         count = len(rows)
         cache.reserve(count)
         if self._bound is not cache:
             self._eagle.bind(cache.address, cache.capacity + 1)
             self._bound = cache
-        tokens, positions, given = rows.tokens.numpy(), rows.positions.numpy(), states.numpy()
+        tokens, positions = rows.tokens, rows.positions
         tail = positions[:0]
         if rows.visible is not None and cache.tail:  # only their order matters: ancestors come first
             tail = np.full(cache.tail, positions.min() - 1)
-        seen = seen_slots(rows, positions, tail, cache)
+        seen = seen_slots(rows, tail, cache)
         guessed = []
         for start in range(0, count, MOST_ROWS):
             stop = min(start + MOST_ROWS, count)
             self._target.embed_into(tokens[start:stop], self._eagle.embeddings[: stop - start])
-            self._eagle.states[: stop - start] = given[start:stop]
+            self._eagle.states[: stop - start] = states[start:stop]
             rotary = self._rotary.at(positions[start:stop])
             guessed.append(self._eagle.guess(stop - start, seen.piece(start, stop), rotary))
         cache.extend_tail(count)
-        return torch.from_numpy(guessed[0] if len(guessed) == 1 else np.concatenate(guessed))
+        return guessed[0] if len(guessed) == 1 else np.concatenate(guessed)
 
-    def best(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
-        rows, log_probs = best_tokens(torch.from_numpy(self._eagle.logits(states.numpy())), count)
-        tokens = self._ids[rows]
-        return tokens, log_probs.masked_fill(tokens >= self._target.vocabulary, -torch.inf)
+    def best(self, states: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
+        rows, log_probs = best_tokens(self._eagle.logits(states), count)
+        return known_tokens(self._ids[rows], log_probs, self._target.vocabulary)

@@ -11,20 +11,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
+from engine.arrays import Array, on_host
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.eagle_layers import Eagle, Eagle3
 from engine.heads.files import HeadsFile, Unread, fill
+from engine.heads.tensor_target import TensorTarget
 from engine.model.forward import ATTENTION
 from engine.model.interface import Model
-from engine.model.kv_cache import KVCache, head_dim, row_nbytes
-from engine.model.rows import Rows, Visibility
+from engine.model.kv_cache import KVCache
+from engine.model.rows import Rows
+from engine.model.tensor_cache import TensorCache, head_dim, row_nbytes
+from engine.model.visibility import TensorRows, Visibility
 from engine.sampling import best_tokens
 
 OTHER = "Choose heads made for this target, or run without them (--draft none)."
@@ -43,43 +49,45 @@ class EagleHead:
         """Raises BadCheckpoint or VocabularyMismatch if the head does not fit the target."""
         config = config_of(file)
         check_fit(file, config, target)
+        self._target = of = TensorTarget(target)
         weights = dict(file.tensors)
         d2t, _ = weights.pop("d2t", None), weights.pop("t2d", None)
-        if config.hidden_size == target.config.hidden_size:
+        if config.hidden_size == target.width:
             weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
         with built_from(file), torch.device("meta"):
             three = file.kind == "eagle3"
-            self._module: Any = Eagle3(config, target.config.hidden_size) if three else Eagle(config)
+            self._module: Any = Eagle3(config, target.width) if three else Eagle(config)
         _choose_biases(self._module, weights)
-        fill(self._module, replace(file, tensors=weights), target.dtype, target.device)
-        self._embed: Any = getattr(self._module, "embed_tokens", target.embed)
-        self._target_head = None if three else target.output_head()
-        self._ids = target_ids(config, d2t).to(target.device) if three else None
+        fill(self._module, replace(file, tensors=weights), of.dtype, of.device)
+        self._embed: Any = getattr(self._module, "embed_tokens", of.embed)
+        if not three:
+            of.keep_head()
+        self._ids = target_ids(config, d2t) if three else None
         self._vocabulary = target.vocabulary
         with built_from(file):
             self._rotary = LlamaRotaryEmbedding(config).to(target.device)
         self.layers = config.num_hidden_layers
         self.hidden_layers = levels(file, target.layers) if three else (target.layers,)
-        self.no_states = torch.empty(0, config.hidden_size, dtype=target.dtype, device=target.device)
+        self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
         self.parameters = sum(weight.numel() for weight in self._module.parameters())
-        self.nbytes = self.parameters * target.dtype.itemsize + context * row_nbytes(config, target.dtype)
-        self.nbytes += self._target_head.nbytes if self._target_head else 0
+        self.nbytes = self.parameters * of.dtype.itemsize + context * row_nbytes(config, of.dtype) + of.nbytes
         self._config = config
         self._kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
         self._context = context
 
-    def new_cache(self) -> KVCache:
+    def new_cache(self) -> TensorCache:
         """Return a cache for one text of up to `context` tokens."""
         like = self.no_states
-        return KVCache(
+        return TensorCache(
             self.layers, self._kv_heads, head_dim(self._config), self._context, like.dtype, like.device
         )
 
     @torch.inference_mode()
-    def fuse(self, hidden: Mapping[int, Tensor]) -> Tensor:
+    def fuse(self, hidden: Mapping[int, Array]) -> Tensor:
         """Return the states [rows, width] with which `forward` starts. hidden: the target's states,
         layer -> [rows, width]."""
-        states: Tensor = self._module.fuse(torch.cat([hidden[layer] for layer in self.hidden_layers], dim=-1))
+        levels = [self._target.tensor(hidden[layer]) for layer in self.hidden_layers]
+        states: Tensor = self._module.fuse(torch.cat(levels, dim=-1))
         return states
 
     @torch.inference_mode()
@@ -91,27 +99,28 @@ class EagleHead:
         """
         cache.reserve(len(rows))
         last = int(rows.positions.max())
-        rows = rows.to(states.device)
+        tensors = TensorRows.of(rows, self._target.device)
         guessed: Tensor = self._module(
-            self._embed(rows.tokens)[None],
+            self._embed(tensors.tokens)[None],
             states[None],
-            attention_mask=Visibility(rows, last, cache.length, rows.positions[:0]),
-            position_embeddings=self._rotary(states, rows.positions[None]),
+            attention_mask=Visibility(tensors, last, cache.length, tensors.positions[:0]),
+            position_embeddings=self._rotary(states, tensors.positions[None]),
             past_key_values=cache,
         )
         cache.extend_tail(len(rows))
         return guessed[0]
 
     @torch.inference_mode()
-    def best(self, states: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    def best(self, states: Tensor, count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the `count` most likely tokens after each of the guessed states [rows, width]: ids and
         log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf."""
-        if self._ids is None:
-            assert self._target_head is not None
-            return best_tokens(self._target_head(states), count)
-        rows, log_probs = best_tokens(self._module.logits(states), count)
-        tokens = self._ids[rows]
-        return tokens, log_probs.masked_fill(tokens >= self._vocabulary, -torch.inf)
+        logits = self._target.logits(states) if self._ids is None else self._module.logits(states)
+        rows, log_probs = (on_host(part) for part in best_tokens(logits, count))
+        return (
+            (rows, log_probs)
+            if self._ids is None
+            else known_tokens(self._ids[rows], log_probs, self._vocabulary)
+        )
 
 
 def config_of(file: HeadsFile) -> LlamaConfig:
@@ -162,7 +171,7 @@ def check_fit(file: HeadsFile, config: LlamaConfig, target: Model) -> None:
         raise VocabularyMismatch(
             f"The heads have {config.vocab_size:,} tokens, the target has {target.vocabulary:,}.", OTHER
         )
-    width, reads = target.config.hidden_size, config.hidden_size
+    width, reads = target.width, config.hidden_size
     if file.kind == "eagle3":
         reads = getattr(config, "target_hidden_size", None) or reads
     if reads != width:
@@ -190,13 +199,20 @@ def levels(file: HeadsFile, layers: int) -> tuple[int, ...]:
     return tuple(sorted(chosen))
 
 
-def target_ids(config: LlamaConfig, d2t: Unread | None) -> Tensor:
+def known_tokens(
+    tokens: NDArray[np.int64], log_probs: NDArray[np.float32], vocabulary: int
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Return both with a log-probability of -inf for ids that are not tokens of the target."""
+    return tokens, np.where(tokens < vocabulary, log_probs, np.float32(-np.inf))
+
+
+def target_ids(config: LlamaConfig, d2t: Unread | None) -> NDArray[np.int64]:
     """Return the target's id for every token of the head, int64 [draft_vocab_size]. d2t: the differences
     between these ids and the head's own; without it, the ids are equal."""
-    ids = torch.arange(config.draft_vocab_size)
+    ids: NDArray[np.int64] = np.arange(config.draft_vocab_size)
     if d2t is not None:
-        shifts = d2t.read()
-        ids = ids + shifts if shifts.shape == ids.shape and not shifts.is_floating_point() else ids[:0]
+        shifts = d2t.read().numpy()
+        ids = ids + shifts if shifts.shape == ids.shape and shifts.dtype.kind == "i" else ids[:0]
     elif len(ids) != config.vocab_size:
         ids = ids[:0]
     if (

@@ -99,7 +99,7 @@ def save_heads(folder: Path, kind: Kind, config: Mapping[str, Any], tensors: Map
     save_file(contiguous, folder / file, metadata={"format": "pt"})
 
 
-def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device) -> None:
+def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device | str) -> None:
     """Fill `module`, which is on the meta device, with the weights from `file` that have the same names.
 
     Raises BadCheckpoint if a tensor is missing, is superfluous or has a different shape.

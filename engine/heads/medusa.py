@@ -5,12 +5,16 @@ target's, that computes logits. From the state at a token it guesses the token k
 the target's own head guesses the next token (section 2.1.1).
 """
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from engine.arrays import Array, on_host
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.files import HeadsFile, fill
+from engine.heads.tensor_target import TensorTarget
 from engine.model.interface import Model
 from engine.sampling import best_tokens
 
@@ -46,7 +50,8 @@ class MedusaHeads:
                 "tensors.",
                 DAMAGED,
             )
-        width: int = target.config.hidden_size
+        self._target = of = TensorTarget(target)
+        width = target.width
         logits = file.tensors.get(f"0.{blocks}.weight")  # newer files rely on the target's output head
         rows = logits.shape[0] if logits and logits.shape else target.vocabulary
         if rows < target.vocabulary:
@@ -62,22 +67,25 @@ class MedusaHeads:
                 )
                 for _ in range(heads)
             )
-        fill(self._heads, file, target.dtype, target.device)
-        self._target_head = None if logits else target.output_head()
+        fill(self._heads, file, of.dtype, of.device)
+        self._own_logits = logits is not None
+        if not self._own_logits:
+            of.keep_head()
         self._vocabulary = target.vocabulary
         self.layers = heads
         self.hidden_layers = (target.layers,)
         self.parameters = sum(weight.numel() for weight in self._heads.parameters())
-        shared = self._target_head.nbytes if self._target_head else 0
-        self.nbytes = self.parameters * target.dtype.itemsize + shared
+        self.nbytes = self.parameters * of.dtype.itemsize + of.nbytes
 
     @torch.inference_mode()
-    def best(self, state: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    def best(self, state: Array, count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return the `count` most likely tokens by every head, from the state [width] at one token: ids and
         log-probabilities, both [heads, count]."""
-        outputs = torch.stack([head(state) for head in self._heads])
-        logits = outputs[:, : self._vocabulary] if self._target_head is None else self._target_head(outputs)
-        return best_tokens(logits, count)
+        tensor = self._target.tensor(state)
+        outputs = torch.stack([head(tensor) for head in self._heads])
+        logits = outputs[:, : self._vocabulary] if self._own_logits else self._target.logits(outputs)
+        tokens, log_probs = best_tokens(logits, count)
+        return on_host(tokens), on_host(log_probs)
 
 
 def _count(file: HeadsFile, key: str) -> int:

@@ -25,13 +25,12 @@ from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
 from engine.model.compiled_weights import EMBEDDING, HEAD, CompiledWeights
 from engine.model.interface import Model, OutputHead, Progress, no_progress
-from engine.model.kv_cache import KVCache, head_dim
+from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rows import Output, Rows
+from engine.model.tensor_cache import head_dim
 
-CACHE_DTYPE = torch.float16  # of keys and values
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
-_CPU = torch.device("cpu")
 _ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}
 _POSITIONS = 256  # rotary factors are computed for so many positions at a time
 _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_proj", "gate_up_proj")
@@ -99,8 +98,7 @@ def _frequencies(rotary: Any, kind: str | None) -> tuple[Tensor, float]:
 class CompiledModel(Model):
     """A causal language model on the processor, as a compiled program."""
 
-    device = _CPU
-    dtype = torch.float32
+    device = "cpu"
     packed = True
 
     def __init__(
@@ -116,8 +114,9 @@ class CompiledModel(Model):
         self.config = config
         rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
+        self.width: int = config.hidden_size
         self._weights = weights
-        self.mover = weights.streamer
+        self.streamer = weights.streamer
         body: Any = module.model
         self._embedding_scale = float(getattr(body.embed_tokens, "scalar_embed_scale", 1.0))
         self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
@@ -150,7 +149,7 @@ class CompiledModel(Model):
         head = weights.matrices[HEAD]
         self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
         self.layers = len(layers)
-        self._bound: KVCache | None = None
+        self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
     @property
@@ -161,22 +160,25 @@ class CompiledModel(Model):
     def nbytes(self) -> int:
         return self._weights.nbytes
 
-    def new_cache(self, capacity: int) -> KVCache:
-        config = self.config
-        return KVCache(self.layers, config.num_key_value_heads, head_dim(config), capacity, CACHE_DTYPE, _CPU)
+    def new_cache(self, capacity: int) -> HostCache:
+        return HostCache(self.layers, self._shape.kv_heads, self._shape.head_width, capacity)
 
-    def embed(self, tokens: Tensor) -> Tensor:
-        states = np.empty((len(tokens), self.config.hidden_size), np.float32)
-        self.embed_into(tokens.numpy(), states)
-        return torch.from_numpy(states)
+    def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+        states = np.empty((len(tokens), self.width), np.float32)
+        self.embed_into(tokens, states)
+        return states
 
     def output_head(self) -> OutputHead:
         return CompiledHead(self)
 
-    def capped(self, logits: NDArray[np.float32]) -> Tensor:
+    def capped(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return logits as they are asked for: without padding, and capped if the model caps them."""
-        output = torch.from_numpy(logits)[:, : self.vocabulary]
-        return output if self._logit_cap is None else (output / self._logit_cap).tanh_() * self._logit_cap
+        output = logits[:, : self.vocabulary]
+        if self._logit_cap is None:
+            return output
+        cap = np.float32(self._logit_cap)
+        capped: NDArray[np.float32] = np.tanh(output / cap) * cap
+        return capped
 
     def projection(self) -> tuple[CompiledProjection, int]:
         """Return the product of the output head alone, and the memory that it takes, bytes."""
@@ -195,21 +197,22 @@ class CompiledModel(Model):
         self,
         rows: Rows,
         cache: KVCache,
-        tail_positions: Tensor | None = None,
+        tail_positions: NDArray[np.int64] | None = None,
         logits_for: slice = slice(None),
         hidden_layers: Sequence[int] = (),
         progress: Progress = no_progress,
     ) -> Output:
+        assert isinstance(cache, HostCache)
         count = len(rows)
         cache.reserve(count)
         if self._bound is not cache:
             self._decoder.bind(cache.address, cache.capacity + 1)
             self._bound = cache
-        tokens, positions = rows.tokens.numpy(), rows.positions.numpy()
-        tail = np.empty(0, np.int64) if tail_positions is None else tail_positions.numpy()
-        seen = seen_slots(rows, positions, tail, cache)
+        tokens, positions = rows.tokens, rows.positions
+        tail = np.empty(0, np.int64) if tail_positions is None else tail_positions
+        seen = seen_slots(rows, tail, cache)
         asked = range(count)[logits_for]
-        hidden = {layer: np.empty((count, self.config.hidden_size), np.float32) for layer in hidden_layers}
+        hidden = {layer: np.empty((count, self.width), np.float32) for layer in hidden_layers}
         found: list[NDArray[np.float32]] = []
         most = self._decoder.rows
         pieces = range(0, count, most)
@@ -231,7 +234,7 @@ class CompiledModel(Model):
         progress(len(pieces) * self.layers, len(pieces) * self.layers)
         cache.extend_tail(count)
         output = self.capped(found[0] if len(found) == 1 else np.concatenate(found))
-        return Output(output, {layer: torch.from_numpy(states) for layer, states in hidden.items()})
+        return Output(output, hidden)
 
     def _pace(self, rows: int, piece: int, pieces: int, progress: Progress) -> Callable[[int], int]:
         """Return a function for `CompiledDecoder.run` that calls `progress` about every PACE_S seconds."""
@@ -243,8 +246,8 @@ class CompiledModel(Model):
                 self._layer_s[rows] = (time.perf_counter() - began) / (layer - begun)
             done = piece * self.layers + layer, pieces * self.layers
             progress(*done)
-            if self.mover:
-                self.mover.on_chunk = lambda: progress(*done)
+            if self.streamer:
+                self.streamer.on_chunk = lambda: progress(*done)
             began, begun = time.perf_counter(), layer
             return layer + int(PACE_S / self._layer_s.get(rows, PACE_S))
 
@@ -259,26 +262,25 @@ class CompiledHead(OutputHead):
         self._model = model
         self._projection, self.nbytes = model.projection()
 
-    def __call__(self, states: Tensor) -> Tensor:
-        pieces = torch.split(states, MOST_ROWS)
-        if len(pieces) == 1:
+    def __call__(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        if len(states) <= MOST_ROWS:
             return self._logits(states)
-        return torch.cat([self._logits(piece).clone() for piece in pieces])
+        pieces = [states[start : start + MOST_ROWS] for start in range(0, len(states), MOST_ROWS)]
+        return np.concatenate([self._logits(piece).copy() for piece in pieces])
 
-    def _logits(self, states: Tensor) -> Tensor:
-        return self._model.capped(self._projection.run(states.numpy()))
+    def _logits(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        return self._model.capped(self._projection.run(states))
 
 
-def seen_slots(
-    rows: Rows, positions: NDArray[np.int64], tail_positions: NDArray[np.int64], cache: KVCache
-) -> Seen:
-    """Return the cache slots that each row sees, in the order of their positions. positions: of the rows;
-    tail_positions: of the rows in the cache's tail."""
+def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) -> Seen:
+    """Return the cache slots that each row sees, in the order of their positions. tail_positions: of the rows
+    in the cache's tail."""
+    positions = rows.positions
     count, length, first = len(positions), cache.length, cache.length + cache.tail
     if rows.visible is None:
         prefix = np.arange(length + 1, length + count + 1)
         return Seen(first, prefix, np.zeros(1, np.int64), np.zeros(count + 1, np.int64))
-    visible = rows.visible.numpy()
+    visible = rows.visible
     row, column = np.nonzero(visible)
     at = np.concatenate([tail_positions, positions])[column]
     if bool(((at[1:] < at[:-1]) & (row[1:] == row[:-1])).any()):

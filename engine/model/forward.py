@@ -8,16 +8,21 @@ weights come from nor on the text.
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.model.graphs import CudaRecorder, Graphs
-from engine.model.interface import Model, OutputHead, Progress, no_progress
-from engine.model.kv_cache import AddressedSlots, KVCache, head_dim
-from engine.model.rows import ROWS_PER_PIECE, Output, Rows, Visibility
-from engine.quantization import Mover, PackedLinear, packed_in
+from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
+from engine.model.kv_cache import KVCache
+from engine.model.rows import Output, Rows
+from engine.model.tensor_cache import AddressedSlots, TensorCache, head_dim
+from engine.model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
+from engine.quantization import PackedLinear, packed_in
+from engine.streaming import Streamer
 
 
 def _attend(
@@ -71,8 +76,8 @@ AttentionInterface.register(ATTENTION, _attend)
 class TorchModel(Model):
     """A model whose passes are run by torch, on any device.
 
-    Attribute: `graphs`, the CUDA graphs for small passes; None if not all weights are on a CUDA device, or if
-    the model is a mixture of experts.
+    Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
+    small passes; None if not all weights are on a CUDA device, or if the model is a mixture of experts.
     """
 
     def __init__(
@@ -80,18 +85,18 @@ class TorchModel(Model):
         module: PreTrainedModel,
         config: PretrainedConfig,
         dtype: torch.dtype,
-        device: torch.device,
+        device: Device,
         vocabulary: int | None = None,
         packed: bool = False,
-        mover: Mover | None = None,
+        streamer: Streamer | None = None,
     ) -> None:
         """module: transformers' ...ForCausalLM with the attention implementation ATTENTION, its weights in
         place and its rotary frequencies fixed (`engine.model.rope`).
 
         dtype, device: those of states, keys, values and logits.
         vocabulary: number of tokens, if the output head is padded to more rows; the padding gets no logits.
-        packed: whether matrices are kept as stored. mover: fetches matrices that are not in memory; it is
-        closed with the model.
+        packed: whether matrices are kept as stored. streamer: fetches matrices that are not in memory;
+        it is closed with the model.
         """
         self.config = config
         self.module = module.eval()  # type: ignore[no-untyped-call]
@@ -104,16 +109,23 @@ class TorchModel(Model):
         self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
         rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
+        self.width: int = config.hidden_size
         self.dtype = dtype
         self.device = device
         weights = list(module.parameters())  # each once, even if the head is tied to the embedding
         self._packed = packed_in(module)
-        self.mover = mover
+        self.streamer = streamer
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
         self.graphs: Graphs | None = None
-        if device.type == "cuda" and mover is None and not is_mixture(module):
-            self.graphs = Graphs(CudaRecorder(device), [matrix.workspace for matrix in self._packed])
+        if device == "cuda" and streamer is None and not is_mixture(module):
+            self.graphs = Graphs(
+                CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
+            )
+
+    @property
+    def arithmetic(self) -> str:
+        return str(self.dtype).removeprefix("torch.")
 
     @property
     def nbytes(self) -> int:
@@ -122,19 +134,19 @@ class TorchModel(Model):
         return (
             self._unpacked_nbytes
             + sum(matrix.nbytes for matrix in self._packed if not matrix.mover)
-            + (self.mover.nbytes if self.mover else 0)
+            + (self.streamer.nbytes if self.streamer else 0)
             + sum(workspace.nbytes for workspace in workspaces.values())
         )
 
-    def new_cache(self, capacity: int) -> KVCache:
+    def new_cache(self, capacity: int) -> TensorCache:
         config = self.config
-        return KVCache(
+        return TensorCache(
             self.layers, config.num_key_value_heads, head_dim(config), capacity, self.dtype, self.device
         )
 
     @torch.inference_mode()
-    def embed(self, tokens: Tensor) -> Tensor:
-        states: Tensor = self._body.embed_tokens(tokens)
+    def embed(self, tokens: NDArray[np.int64]) -> Tensor:
+        states: Tensor = self._body.embed_tokens(torch.from_numpy(tokens).to(self.device))
         return states
 
     def output_head(self) -> OutputHead:
@@ -145,11 +157,12 @@ class TorchModel(Model):
         self,
         rows: Rows,
         cache: KVCache,
-        tail_positions: Tensor | None = None,
+        tail_positions: NDArray[np.int64] | None = None,
         logits_for: slice = slice(None),
         hidden_layers: Sequence[int] = (),
         progress: Progress = no_progress,
     ) -> Output:
+        assert isinstance(cache, TensorCache)
         cache.reserve(len(rows))
         if tail_positions is None:
             tail_positions = rows.positions[:0]
@@ -159,18 +172,18 @@ class TorchModel(Model):
         if output is not None:
             progress(self.layers, self.layers)  # a replayed pass is one chunk
         else:
-            last = int(rows.positions.max())
-            rows, tail_positions = rows.to(self.device), tail_positions.to(self.device)
-            visibility = Visibility(rows, last, cache.length, tail_positions)
-            output = self._run(rows, visibility, cache, hidden_layers, logits_for, progress)
+            tensors = TensorRows.of(rows, self.device)
+            tail = torch.from_numpy(tail_positions).to(self.device)
+            visibility = Visibility(tensors, int(rows.positions.max()), cache.length, tail)
+            output = self._run(tensors, visibility, cache, hidden_layers, logits_for, progress)
         cache.extend_tail(len(rows))
         return output
 
     def _run(
         self,
-        rows: Rows,
+        rows: TensorRows,
         visibility: Visibility,
-        cache: KVCache | AddressedSlots,
+        cache: TensorCache | AddressedSlots,
         hidden_layers: Sequence[int],
         logits_for: slice = slice(None),
         progress: Progress = no_progress,
@@ -181,8 +194,8 @@ class TorchModel(Model):
         rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
         hidden: dict[int, Tensor] = {}
         index = 0
-        if self.mover:
-            self.mover.on_chunk = lambda: progress(index, self.layers)
+        if self.streamer:
+            self.streamer.on_chunk = lambda: progress(index, self.layers)
         for index, layer in enumerate(self._body.layers):
             progress(index, self.layers)
             state = layer(

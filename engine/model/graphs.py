@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.model.kv_cache import AddressedSlots, KVCache
-from engine.model.rows import Output, Rows, Visibility
+from engine.model.rows import Output, Rows
+from engine.model.tensor_cache import AddressedSlots, TensorCache
+from engine.model.visibility import TensorRows, Visibility
 from engine.quantization import Workspace
 
 _log = logging.getLogger(__name__)
@@ -27,7 +30,7 @@ ROWS = (1, 4, 16, 32, 64)
 KEYS = 256
 
 # A pass over all rows; the last argument is `hidden_layers`.
-Run = Callable[[Rows, Visibility, AddressedSlots, Sequence[int]], Output]
+Run = Callable[[TensorRows, Visibility, AddressedSlots, Sequence[int]], Output]
 # Records a function. Returns another one, which repeats the same kernels on the same buffers, and the output,
 # which every repetition overwrites.
 Recorder = Callable[[Callable[[], Output]], tuple[Callable[[], None], Output]]
@@ -45,13 +48,13 @@ class Inputs:
         self._numbers = torch.zeros(3 * size + keys, dtype=torch.int64, device=device)
         self._seen = torch.zeros(size, keys, dtype=torch.bool, device=device)
         place = self._numbers[: 3 * size].view(3, size)
-        self.rows = Rows(place[0], place[1], self._seen)
+        self.rows = TensorRows(place[0], place[1], self._seen)
         self.slots = place[2]
         self.key_positions = self._numbers[3 * size :]
 
-    def fill(self, rows: Rows, cache: KVCache, tail_positions: Tensor) -> None:
-        """Copy the rows of the next pass into the buffers. rows and tail_positions must be on the CPU. Rows
-        of padding repeat the last row and are written to the spare slot, which is never read."""
+    def fill(self, rows: TensorRows, cache: TensorCache, tail_positions: NDArray[np.int64]) -> None:
+        """Copy the rows of the next pass, which are on the CPU, into the buffers. Rows of padding repeat the
+        last row and are written to the spare slot, which is never read."""
         size, keys = self._seen.shape
         count, start = len(rows), cache.length + cache.tail
         stop = start + count
@@ -59,7 +62,7 @@ class Inputs:
         slots = torch.arange(start, start + size)
         slots[count:] = cache.capacity
         key_positions = torch.arange(keys)
-        key_positions[cache.length : cache.length + len(tail_positions)] = tail_positions
+        key_positions[cache.length : cache.length + len(tail_positions)] = torch.from_numpy(tail_positions)
         key_positions[start:stop] = rows.positions
         last = [values[-1:].expand(padding) for values in (rows.tokens, rows.positions)]
         numbers = torch.cat([rows.tokens, last[0], rows.positions, last[1], slots, key_positions])
@@ -92,16 +95,16 @@ class Graphs:
         self._workspaces = workspaces
         # Cache -> (rows, keys, hidden layers) -> recording. A recording works only with its own cache,
         # because it contains the cache's address.
-        self._recordings: WeakKeyDictionary[KVCache, dict[tuple[int, int, tuple[int, ...]], Recording]] = (
-            WeakKeyDictionary()
-        )
+        self._recordings: WeakKeyDictionary[
+            TensorCache, dict[tuple[int, int, tuple[int, ...]], Recording]
+        ] = WeakKeyDictionary()
         self._works = True
 
     def forward(
         self,
         rows: Rows,
-        cache: KVCache,
-        tail_positions: Tensor,
+        cache: TensorCache,
+        tail_positions: NDArray[np.int64],
         logits_for: slice,
         hidden_layers: Sequence[int],
         run: Run,
@@ -115,8 +118,7 @@ class Graphs:
         recordings = self._recordings.setdefault(cache, {})
         recording = recordings.get(kind := (size, keys, tuple(hidden_layers)))
         inputs = recording.inputs if recording else Inputs(size, keys, cache.device)
-        host = torch.device("cpu")
-        inputs.fill(rows.to(host), cache, tail_positions.to(host))
+        inputs.fill(TensorRows.of(rows), cache, tail_positions)
         cache.clear_behind(len(rows))
         if recording is None:
             try:

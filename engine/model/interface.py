@@ -2,14 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from typing import Literal
 
-import torch
-from torch import Tensor
-from transformers.configuration_utils import PretrainedConfig
+import numpy as np
+from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
-from engine.quantization import Mover
+from engine.streaming import Streamer
+
+Device = Literal["cpu", "cuda"]  # where passes run
 
 # Called before each chunk of a pass with (chunks done, chunks in total); ends the pass by raising.
 Progress = Callable[[int, int], None]
@@ -22,23 +25,24 @@ def no_progress(done: int, total: int) -> None:
 class Model(ABC):
     """A causal language model on its compute device.
 
-    Attributes: `config`, from transformers; `vocabulary`, the number of tokens that have logits; `layers`,
-    the number of layers; `dtype` and `device`, those of states and logits; `packed`, whether matrices are
-    kept at their packed size; `mover`, which streams weights, or None.
+    Attributes: `vocabulary`, the number of tokens that have logits; `layers`, the number of layers; `width`,
+    numbers in a state between layers; `device`, where passes run; `packed`, whether matrices are kept at
+    their packed size; `streamer`, which streams weights, or None.
+
+    States and logits are arrays of the model: tensors, or numpy's arrays if it runs compiled passes.
     """
 
-    config: PretrainedConfig
     vocabulary: int
     layers: int
-    dtype: torch.dtype
-    device: torch.device
+    width: int
+    device: Device
     packed: bool
-    mover: Mover | None
+    streamer: Streamer | None
 
     @property
+    @abstractmethod
     def arithmetic(self) -> str:
         """The name of the arithmetic of products. Equal names and equal rows give equal bits."""
-        return str(self.dtype).removeprefix("torch.")
 
     @property
     @abstractmethod
@@ -48,24 +52,24 @@ class Model(ABC):
     @property
     def moved(self) -> int:
         """Bytes of weights streamed so far."""
-        return self.mover.moved if self.mover else 0
+        return self.streamer.moved if self.streamer else 0
 
     @property
     def waited_s(self) -> float:
         """Seconds that passes have waited for streamed weights so far."""
-        return self.mover.waited_s if self.mover else 0.0
+        return self.streamer.waited_s if self.streamer else 0.0
 
     def close(self) -> None:
         """Stop streaming. The model cannot be used afterwards."""
-        if self.mover:
-            self.mover.close()
+        if self.streamer:
+            self.streamer.close()
 
     @abstractmethod
     def new_cache(self, capacity: int) -> KVCache:
         """Return an empty cache for `capacity` tokens."""
 
     @abstractmethod
-    def embed(self, tokens: Tensor) -> Tensor:
+    def embed(self, tokens: NDArray[np.int64]) -> Array:
         """Return the embeddings [tokens, width] of int64 [tokens]."""
 
     @abstractmethod
@@ -77,7 +81,7 @@ class Model(ABC):
         self,
         rows: Rows,
         cache: KVCache,
-        tail_positions: Tensor | None = None,
+        tail_positions: NDArray[np.int64] | None = None,
         logits_for: slice = slice(None),
         hidden_layers: Sequence[int] = (),
         progress: Progress = no_progress,
@@ -99,6 +103,6 @@ class OutputHead(ABC):
     nbytes: int
 
     @abstractmethod
-    def __call__(self, states: Tensor) -> Tensor:
+    def __call__(self, states: Array) -> Array:
         """Return the logits [rows, vocabulary] for states [rows, width], to which the final norm was
         applied. They are valid until the next call."""

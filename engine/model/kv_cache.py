@@ -5,84 +5,36 @@ under consideration (a tree, say), in the order they were written; `keep` commit
 spare slot behind the capacity takes rows that are never read.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from transformers.configuration_utils import PretrainedConfig
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import PromptTooLong
 
 
-def row_nbytes(config: PretrainedConfig, dtype: torch.dtype) -> int:
-    """Return the bytes of one token's keys and values in all layers."""
-    nbytes: int = (
-        2 * config.num_hidden_layers * config.num_key_value_heads * head_dim(config) * dtype.itemsize
-    )
-    return nbytes
-
-
-def head_dim(config: PretrainedConfig) -> int:
-    width: int = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return width
-
-
-class KVCache:
+class KVCache(ABC):
     """The keys and values of one token sequence in all layers of a model.
 
     Attributes: `length`, the number of committed slots; `tail`, the number of slots under consideration;
-    `capacity`, the number of slots for both.
+    `capacity`, the number of slots for both; `written`, the slot from which on none was ever written.
     """
 
-    def __init__(
-        self,
-        layers: int,
-        kv_heads: int,
-        head_dim: int,
-        capacity: int,
-        dtype: torch.dtype,
-        device: torch.device,
-    ) -> None:
-        # The 2 is for keys and values, the 1 is transformers' batch dimension. `clear_behind` relies on
-        # the zeros.
-        shape = (layers, 2, 1, kv_heads, capacity + 1, head_dim)
-        self._store = torch.zeros(shape, dtype=dtype, device=device)
+    def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.length = 0
         self.tail = 0
-        self._written = 0  # the slots from this one on hold zeros
+        self.written = 0
 
     @property
+    @abstractmethod
     def nbytes(self) -> int:
-        return self._store.nbytes
+        """Bytes of memory."""
 
-    @property
-    def address(self) -> int:
-        """Address of the memory, [layers, 2, kv_heads, capacity + 1, head_dim], on the device."""
-        return self._store.data_ptr()
-
-    @property
-    def device(self) -> torch.device:
-        return self._store.device
-
-    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Write rows [1, kv_heads, rows, head_dim] behind the tail. Return views of the keys and of the
-        values in all slots up to the last of these rows.
-
-        transformers' attention modules call this. The rows count as tail only after `extend_tail`, once every
-        layer has run, so an interrupted pass leaves the cache unchanged.
-        """
-        store = self._store[layer]
-        start = self.length + self.tail
-        stop = start + keys.shape[2]
-        store[0, :, :, start:stop] = keys
-        store[1, :, :, start:stop] = values
-        return store[0, :, :, :stop], store[1, :, :, :stop]
-
-    def addressed(self, slots: Tensor, keys: int) -> "AddressedSlots":
-        """Return this cache as seen by a pass that writes to `slots` and reads the first `keys` slots."""
-        return AddressedSlots(self._store, slots, keys)
+    @abstractmethod
+    def move(self, source: Sequence[int], first: int) -> None:
+        """Copy the slots `source` to the slots from `first` on, within the cache's memory."""
 
     def reserve(self, rows: int) -> None:
         """Prepare for a pass that writes `rows` more rows. Raises PromptTooLong unless they fit."""
@@ -91,15 +43,7 @@ class KVCache:
                 f"{self.length + self.tail + rows} tokens do not fit in a context of {self.capacity}.",
                 "Shorten the prompt or increase the context length.",
             )
-        self._written = max(self._written, self.length + self.tail + rows)
-
-    def clear_behind(self, rows: int) -> None:
-        """Zero the slots behind the next `rows` rows. They may hold dropped rows that have overflowed to
-        infinity, and a pass that reads whole buckets of slots also multiplies slots that are masked."""
-        stop = self.length + self.tail + rows
-        if stop < self._written:
-            self._store[:, :, :, :, stop : self._written] = 0
-            self._written = stop
+        self.written = max(self.written, self.length + self.tail + rows)
 
     def extend_tail(self, rows: int) -> None:
         assert self.length + self.tail + rows <= self.capacity
@@ -107,12 +51,10 @@ class KVCache:
 
     def keep(self, tail_slots: Sequence[int]) -> None:
         """Commit these slots of the tail and drop the others. tail_slots: numbers of slots, counted from the
-        start of the tail, ascending. The rows move within the cache's memory."""
+        start of the tail, ascending."""
         count = len(tail_slots)
         if list(tail_slots) != list(range(count)):
-            source = torch.tensor(tail_slots, device=self._store.device) + self.length
-            kept = self._store.index_select(4, source)
-            self._store[:, :, :, :, self.length : self.length + count] = kept
+            self.move([self.length + slot for slot in tail_slots], self.length)
         self.length += count
         self.tail = 0
 
@@ -122,28 +64,28 @@ class KVCache:
         self.length = length
         self.tail = 0
 
-    def rows(self, layer: int) -> Tensor:
-        """Return the committed rows of a layer, [2, kv_heads, length, head_dim]. For tests."""
-        return self._store[layer, :, 0, :, : self.length]
 
+class HostCache(KVCache):
+    """A cache for compiled passes, float16.
 
-@dataclass(frozen=True, slots=True)
-class AddressedSlots:
-    """The cache of a pass that is recorded and replayed: the pass writes to slots given by a tensor, and
-    reads a whole bucket of slots.
-
-    store: the cache's memory, [layers, 2, 1, kv_heads, slots, head_dim]; slots: where the pass writes, int64
-    [rows]; keys: number of slots that it reads.
+    Attribute: `store`, [layers, 2 (keys, values), kv_heads, capacity + 1, head_width].
     """
 
-    store: Tensor
-    slots: Tensor
-    keys: int
+    def __init__(self, layers: int, kv_heads: int, head_width: int, capacity: int) -> None:
+        super().__init__(capacity)
+        self.store = np.zeros((layers, 2, kv_heads, capacity + 1, head_width), np.float16)
 
-    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Write rows and return keys and values, as KVCache.update does."""
-        visible = []
-        for store, rows in zip(self.store[layer], (keys, values), strict=True):
-            store.index_copy_(2, self.slots, rows)
-            visible.append(store[:, :, : self.keys])
-        return visible[0], visible[1]
+    @property
+    def nbytes(self) -> int:
+        return self.store.nbytes
+
+    @property
+    def address(self) -> int:
+        return self.store.ctypes.data
+
+    def move(self, source: Sequence[int], first: int) -> None:
+        self.store[:, :, :, first : first + len(source)] = self.store[:, :, :, list(source)]
+
+    def rows(self, layer: int) -> NDArray[np.float16]:
+        """Return the committed rows of a layer, [2, kv_heads, length, head_width]. For tests."""
+        return self.store[layer, :, :, : self.length]

@@ -19,17 +19,17 @@ from engine.model.builder import Builder
 from engine.model.compiled import CompiledModel, covers
 from engine.model.compiled_weights import read_weights
 from engine.model.forward import ATTENTION, TorchModel
-from engine.model.interface import Model, Progress, no_progress
-from engine.model.kv_cache import row_nbytes
+from engine.model.interface import Device, Model, Progress, no_progress
 from engine.model.reader import layer_of, read_layers
 from engine.model.rope import fix_rope
+from engine.model.tensor_cache import row_nbytes
 from engine.quantization import Workspace, format_named
 from engine.streaming import WeightLimits
 
 ARCHITECTURES = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3")
 
 
-def choose_device(requested: str) -> torch.device:
+def choose_device(requested: str) -> Device:
     """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if there is no CUDA
     device but one is requested."""
     if requested == "cuda" and not torch.cuda.is_available():
@@ -37,15 +37,15 @@ def choose_device(requested: str) -> torch.device:
             "No CUDA device is available.",
             "Use --device cpu, or install the CUDA build of torch and a current driver.",
         )
-    return torch.device("cuda" if requested != "cpu" and torch.cuda.is_available() else "cpu")
+    return "cuda" if requested != "cpu" and torch.cuda.is_available() else "cpu"
 
 
-def choose_dtype(requested: str, device: torch.device) -> torch.dtype:
+def choose_dtype(requested: str, device: Device) -> torch.dtype:
     """Return the dtype. requested: auto, float32, bfloat16 or float16; auto stands for the smallest dtype
     that the device multiplies at full speed."""
     if requested != "auto":
         return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[requested]
-    if device.type == "cuda":
+    if device == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
@@ -53,7 +53,7 @@ def choose_dtype(requested: str, device: torch.device) -> torch.dtype:
 def load_model(
     checkpoint: Checkpoint,
     dtype: torch.dtype,
-    device: torch.device,
+    device: Device,
     progress: Progress,
     context: int,
     vocabulary: int | None = None,
@@ -73,7 +73,7 @@ def load_model(
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
     config, module = _empty_module(checkpoint)
-    workspace = Workspace(dtype, device)
+    workspace = Workspace(dtype, torch.device(device))
     builder = Builder(module, checkpoint, workspace)
     try:
         if packed or limits is not None:
@@ -147,16 +147,16 @@ def prepare(checkpoint: Checkpoint, dtype: torch.dtype, compiled: bool = False) 
             format_named(name).prepare(dtype)
 
 
-def free_nbytes(device: torch.device) -> int:
+def free_nbytes(device: Device) -> int:
     """Return the number of bytes of memory that are free on the device now."""
-    if device.type == "cuda":
+    if device == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     available: int = psutil.virtual_memory().available
     return available
 
 
 def check_context(
-    checkpoints: Sequence[Checkpoint], context: int, dtype: torch.dtype, device: torch.device
+    checkpoints: Sequence[Checkpoint], context: int, dtype: torch.dtype, device: Device
 ) -> None:
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens. The hint names a context that fits."""

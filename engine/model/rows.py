@@ -4,18 +4,17 @@ Knows nothing of layers, weights or the cache.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
-# Number of rows that attention processes at a time: a mask is never larger than this times the context.
-ROWS_PER_PIECE = 256
+from engine.arrays import Array
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """The input of one pass, on the CPU or on the model's device.
+    """The input of one pass.
 
     tokens:    int64 [rows]
     positions: int64 [rows]  in a tree, a node's position is counted along its path
@@ -25,84 +24,27 @@ class Rows:
                Every row sees every committed slot, except those outside its sliding window.
     """
 
-    tokens: Tensor
-    positions: Tensor
-    visible: Tensor | None = None
+    tokens: NDArray[np.int64]
+    positions: NDArray[np.int64]
+    visible: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.tokens)
 
     @staticmethod
-    def text(tokens: Sequence[int], start: int, device: torch.device | None = None) -> "Rows":
+    def text(tokens: Sequence[int], start: int) -> "Rows":
         """Return rows of plain text whose first token has position `start`."""
-        return Rows(
-            torch.tensor(tokens, dtype=torch.int64, device=device),
-            torch.arange(start, start + len(tokens), device=device),
-        )
-
-    def to(self, device: torch.device) -> "Rows":
-        visible = None if self.visible is None else self.visible.to(device)
-        return Rows(self.tokens.to(device), self.positions.to(device), visible)
-
-    def among(self, start: int, stop: int) -> Tensor:
-        """Return the rows start..stop of `visible`. For plain text, its columns end with the last of these
-        rows: bool [stop - start, stop]."""
-        if self.visible is None:
-            return self.positions[None, :stop] <= self.positions[start:stop, None]
-        return self.visible[start:stop]
+        return Rows(np.array(tokens, np.int64), np.arange(start, start + len(tokens)))
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The output of one pass.
+    """The output of one pass, as arrays of the model.
 
-    logits: [requested rows, vocabulary] in the model's dtype. hidden: requested layer -> its output [rows,
-    width]. In place of a layer, the number of layers stands for the last layer's output after the final norm,
-    which is the input of the output head.
+    logits: [requested rows, vocabulary]. hidden: requested layer -> its output [rows, width]. In place of a
+    layer, the number of layers stands for the last layer's output after the final norm, which is the input of
+    the output head.
     """
 
-    logits: Tensor
-    hidden: dict[int, Tensor]
-
-
-@dataclass(slots=True)
-class Visibility:
-    """Makes attention masks from positions, piece by piece, for full attention and for sliding windows."""
-
-    rows: Rows
-    last: int  # at least the largest position of a row
-    length: int  # committed slots; slot i holds position i
-    tail_positions: Tensor  # [tail], positions of the rows in the cache's tail
-    _kept: dict[int | None, Tensor] = field(default_factory=dict)
-
-    def mask(
-        self, start: int, stop: int, window: int | None, group: int, dtype: torch.dtype
-    ) -> Tensor | None:
-        """Return the mask of 0 and -inf to add to the scores of rows start..stop: [group * (stop - start),
-        keys]. keys: the number of slots up to the last visible one. The mask is repeated for each of `group`
-        query heads. Returns None if the rows see all of these slots.
-
-        window: a row sees only positions above its own minus the window; None: no such limit.
-        """
-        if window is not None and window > self.last:
-            window = None
-        if len(self.rows) <= ROWS_PER_PIECE and window in self._kept:
-            return self._kept[window]
-        if self.rows.visible is None and window is None and stop - start == 1:
-            return None
-        seen = self._seen(start, stop, window)
-        bias = torch.zeros(seen.shape, dtype=dtype, device=seen.device)
-        mask = bias.masked_fill_(~seen, float("-inf")).repeat(group, 1)
-        self._kept[window] = mask
-        return mask
-
-    def _seen(self, start: int, stop: int, window: int | None) -> Tensor:
-        """Return which slots rows start..stop see: bool [stop - start, keys]."""
-        positions = self.rows.positions
-        among = self.rows.among(start, stop)
-        seen = torch.cat([among.new_ones(stop - start, self.length), among], dim=1)
-        if window is not None:
-            committed = torch.arange(self.length, device=positions.device)
-            keys = torch.cat([committed, self.tail_positions, positions])[: seen.shape[1]]
-            seen &= keys[None, :] > positions[start:stop, None] - window
-        return seen
+    logits: Array
+    hidden: dict[int, Array]

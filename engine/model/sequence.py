@@ -5,9 +5,10 @@ A prefix that was computed before is never computed again. Knows nothing of tree
 
 from collections.abc import Sequence as Ids
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
+from engine.arrays import Array
 from engine.model.interface import Model, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
@@ -41,7 +42,7 @@ class Sequence:
         del self.ids[length:]
         self._tail_positions.clear()
 
-    def extend(self, tokens: Ids[int], progress: Progress = no_progress) -> Tensor:
+    def extend(self, tokens: Ids[int], progress: Progress = no_progress) -> Array:
         """Commit tokens as plain text and return the logits [vocabulary] at the last one. If `progress` ends
         the pass, nothing is committed."""
         return self.read(tokens, progress=progress).logits[0]
@@ -63,15 +64,13 @@ class Sequence:
         self,
         tokens: Ids[int],
         positions: Ids[int],
-        visible: Tensor,
+        visible: NDArray[np.bool_],
         hidden_layers: Ids[int] = (),
         progress: Progress = no_progress,
     ) -> Output:
         """Run rows without committing them; they join the tail. visible: as in Rows."""
-        rows = Rows(
-            torch.tensor(tokens, dtype=torch.int64), torch.tensor(positions, dtype=torch.int64), visible
-        )
-        tail = torch.tensor(self._tail_positions, dtype=torch.int64)
+        rows = Rows(np.array(tokens, np.int64), np.array(positions, np.int64), visible)
+        tail = np.array(self._tail_positions, np.int64)
         output = self.model.forward(rows, self.cache, tail, hidden_layers=hidden_layers, progress=progress)
         self._tail_positions.extend(positions)
         return output

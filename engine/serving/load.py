@@ -143,8 +143,7 @@ def plan(pair: CheckedPair) -> Fitted:
     """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits."""
     request = pair.request
     device = loader.choose_device(request.device)
-    compute: Literal["cuda", "cpu"] = "cuda" if device.type == "cuda" else "cpu"
-    chosen = compute if compute == "cpu" or request.device == "cuda" else None
+    chosen = device if device == "cpu" or request.device == "cuda" else None
     itemsize = None if request.dtype == "auto" else loader.choose_dtype(request.dtype, device).itemsize
     return fit(request, pair.files.target, pair.files.draft, chosen, itemsize, pair.context)
 
@@ -219,7 +218,7 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         drafter=session.drafter("auto").name,
         drafters=session.drafters(),
         dtype=loaded.target.model.arithmetic,
-        device=loaded.target.model.device.type,
+        device=loaded.target.model.device,
         context=session.context,
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),

@@ -10,7 +10,6 @@ import psutil
 from engine import machine, protocol
 from engine.heads import Heads
 from engine.model.sequence import Sequence
-from engine.streaming import Streamer
 from engine.tokenizer import Tokenizer
 
 
@@ -45,15 +44,15 @@ class LoadedPair:
 def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) -> list[protocol.MemoryPart]:
     """Return the parts of the pair that take memory, and those that each pass reads from the disk."""
     tier = tier_of(target)
-    ring = target.model.mover.nbytes if target.model.mover else 0
+    ring = target.model.streamer.nbytes if target.model.streamer else 0
     parts = [
         protocol.MemoryPart(what="target", tier=tier, nbytes=target.model.nbytes - ring),
         protocol.MemoryPart(what="target_ring", tier=tier, nbytes=ring),
         protocol.MemoryPart(what="target_cache", tier=tier, nbytes=target.cache.nbytes),
         protocol.MemoryPart(what="heads", tier=tier, nbytes=heads.nbytes if heads else 0),
     ]
-    if isinstance(target.model.mover, Streamer):
-        for place, nbytes in target.model.mover.tiers.items():
+    if target.model.streamer:
+        for place, nbytes in target.model.streamer.tiers.items():
             parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=nbytes))
     if draft:
         parts.append(protocol.MemoryPart(what="draft", tier=tier_of(draft), nbytes=draft.model.nbytes))
@@ -62,17 +61,17 @@ def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) 
 
 
 def tier_of(sequence: Sequence) -> Literal["vram", "ram"]:
-    return "vram" if sequence.model.device.type == "cuda" else "ram"
+    return "vram" if sequence.model.device == "cuda" else "ram"
 
 
 def link_of(target: Sequence, folder: Path) -> protocol.Link | None:
     """Return the slowest link that weights are streamed over, with its speed when last measured; None if
     nothing is streamed. folder: the one with the target's files."""
-    mover = target.model.mover
-    if not isinstance(mover, Streamer) or not mover.pass_nbytes:
+    streamer = target.model.streamer
+    if not streamer or not streamer.pass_nbytes:
         return None
     probed = machine.probe(folder)
-    if mover.tiers["ssd"]:
+    if streamer.tiers["ssd"]:
         disk = probed.disk.speed
         return protocol.Link(kind="disk", limit_gb_per_s=disk.best_gb_per_s if disk else None)
     link = next((gpu.link for gpu in probed.gpus if gpu.link), None)

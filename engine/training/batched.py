@@ -14,7 +14,7 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.errors import UnsupportedModel
 from engine.model.forward import TorchModel, is_mixture
-from engine.model.kv_cache import head_dim
+from engine.model.tensor_cache import head_dim
 
 BATCHED = "specexec_batched"
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from engine.errors import UnsupportedModel
 from engine.model.forward import TorchModel
 from engine.model.interface import Progress, no_progress
-from engine.model.kv_cache import row_nbytes
+from engine.model.tensor_cache import row_nbytes
 from engine.tokenizer import Tokenizer
 from engine.training.batched import StaticCache, check_trainable, run_layers
 

@@ -16,7 +16,7 @@ from engine.errors import UnsupportedModel
 from engine.heads.eagle_layers import Eagle3
 from engine.heads.files import save_heads
 from engine.model.forward import TorchModel
-from engine.model.kv_cache import head_dim
+from engine.model.tensor_cache import head_dim
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored

@@ -89,7 +89,7 @@ def ours(module: PreTrainedModel, context: int = CONTEXT) -> TorchModel:
     twin = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation=ATTENTION)
     twin.load_state_dict(module.state_dict())
     fix_rope(twin, config, context)
-    return TorchModel(twin, config, torch.float32, torch.device("cpu"))
+    return TorchModel(twin, config, torch.float32, "cpu")
 
 
 def disturbed(module: PreTrainedModel, amount: float, seed: int = 1) -> PreTrainedModel:

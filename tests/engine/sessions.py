@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import torch
 
 from tests.engine.models import VOCABULARY
@@ -30,11 +31,11 @@ class Session:
         """Run a random tree in several passes, deeper than the windows, and keep a random path of it."""
         root = len(self.both[0].ids)
         last = self.both[0].model.layers
-        visible = torch.zeros(0, 0, dtype=torch.bool)
+        visible = np.zeros((0, 0), np.bool_)
         tokens, paths = [], []
         for _ in range(passes):
             before, count = len(tokens), self.random.randint(1, most)
-            visible = torch.nn.functional.pad(visible, (0, count, 0, count))
+            visible = np.pad(visible, (0, count))
             for node in range(before, before + count):
                 parent = self.random.choice([node - 1, node - 1, node - 1, self.random.randrange(-1, node)])
                 if parent >= 0:

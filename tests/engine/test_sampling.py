@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -29,7 +30,8 @@ from engine.sampling import NOT_NUMBERS, Sampler, TokenHistory, gumbel_noise, ph
     ],
 )
 def test_philox_gives_the_known_answers(counter, key, expected):
-    assert tuple(int(word) for word in philox(counter, key)) == expected
+    words = philox(tuple(np.array([word]) for word in counter), key)
+    assert tuple(int(word[0]) for word in words) == expected
 
 
 def test_noise_of_a_token_does_not_depend_on_the_other_tokens():
@@ -61,7 +63,7 @@ def test_choices_follow_the_distribution():
     chosen = sampler.choose(rows, positions, TokenHistory([], [[]] * draws))
     expected = sampler.probabilities(logits[None], TokenHistory([], [[]]))[0] * draws
     possible = expected > 0
-    counts = torch.bincount(chosen, minlength=len(logits))
+    counts = torch.bincount(torch.from_numpy(chosen), minlength=len(logits))
     assert counts[~possible].sum() == 0
     chi_squared = ((counts - expected) ** 2 / expected)[possible].sum().item()
     assert possible.sum() == 5
@@ -140,7 +142,9 @@ def test_rows_choose_the_same_together_as_alone(setting, seed, penalty, tails):
         sampler.choose(row[None], position[None], TokenHistory([5, 6, 7, *tail], [[]]), 300)
         for row, position, tail in zip(logits, positions, tails, strict=True)
     ]
-    assert together.tolist() == torch.cat(alone).tolist()
+    assert together.tolist() == np.concatenate(alone).tolist()
+    arrays = sampler.choose(logits.numpy(), positions, TokenHistory([5, 6, 7], tails), 300)
+    assert arrays.tolist() == together.tolist(), "numpy's arrays and tensors choose the same"
 
 
 def test_a_nucleus_larger_than_the_candidates_is_noticed():

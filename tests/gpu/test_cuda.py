@@ -10,7 +10,7 @@ from engine.quantization.blocks import BlockFormat
 from tests.engine.models import CONFIGS, ours, reference
 
 SHAPE = (192, 512)
-CPU = torch.device("cpu")
+CPU = "cpu"
 
 
 def plain(packed):
@@ -64,7 +64,7 @@ def test_triton_runs_if_it_is_installed(cuda):
 def test_logits_of_a_tiny_model_equal_the_cpus(kind, cuda):
     tokens = list(range(3, 40))
     logits = []
-    for device in (torch.device("cpu"), cuda):
+    for device in ("cpu", cuda):
         model = ours(reference(kind))
         model.module.to(device)
         model.device = device

@@ -7,7 +7,7 @@ from engine import cli
 from engine.bench.quantization import measure, table
 from engine.bench.random_weights import PACKED, random_packed
 
-CPU = torch.device("cpu")
+CPU = "cpu"
 
 
 @pytest.mark.parametrize("name", PACKED)

@@ -73,4 +73,4 @@ def open_or_refuse(path: Path) -> None:
 
 
 def load(path: Path) -> None:
-    load_model(open_checkpoint(path), torch.float32, torch.device("cpu"), no_progress, context=64)
+    load_model(open_checkpoint(path), torch.float32, "cpu", no_progress, context=64)

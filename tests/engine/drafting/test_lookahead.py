@@ -2,7 +2,6 @@ import random
 
 import numpy as np
 import pytest
-import torch
 
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
@@ -34,8 +33,8 @@ def window(count: int) -> LookaheadWindow:
 
 
 def feedback(lanes: list[int]) -> Feedback:
-    nothing = torch.empty(0, dtype=torch.int64)
-    return Feedback(nothing, nothing, nothing, {}, torch.tensor(lanes, dtype=torch.int64))
+    nothing = np.empty(0, np.int64)
+    return Feedback(nothing, nothing, nothing, {}, np.array(lanes, np.int64))
 
 
 def test_the_mask_of_three_lanes():
@@ -157,7 +156,7 @@ class Language:
     def in_order(self, lanes):
         """Return the rows each row sees, by position."""
         return [
-            sorted(torch.nonzero(row)[:, 0].tolist(), key=lanes.depths.tolist().__getitem__)
+            sorted(np.flatnonzero(row).tolist(), key=lanes.depths.tolist().__getitem__)
             for row in lanes.visible
         ]
 

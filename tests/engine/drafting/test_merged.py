@@ -1,5 +1,4 @@
 import numpy as np
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,8 +20,8 @@ def paths(tree):
 
 
 def feedback(tokens):
-    nothing = torch.empty(len(tokens), 0)
-    return Feedback(torch.tensor(tokens), nothing.long(), nothing, {}, torch.empty(0, dtype=torch.int64))
+    nothing = np.empty((len(tokens), 0), np.float32)
+    return Feedback(np.array(tokens), nothing.astype(np.int64), nothing, {}, np.empty(0, np.int64))
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,5 +1,4 @@
 import numpy as np
-import torch
 
 from engine.drafting import Feedback, TreeLimits
 from engine.drafting.recycling import RecyclingDrafter
@@ -9,14 +8,14 @@ from engine.sampling import Sampler
 
 def feedback(rows: dict[int, dict[int, float]]) -> Feedback:
     """rows: token -> {next token: probability}, padded to eight each."""
-    tokens = torch.tensor(list(rows))
+    tokens = np.array(list(rows))
     best = [list(row.items()) + [(90 + i, 1e-6) for i in range(8 - len(row))] for row in rows.values()]
     return Feedback(
         tokens,
-        torch.tensor([[token for token, _ in row] for row in best]),
-        torch.tensor([[p for _, p in row] for row in best]).log(),
+        np.array([[token for token, _ in row] for row in best]),
+        np.log(np.array([[p for _, p in row] for row in best], np.float32)),
         {},
-        torch.empty(0, dtype=torch.int64),
+        np.empty(0, np.int64),
     )
 
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -10,7 +11,7 @@ from tests.engine.drafting.test_best_first import BestFirst
 from tests.engine.models import VOCABULARY, counted, ours, reference
 
 CONTEXT = [1, 5, 9, 30, 30, 2]
-NOTHING = torch.empty(0)
+NOTHING = np.empty(0)
 
 
 def test_tree_equals_growth_with_the_draft_run_on_plain_text():

@@ -1,5 +1,6 @@
 import itertools
 
+import numpy as np
 import pytest
 import torch
 
@@ -16,7 +17,7 @@ from tests.engine.decoding.test_rejection import assert_distributed
 from tests.engine.models import VOCABULARY, counted, disturbed, ours, reference
 
 CONTEXT = [1, 5, 9, 30, 30, 2]
-NOTHING = torch.empty(0)
+NOTHING = np.empty(0)
 BOTH = pytest.mark.parametrize("method", [SpecInferDrafter, SpsDrafter])
 
 

@@ -1,5 +1,6 @@
 """Loaded heads compute the same as the reference implementations."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -30,7 +31,7 @@ def test_medusa_heads_equal_the_reference(tmp_path, target, kind, pickled):
     tokens, log_probs = heads.best(state, 5)
     expected = made.medusa(weights, kind, state, table_and_head(target)[1]).log_softmax(-1).topk(5)
     assert tokens.tolist() == expected.indices.tolist()
-    torch.testing.assert_close(log_probs, expected.values)
+    torch.testing.assert_close(torch.from_numpy(log_probs), expected.values)
 
 
 @pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "torch.save"])
@@ -52,8 +53,8 @@ def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
     torch.testing.assert_close(torch.cat(found), expected[:10], rtol=1e-4, atol=1e-5)
 
     # Two branches after the tail's first row.
-    visible = torch.tensor([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], dtype=torch.bool)
-    branches = Rows(torch.tensor([6, 7]), torch.tensor([8, 8]), visible)
+    visible = np.array([[1, 0, 0, 1, 0], [1, 0, 0, 0, 1]], np.bool_)
+    branches = Rows(np.array([6, 7]), np.array([8, 8]), visible)
     found = head.forward(branches, states[10:], cache)
     for row, token in enumerate((6, 7)):
         path = [*range(8), 10 + row]
@@ -63,7 +64,7 @@ def test_an_eagle_head_equals_the_reference(tmp_path, target, kind, pickled):
     tokens, log_probs = head.best(found, 6)
     best = made.logits(weights, kind, found, lm_head).log_softmax(-1).topk(6)
     assert tokens.tolist() == best.indices.tolist()
-    torch.testing.assert_close(log_probs, best.values, rtol=1e-4, atol=1e-5)
+    torch.testing.assert_close(torch.from_numpy(log_probs), best.values, rtol=1e-4, atol=1e-5)
     assert tokens.max() < VOCABULARY
 
 
@@ -74,6 +75,6 @@ def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)
     state = torch.randn(made.WIDTH) if heads.method == "medusa" else torch.randn(4, made.WIDTH)
     tokens, log_probs = heads.best(state, VOCABULARY)
-    guessed = tokens[log_probs.isfinite()]
+    guessed = tokens[np.isfinite(log_probs)]
     assert 0 < guessed.max() < known
-    assert len(guessed.unique()) > known // 3
+    assert len({*guessed.tolist()}) > known // 3

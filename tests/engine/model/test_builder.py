@@ -25,7 +25,7 @@ LIMIT = 160_000
 
 
 def load(path: Path, **kwargs):
-    cpu = torch.device("cpu")
+    cpu = "cpu"
     return load_model(open_checkpoint(path), torch.float32, cpu, no_progress, context=CONTEXT, **kwargs)
 
 

@@ -1,8 +1,10 @@
+import numpy as np
 import pytest
 import torch
 
-from engine.model.rows import ROWS_PER_PIECE, Rows
+from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.model.visibility import ROWS_PER_PIECE
 from tests.engine.models import CONFIGS, ours, reference
 
 TEXT = [1, *range(3, 40), 5, 5, 9]
@@ -17,7 +19,7 @@ def expected_logits(module, tokens):
 def test_plain_rows_equal_transformers_forward(kind):
     module = reference(kind)
     sequence = Sequence(ours(module), capacity=64)
-    rows = Rows.text(TEXT, 0, torch.device("cpu"))
+    rows = Rows.text(TEXT, 0)
     logits = sequence.model.forward(rows, sequence.cache).logits
     torch.testing.assert_close(logits, expected_logits(module, TEXT), rtol=1e-4, atol=1e-4)
 
@@ -31,7 +33,7 @@ def test_each_tree_node_sees_its_path_as_plain_text_would(kind):
     #      2   3      4
     #     5           6     the parents are listed below; run in two passes, so that the second has a tail
     tokens, parents = [7, 8, 9, 10, 11, 12, 13], [-1, -1, 0, 0, 1, 2, 4]
-    visible = torch.eye(7, dtype=torch.bool)
+    visible = np.eye(7, dtype=np.bool_)
     paths = []
     for node, parent in enumerate(parents):
         if parent >= 0:
@@ -50,7 +52,7 @@ def test_kept_rows_equal_rows_computed_as_plain_text(kind):
     model = ours(module)
     gathered, fresh = Sequence(model, 64), Sequence(model, 64)
     gathered.extend(TEXT)
-    visible = torch.eye(4, dtype=torch.bool)
+    visible = np.eye(4, dtype=np.bool_)
     visible[2, 0] = visible[3, 0] = visible[3, 2] = True
     gathered.consider([7, 8, 9, 10], [len(TEXT) + depth for depth in (0, 0, 1, 2)], visible)
     gathered.keep([0, 2, 3], [7, 9, 10])
@@ -76,7 +78,7 @@ def test_a_prompt_longer_than_one_piece_equals_transformers_forward(kind):
 def test_hidden_states_of_the_requested_layers_are_returned():
     module = reference("llama")
     sequence = Sequence(ours(module), capacity=64)
-    rows = Rows.text(TEXT, 0, torch.device("cpu"))
+    rows = Rows.text(TEXT, 0)
     output = sequence.model.forward(rows, sequence.cache, hidden_layers=[0, 1], logits_for=slice(-2, None))
     with torch.inference_mode():
         states = module(torch.tensor([TEXT]), output_hidden_states=True).hidden_states
@@ -89,7 +91,7 @@ def test_hidden_states_of_the_requested_layers_are_returned():
 def test_the_number_of_layers_stands_for_the_input_of_the_head(kind):
     module = reference(kind)
     model = ours(module)
-    rows = Rows.text(TEXT, 0, torch.device("cpu"))
+    rows = Rows.text(TEXT, 0)
     output = model.forward(
         rows, model.new_cache(64), hidden_layers=[model.layers], logits_for=slice(-2, None)
     )

@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 
 def load(folder, **kwargs):
-    cpu = torch.device("cpu")
+    cpu = "cpu"
     return load_model(open_checkpoint(folder), torch.float32, cpu, no_progress, context=64, **kwargs)
 
 
@@ -104,13 +104,13 @@ def test_loading_can_be_ended_between_tensors(folder):
             raise Ended
 
     with pytest.raises(Ended):
-        load_model(open_checkpoint(folder), torch.float32, torch.device("cpu"), progress, context=64)
+        load_model(open_checkpoint(folder), torch.float32, "cpu", progress, context=64)
 
 
 def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(folder, monkeypatch):
     from engine.model import loader
 
-    checkpoint, cpu = open_checkpoint(folder), torch.device("cpu")
+    checkpoint, cpu = open_checkpoint(folder), "cpu"
     row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
     monkeypatch.setattr(loader, "free_nbytes", lambda device: 100 * row)
     loader.check_context([checkpoint], 100, torch.float32, cpu)

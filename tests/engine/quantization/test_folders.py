@@ -54,7 +54,7 @@ def write(folder, kind, method):
 def test_a_folder_gives_the_logits_of_its_unpacked_numbers(tmp_path, kind, method, packed):
     module = write(tmp_path, kind, method)
     checkpoint = open_checkpoint(tmp_path)
-    model = load_model(checkpoint, torch.float32, torch.device("cpu"), no_progress, 64, packed=packed)
+    model = load_model(checkpoint, torch.float32, "cpu", no_progress, 64, packed=packed)
     with torch.inference_mode():
         expected = module(torch.tensor([TEXT])).logits[0, -1]
     torch.testing.assert_close(Sequence(model, 32).extend(TEXT), expected, rtol=1e-4, atol=1e-4)

@@ -73,7 +73,7 @@ def path(tmp_path_factory):
 
 
 def load(path, **kwargs):
-    cpu = torch.device("cpu")
+    cpu = "cpu"
     return load_model(open_checkpoint(path), torch.float32, cpu, no_progress, context=CONTEXT, **kwargs)
 
 
@@ -96,7 +96,7 @@ def moved_by(model, routed, work):
     before = model.moved
     routed.experts.clear()
     work()
-    needed = [chunk for chunk in model.mover._chunks if chunk.stored[0].expert in {None, *routed.experts}]
+    needed = [chunk for chunk in model.streamer._chunks if chunk.stored[0].expert in {None, *routed.experts}]
     return model.moved - before, sum(chunk.nbytes for chunk in needed)
 
 
@@ -120,7 +120,7 @@ def test_plain_decoding_moves_the_experts_of_its_row_and_no_others(stored):
     for token in (50, 3, 9, 12, 30, 44):
         moved, needed = moved_by(model, routed, lambda token=token: sequence.extend([token]))
         assert len(routed.experts) == 2 * 2
-        assert moved == needed < 0.5 * model.mover.pass_nbytes
+        assert moved == needed < 0.5 * model.streamer.pass_nbytes
     model.close()
 
 
@@ -132,7 +132,7 @@ def test_a_pass_of_many_rows_moves_each_expert_once(stored):
         sequence.rewind(0)
         moved, needed = moved_by(model, routed, lambda: sequence.extend([*range(1, 61)]))
         assert len(routed.experts) == 2 * 8
-        assert moved == needed == model.mover.pass_nbytes
+        assert moved == needed == model.streamer.pass_nbytes
     model.close()
 
 
@@ -141,7 +141,7 @@ def test_a_wrong_guess_costs_fewer_bytes_than_the_ring_holds(path):
     sequence, routed = Sequence(model, CONTEXT), Routed(model)
     sequence.extend(TEXT)
     moved, needed = moved_by(model, routed, lambda: sequence.extend([7]))
-    assert needed <= moved < needed + model.mover.nbytes
+    assert needed <= moved < needed + model.streamer.nbytes
     model.close()
 
 
@@ -186,7 +186,7 @@ def test_a_device_with_memory_of_its_own_gets_the_chosen_experts(path, monkeypat
     for token in (50, 3, 9, 12):
         expected = one.extend([token])
         moved, needed = moved_by(model, routed, lambda token=token: other.extend([token]))
-        assert moved == needed < 0.5 * model.mover.pass_nbytes
+        assert moved == needed < 0.5 * model.streamer.pass_nbytes
         other.rewind(len(other.ids) - 1)
         assert torch.equal(other.extend([token]), expected)
     model.close()
@@ -197,6 +197,6 @@ def test_a_sweep_fetches_every_expert(path):
     Sequence(model, CONTEXT).extend(TEXT[:1])
     for _ in range(2):
         before = model.moved
-        model.mover.sweep()
-        assert model.moved - before == model.mover.pass_nbytes
+        model.streamer.sweep()
+        assert model.moved - before == model.streamer.pass_nbytes
     model.close()
