@@ -5,7 +5,8 @@ if they changed with the text, cached keys and new queries would have different 
 context, LongRoPE (arXiv 2402.13753) has the long factors for every position, as in llama.cpp.
 
 The frequencies are those of transformers' `ROPE_INIT_FUNCTIONS`, in float32 where these compute in float32.
-Powers are rounded once from float64; torch's differ from them by at most 1 ulp.
+Powers are rounded once from float64. torch's differ from them by at most 1 ulp, and so about one frequency in
+a hundred differs from transformers', by 1 or 2 ulp.
 """
 
 import math

@@ -1,6 +1,7 @@
 """A description says what transformers' module of the same configuration does."""
 
 import copy
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
@@ -18,11 +19,9 @@ from engine.checkpoints import Checkpoint, Generation, TokenizerFolder, open_che
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.model.architectures import ARCHITECTURES
 from engine.model.builder import Builder
-from engine.model.compiled import covers as covered_module
 from engine.model.coverage import covers
 from engine.model.description import describe
 from engine.model.forward import ATTENTION
-from engine.model.loader import _empty_module
 from engine.model.rope import fix_rope
 from engine.model.rotary import RotaryFactors, frequencies
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
@@ -222,8 +221,9 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
             assert found.dtype == np.float32
             assert found.shape == expected.shape
             assert factor == pytest.approx(getattr(rotary, f"{prefix}attention_scaling"), rel=1e-15)
-            # A power may differ by 1 ulp, and mixed frequencies are rounded four times more.
-            assert steps_apart(found, expected) <= (1 if kind.type in ("default", "dynamic") else 4)
+            # A power may differ by 1 ulp, and its inverse by 2.
+            assert steps_apart(found, expected) <= 2
+            assert np.mean(found != expected) < 0.05
 
 
 @pytest.mark.parametrize("name", FAMOUS)
@@ -256,10 +256,14 @@ def test_the_embedded_model_has_the_weights_that_are_expected():
     description = describe(file)
     check_layers(file, description.layers)
     weights, tied = checked_weights(file, expected_weights(description), description.tied)
-    config, module = _empty_module(file)
+    _, module = built(file.architecture, file.config)
     builder = Builder(module, file, Workspace(torch.float32, torch.device("cpu")))
     assert (weights, tied) == (builder.weights, builder.tied)
-    assert covers(description, weights) == covered_module(module, config, builder.weights)
+    assert covers(description, weights)
+    whole = next(iter(weights.values()))
+    assert not covers(
+        description, {"model.layers.0.mlp.up_proj.weight": dataclasses.replace(whole, format="F64")}
+    )
 
 
 @pytest.mark.parametrize("change", ["belong", "shape", "missing"])
@@ -279,7 +283,7 @@ def test_weights_that_do_not_fit_are_refused(change):
 
 def test_a_head_is_missing_where_it_is_not_tied_and_layers_are_counted():
     file = open_checkpoint(EMBEDDED)
-    with pytest.raises(BadCheckpoint, match="lm_head.weight is missing"):
+    with pytest.raises(BadCheckpoint, match=r"lm_head\.weight is missing"):
         checked_weights(file, expected_weights(describe(file)), tied=False)
     with pytest.raises(BadCheckpoint, match="30 layers; the configuration says 29"):
         check_layers(file, 29)
@@ -360,7 +364,7 @@ NUMBERS = st.one_of(
     st.integers(),
     st.integers(0, 9),
     st.floats(),
-    st.sampled_from([10**5000, -(10**400), 2**31, 1e308, 5e-324, 4096, 64, 1.5]),
+    st.sampled_from([10**400, -(10**400), 2**31, 1e308, 5e-324, 4096, 64, 1.5]),
 )
 JUNK = st.recursive(
     st.one_of(st.none(), st.booleans(), NUMBERS, st.text(max_size=5)),
