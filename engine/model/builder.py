@@ -10,9 +10,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from engine.checkpoints import Checkpoint, Weight
-from engine.checkpoints.grouped import without_zero_biases
-from engine.errors import BadCheckpoint
 from engine.model.interface import Progress
+from engine.model.weight_names import checked_weights
 from engine.quantization import (
     Experts,
     Packed,
@@ -93,26 +92,9 @@ class Builder:
         self._files: dict[Path, DiskFile] = {}
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
         self._experts = self._own_experts(missing)
-        self.weights = without_zero_biases(checkpoint.weights, missing)
+        ties: bool = module.config.tie_word_embeddings
+        self.weights, self.tied = checked_weights(checkpoint, missing, ties)
         self.unpacked = dict(self.weights)
-        for name, weight in self.weights.items():
-            if name not in missing:
-                raise BadCheckpoint(
-                    f"The tensor {name} does not belong to a {checkpoint.architecture} model.",
-                    "Download the model again.",
-                )
-            if missing[name] != weight.shape:
-                raise BadCheckpoint(
-                    f"The tensor {name} has the shape {weight.shape}; the configuration says "
-                    f"{missing[name]}.",
-                    "The file does not belong to its config.json, or is damaged; download it again.",
-                )
-        self.tied = "lm_head.weight" not in self.weights and module.config.tie_word_embeddings
-        absent = missing.keys() - self.weights.keys() - ({"lm_head.weight"} if self.tied else set())
-        if absent:
-            raise BadCheckpoint(
-                f"The tensor {min(absent)} is missing.", "The file is incomplete; download it again."
-            )
 
     def pack(self, limits: WeightLimits | None) -> None:
         """Put packed layers in place of the layers that have matrices. limits: as for load_model."""

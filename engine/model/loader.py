@@ -1,5 +1,4 @@
-"""Loads a checkpoint as a model on its compute device. Defines the supported architectures; independent of
-file formats."""
+"""Loads a checkpoint as a model on its compute device. Independent of file formats."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,19 +13,20 @@ from engine.checkpoints import Checkpoint
 from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
-from engine.errors import BadCheckpoint, DeviceUnavailable, OutOfMemory, SpecExecError, UnsupportedModel
+from engine.errors import DeviceUnavailable, OutOfMemory, SpecExecError
+from engine.model.architectures import family_of
 from engine.model.builder import Builder
 from engine.model.compiled import CompiledModel, covers
 from engine.model.compiled_weights import read_weights
+from engine.model.configuration import bad_configuration
 from engine.model.forward import ATTENTION, TorchModel
 from engine.model.interface import Device, Model, Progress, no_progress
-from engine.model.reader import layer_of, read_layers
+from engine.model.reader import read_layers
 from engine.model.rope import fix_rope
 from engine.model.tensor_cache import row_nbytes
+from engine.model.weight_names import check_layers
 from engine.quantization import Workspace, format_named
 from engine.streaming import WeightLimits
-
-ARCHITECTURES = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3")
 
 
 def choose_device(requested: str) -> Device:
@@ -121,7 +121,8 @@ def load_compiled(
 def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
     """Return the checkpoint's configuration and transformers' module for it, without weights."""
     config = model_config(checkpoint)
-    _check_layers(checkpoint, config)
+    # First, for building a layer takes milliseconds, and a configuration may name any number of layers.
+    check_layers(checkpoint, config.num_hidden_layers)
     with built_from(checkpoint), init_empty_weights(include_buffers=False):
         module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
     return config, module
@@ -171,28 +172,10 @@ def check_context(
 
 
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
-    if checkpoint.architecture not in ARCHITECTURES:
-        raise UnsupportedModel(
-            f"Models of the architecture “{checkpoint.architecture[:40]}” are not supported.",
-            f"Supported: {', '.join(ARCHITECTURES)}.",
-        )
+    family_of(checkpoint.architecture)  # raises UnsupportedModel
     with built_from(checkpoint):
         config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     return config
-
-
-def _check_layers(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
-    """Raise BadCheckpoint unless files and configuration have the same number of layers.
-
-    Called before the model is built: building a layer takes milliseconds, and a configuration may name any
-    number of layers."""
-    layers = set(filter(None, map(layer_of, checkpoint.weights)))
-    if len(layers) != config.num_hidden_layers:
-        raise BadCheckpoint(
-            f"{checkpoint.path.name} has {len(layers)} layers; the configuration says "
-            f"{config.num_hidden_layers}.",
-            "The file does not belong to its config.json, or is damaged; download it again.",
-        )
 
 
 @contextmanager
@@ -203,8 +186,4 @@ def built_from(checkpoint: Checkpoint) -> Iterator[None]:
     except SpecExecError:
         raise
     except Exception as error:
-        raise BadCheckpoint(
-            f"The configuration of {checkpoint.path.name} is not one of a {checkpoint.architecture} model: "
-            f"{str(error)[:400]}",
-            "Download the model again, or choose another.",
-        ) from error
+        raise bad_configuration(checkpoint.path.name, checkpoint.architecture, str(error)) from error

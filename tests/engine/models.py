@@ -11,7 +11,7 @@ from engine.model.rope import fix_rope
 
 VOCABULARY = 61
 CONTEXT = 64  # the length rotary frequencies are fixed for
-_COMMON = dict(
+COMMON = dict(
     vocab_size=VOCABULARY, hidden_size=32, intermediate_size=48, num_hidden_layers=3, num_attention_heads=4,
     num_key_value_heads=2, max_position_embeddings=512, bos_token_id=1, eos_token_id=2, pad_token_id=0,
 )  # fmt: skip
@@ -71,7 +71,7 @@ CONFIGS: dict[str, dict[str, Any]] = {
 def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     """Return transformers' own model. Its head is sharper than at random, so that a draft and a target can
     agree at all."""
-    settings = copy.deepcopy({"model_type": kind, **_COMMON, **CONFIGS[kind], **changes})
+    settings = copy.deepcopy({"model_type": kind, **COMMON, **CONFIGS[kind], **changes})
     config = AutoConfig.for_model(settings.pop("model_type"), **settings)
     config._attn_implementation = "eager"
     torch.manual_seed(seed)

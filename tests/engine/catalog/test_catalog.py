@@ -4,7 +4,7 @@ import pytest
 
 from engine import catalog
 from engine.catalog import CatalogModel, CatalogPair, Variant, sizes
-from engine.model.loader import ARCHITECTURES
+from engine.model.architectures import ARCHITECTURES
 
 ALL = catalog.catalog()
 models = pytest.mark.parametrize("model", ALL.models.values(), ids=ALL.models)

@@ -1,0 +1,154 @@
+"""The supported architectures: what the models of each have in common, and the values of their
+configurations that transformers' configuration classes assume where a config.json has none."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import UnsupportedModel
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The models of an architecture: llama's decoder, and the differences from it.
+
+    Attributes: `defaults`, the values of a configuration that has none; `options`, which of `attention_bias`
+    and `mlp_bias` the architecture reads; `qkv_bias`, whether queries, keys and values always have biases;
+    `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
+    normalized; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by one
+    more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
+    scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
+    layer is a mixture of experts; `whole_heads`, whether the width must be a multiple of the heads;
+    `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
+    `period`, the distance of layers without it where there are no such types, or 0 for that of the
+    configuration;
+    `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
+    rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all.
+    """
+
+    defaults: Mapping[str, Any]
+    options: tuple[str, ...] = ()
+    qkv_bias: bool = False
+    fused: bool = False
+    qk_norm: bool = False
+    gemma: bool = False
+    capped: bool = False
+    mixture: bool = False
+    whole_heads: bool = False
+    window: str = "none"
+    period: int = 0
+    rotary_by_layer: bool = False
+    partial: bool = False
+    rotary_types: tuple[str, ...] = ()
+
+
+def _defaults(
+    sizes: tuple[int, int, int, int, int], kv_heads: int | None, positions: int, **others: Any
+) -> dict[str, Any]:
+    """Return the values that a configuration class assumes. sizes: vocabulary, width, inner width, layers,
+    heads."""
+    vocabulary, width, inner, layers, heads = sizes
+    return {
+        "vocab_size": vocabulary,
+        "hidden_size": width,
+        "intermediate_size": inner,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "max_position_embeddings": positions,
+        "rms_norm_eps": 1e-6,
+        "hidden_act": "silu",
+        "tie_word_embeddings": False,
+        "attention_bias": False,
+        "mlp_bias": False,
+        "rope_theta": 10000.0,
+    } | others
+
+
+_LLAMA = (32000, 4096, 11008, 32, 32)
+_MISTRAL = (32000, 4096, 14336, 32, 32)
+_QWEN = (151936, 4096, 22016, 32, 32)
+_GEMMA = (2304, 9216, 26, 8)
+_QWEN_WINDOW = dict(use_sliding_window=False, sliding_window=4096, max_window_layers=28)
+_GEMMA_OTHERS = dict(
+    head_dim=256,
+    hidden_activation="gelu_pytorch_tanh",  # in place of hidden_act
+    tie_word_embeddings=True,
+    query_pre_attn_scalar=256,
+    sliding_window=4096,
+    use_bidirectional_attention=False,
+)
+
+FAMILIES = {
+    "llama": Family(_defaults(_LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
+    "mistral": Family(_defaults(_MISTRAL, 8, 131072, sliding_window=4096), window="all"),
+    "mixtral": Family(
+        _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
+        mixture=True,
+        window="all",
+    ),
+    "qwen2": Family(_defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer"),
+    "qwen3": Family(
+        _defaults(_QWEN, 32, 32768, head_dim=128, **_QWEN_WINDOW),
+        options=("attention_bias",),
+        qk_norm=True,
+        window="by layer",
+    ),
+    "gemma2": Family(
+        _defaults(
+            (256000, *_GEMMA),
+            4,
+            8192,
+            **_GEMMA_OTHERS,
+            attn_logit_softcapping=50.0,
+            final_logit_softcapping=30.0,
+        ),
+        period=2,
+        options=("attention_bias",),
+        gemma=True,
+        capped=True,
+        whole_heads=True,
+        window="by layer",
+    ),
+    "gemma3_text": Family(
+        _defaults(
+            (262208, *_GEMMA),
+            4,
+            131072,
+            **_GEMMA_OTHERS,
+            rope_theta=1000000.0,
+            rope_local_base_freq=10000.0,
+            sliding_window_pattern=6,
+        ),
+        options=("attention_bias",),
+        qk_norm=True,
+        gemma=True,
+        whole_heads=True,
+        window="by layer",
+        rotary_by_layer=True,
+    ),
+    "phi3": Family(
+        _defaults(
+            (32064, 3072, 8192, 32, 32),
+            None,
+            4096,
+            rms_norm_eps=1e-5,
+            original_max_position_embeddings=4096,
+        ),
+        fused=True,
+        window="all",
+        partial=True,
+        rotary_types=("default", "longrope"),
+    ),
+}
+ARCHITECTURES = tuple(FAMILIES)
+
+
+def family_of(architecture: str) -> Family:
+    """Return the family of an architecture. Raises UnsupportedModel if it is not supported."""
+    if architecture not in FAMILIES:
+        raise UnsupportedModel(
+            f"Models of the architecture “{architecture[:40]}” are not supported.",
+            f"Supported: {', '.join(ARCHITECTURES)}.",
+        )
+    return FAMILIES[architecture]

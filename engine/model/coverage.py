@@ -1,0 +1,31 @@
+"""Which models compiled steps compute."""
+
+from collections.abc import Mapping
+
+from engine.checkpoints import Weight
+from engine.compiled.instructions import LANES
+from engine.compiled.layout import BLOCK
+from engine.compiled.matrix import can_tile
+from engine.model.description import Description
+from engine.model.weight_names import EMBEDDING, HEAD
+
+ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
+
+
+def covers(description: Description, weights: Mapping[str, Weight]) -> bool:
+    """Return whether compiled steps compute all that the model does. weights: all of the model, by name."""
+    attended = description.heads * description.head_width
+    sizes = (description.width, description.inner, description.head_width, attended)
+    if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
+        return False
+    return not description.experts and all(_covered(name, weight) for name, weight in weights.items())
+
+
+def _covered(name: str, weight: Weight) -> bool:
+    owner, _, leaf = name.rpartition(".")
+    if leaf == "bias":
+        return owner.endswith(("q_proj", "k_proj", "v_proj"))
+    if len(weight.shape) == 1:
+        return True
+    whole = name in (EMBEDDING, HEAD) or weight.shape[0] % LANES == 0
+    return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))

@@ -1,0 +1,157 @@
+"""What a checkpoint's configuration says of its model: sizes, scales, windows and rotary positions, equal to
+those of the module that transformers builds from it, but read without torch."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.checkpoints import Checkpoint
+from engine.checkpoints.limits import (
+    CONTEXT_LIMIT,
+    COUNT_LIMIT,
+    EXPERTS_LIMIT,
+    LAYERS_LIMIT,
+    VOCABULARY_LIMIT,
+    WIDTH_LIMIT,
+)
+from engine.errors import UnsupportedModel
+from engine.model.architectures import Family, family_of
+from engine.model.configuration import Configuration
+from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds
+from engine.model.rotary import Rotary
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A decoder.
+
+    Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
+    `inner`, the width within the MLP; `layers`; `heads`; `kv_heads`; `head_width`; `positions`, the longest
+    text that the model is made for, tokens; `epsilon`, added to the mean square in norms; `activation`,
+    transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`, c of c tanh(x / c),
+    or None; `embedding_scale`, the factor of embeddings, as float32 holds it; `norms_plus_one`, whether norms
+    multiply by one more than their weights; `windows`, for each layer the number of tokens that a token sees,
+    itself among them, or None for all; `rotary`, the kinds of rotary positions, for `RotaryFactors`, and
+    `rotary_of_layer`, the number of each layer's kind; `tied`, whether the embedding is the output head too,
+    if the file has no weight for that; `qkv_bias`, `output_bias` and `mlp_bias`, which products have a bias;
+    `experts` of each layer, or 0 if there are none.
+    """
+
+    architecture: str
+    rows: int
+    width: int
+    inner: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_width: int
+    positions: int
+    epsilon: float
+    activation: str
+    query_scale: float
+    score_cap: float | None
+    logit_cap: float | None
+    embedding_scale: float
+    norms_plus_one: bool
+    windows: tuple[int | None, ...]
+    rotary: tuple[Rotary, ...]
+    rotary_of_layer: tuple[int, ...]
+    tied: bool
+    qkv_bias: bool
+    output_bias: bool
+    mlp_bias: bool
+    experts: int
+
+
+def describe(checkpoint: Checkpoint) -> Description:
+    """Return what the configuration says. The weights are not looked at: `engine.model.weight_names` tells
+    which ones belong to the model.
+
+    Values that transformers refuses only for their type, such as a whole number for a real one, are accepted.
+    Raises BadCheckpoint if the configuration is invalid, and UnsupportedModel if it asks for something that
+    is not supported.
+    """
+    family = family_of(checkpoint.architecture)
+    values = {**family.defaults, **checkpoint.config}
+    given = Configuration(checkpoint.path.name, checkpoint.architecture, values)
+    _refuse_others(given)
+    width = given.whole("hidden_size", WIDTH_LIMIT)
+    layers = given.whole("num_hidden_layers", LAYERS_LIMIT)
+    heads = given.whole("num_attention_heads", COUNT_LIMIT)
+    kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
+    head_width = given.whole_or_none("head_dim", COUNT_LIMIT) or width // heads
+    positions = given.whole("max_position_embeddings", CONTEXT_LIMIT)
+    if heads % kv_heads:
+        raise given.bad(f"{heads} heads, {kv_heads} key-value heads")
+    if family.whole_heads and width % heads:
+        raise given.bad(f"the width {width} is not a multiple of {heads} heads")
+    if head_width % 2 or not 2 <= head_width <= COUNT_LIMIT:
+        raise given.bad(f"heads of width {head_width}")
+    types = _layer_types(given, family, layers)
+    window = _window(given, family)
+    kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
+    biased = "attention_bias" in family.options and given.flag("attention_bias")
+    return Description(
+        architecture=checkpoint.architecture,
+        rows=given.whole("vocab_size", VOCABULARY_LIMIT),
+        width=width,
+        inner=given.whole("intermediate_size", WIDTH_LIMIT),
+        layers=layers,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_width=head_width,
+        positions=positions,
+        epsilon=given.real("rms_norm_eps"),
+        activation=given.text("hidden_activation" if family.gemma else "hidden_act"),
+        query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
+        score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
+        logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
+        embedding_scale=float(np.float32(width**0.5)) if family.gemma else 1.0,
+        norms_plus_one=family.gemma,
+        windows=tuple(window if kind == SLIDING else None for kind in types),
+        rotary=rotary_kinds(given, family, kinds, head_width, positions),
+        rotary_of_layer=tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types),
+        tied=given.flag("tie_word_embeddings"),
+        qkv_bias=family.qkv_bias or biased,
+        output_bias=biased,
+        mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
+        experts=_experts(given, layers) if family.mixture else 0,
+    )
+
+
+def _refuse_others(given: Configuration) -> None:
+    """Raise UnsupportedModel if the configuration asks for layers that no decoder here has."""
+    if given.values.get("per_layer_config"):
+        raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
+    if given.values.get("use_bidirectional_attention"):
+        raise UnsupportedModel(
+            "Models in which a token sees later ones are not supported.", "Choose another model."
+        )
+
+
+def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
+    """Return which attention each layer has: with the window, or to all earlier tokens."""
+    if family.window == "none":
+        return [FULL] * layers
+    if family.window == "all":
+        return [SLIDING] * layers
+    if named := given.choices("layer_types", layers, (SLIDING, FULL)):
+        return named
+    if "max_window_layers" in family.defaults:
+        full = given.whole("max_window_layers", CONTEXT_LIMIT, least=0)
+        return [FULL if layer < full else SLIDING for layer in range(layers)]
+    period = family.period or given.whole("sliding_window_pattern", LAYERS_LIMIT)
+    return [SLIDING if (layer + 1) % period else FULL for layer in range(layers)]
+
+
+def _window(given: Configuration, family: Family) -> int | None:
+    """Return the tokens that a token sees in layers that have a window; None if these have none either."""
+    if "use_sliding_window" in family.defaults and not given.flag("use_sliding_window"):
+        return None
+    return None if family.window == "none" else given.whole_or_none("sliding_window", CONTEXT_LIMIT)
+
+
+def _experts(given: Configuration, layers: int) -> int:
+    """Return the number of experts of a layer. `num_experts` is another name of `num_local_experts`."""
+    key = "num_experts" if "num_experts" in given.values else "num_local_experts"
+    return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))

@@ -1,0 +1,117 @@
+"""Reads the rotary positions of a model from its configuration: `rope_parameters`, or the older
+`rope_scaling`, `rope_theta` and `rope_local_base_freq`."""
+
+from typing import Any
+
+from engine.checkpoints.limits import CONTEXT_LIMIT
+from engine.errors import UnsupportedModel
+from engine.model.architectures import Family
+from engine.model.configuration import Configuration
+from engine.model.rotary import CHANGING, TYPES, Rotary, frequencies
+
+SLIDING, FULL = "sliding_attention", "full_attention"
+_TRAINED = ("llama3", "yarn", "longrope")  # these know the length of the original training
+
+
+def rotary_kinds(
+    given: Configuration, family: Family, types: list[str], head_width: int, positions: int
+) -> tuple[Rotary, ...]:
+    """Return the kinds of rotary positions: one for each of `types`, the types of layers, if they differ in
+    that, else one for all.
+
+    positions: the longest text, tokens. Raises BadCheckpoint if the parameters are invalid, and
+    UnsupportedModel if their type is unknown, or if frequencies depend on the context in some layers only.
+    """
+    kinds = []
+    for parameters in _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]:
+        kind = _rotary(given.of(parameters), family, head_width, positions)
+        if family.rotary_by_layer and kind.type in CHANGING:
+            raise UnsupportedModel(
+                f"Rotary positions of type “{kind.type}” in only some layers are not supported.",
+                "Choose another model.",
+            )
+        try:
+            frequencies(kind, positions)
+        except (ArithmeticError, ValueError) as error:
+            raise given.bad(f"rotary positions of type {kind.type}: {error}") from error
+        kinds.append(kind)
+    if len({kind.width for kind in kinds}) > 1:
+        raise given.bad("types of layers rotate parts of different widths")
+    return tuple(kinds)
+
+
+def _common(given: Configuration, types: list[str]) -> dict[str, Any]:
+    """Return the parameters of all layers."""
+    parameters = given.part("rope_scaling") or given.part("rope_parameters")
+    if not parameters.keys().isdisjoint(types):
+        raise given.bad("rope_parameters differ between layers")
+    made = _assumed(given) | {"rope_theta": given.values["rope_theta"]} | parameters
+    if "original_max_position_embeddings" in given.values:  # it takes precedence
+        made["original_max_position_embeddings"] = given.values["original_max_position_embeddings"]
+    return made
+
+
+def _by_layer(given: Configuration, types: list[str]) -> list[dict[str, Any]]:
+    """Return the parameters of each type of layers, as Gemma 3 has them."""
+    every = given.of(given.part("rope_parameters"))
+    bases = {FULL: given.values["rope_theta"], SLIDING: given.values["rope_local_base_freq"]}
+    found = []
+    for kind in types:
+        parameters = every.part(kind) if every.values.get(kind) is not None else {"rope_type": "default"}
+        if kind == FULL:
+            parameters = parameters | given.part("rope_scaling")
+        # transformers looks for `truncate` beside the types.
+        truncate = {"truncate": every.values.get("truncate", True)}
+        found.append(_assumed(given) | {"rope_theta": bases[kind]} | parameters | truncate)
+    return found
+
+
+def _assumed(given: Configuration) -> dict[str, Any]:
+    """Return the parameters that hold where others are not given."""
+    partial = given.values.get("partial_rotary_factor")
+    return {"partial_rotary_factor": 1.0 if partial is None else partial, "truncate": True}
+
+
+def _rotary(given: Configuration, family: Family, head_width: int, positions: int) -> Rotary:
+    """Return one kind of rotary positions. given: its parameters."""
+    named = next((key for key in ("rope_type", "type") if key in given.values), None)
+    kind = given.text(named) if named else "default"
+    if "longrope" in family.rotary_types and kind in ("su", "yarn"):  # Phi-3's names for it
+        kind = "longrope"
+    if kind not in (family.rotary_types or TYPES):
+        raise UnsupportedModel(
+            f"Rotary positions of type “{kind[:40]}” are not supported.", "Choose another model."
+        )
+    width = head_width
+    if kind != "default" or family.partial:
+        part = given.real("partial_rotary_factor")
+        width = int(head_width * min(part, 2.0))
+        if not 1 <= width <= head_width:
+            raise given.bad(f"{part} of each head are rotated")
+    original = positions
+    if kind in _TRAINED and "original_max_position_embeddings" in given.values:
+        original = given.whole("original_max_position_embeddings", CONTEXT_LIMIT)
+    base, pairs = given.real("rope_theta"), -(-width // 2)
+    return Rotary(kind, base, width, positions, original, **_others(given, kind, pairs))
+
+
+def _others(given: Configuration, kind: str, pairs: int) -> dict[str, Any]:
+    """Return the parameters that only rotary positions of this type have."""
+    if kind in ("linear", "dynamic"):
+        return {"factor": given.real("factor")}
+    if kind == "llama3":
+        return {key: given.real(key) for key in ("factor", "low_freq_factor", "high_freq_factor")}
+    if kind == "longrope":
+        stretches = {key: given.reals(key, pairs) for key in ("short_factor", "long_factor")}
+        return stretches | {key: given.real_or_none(key) for key in ("factor", "attention_factor")}
+    if kind == "yarn":
+        if "factor" not in given.values:
+            raise given.bad("factor is missing")
+        return {
+            **{key: given.real_or_none(key) for key in ("factor", "attention_factor")},
+            **{key: given.real_or_none(key, 0.0) for key in ("mscale", "mscale_all_dim")},
+            "beta_fast": given.real_or_none("beta_fast", 0.0) or 32.0,
+            "beta_slow": given.real_or_none("beta_slow", 0.0) or 1.0,
+            "truncate": given.flag("truncate"),
+        }
+    return {}
