@@ -23,7 +23,7 @@ from engine.model.interface import Model, Progress, no_progress
 from engine.model.kv_cache import row_nbytes
 from engine.model.reader import layer_of, read_layers
 from engine.model.rope import fix_rope
-from engine.quantization import Workspace, format_named
+from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
 
 ARCHITECTURES = ("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3")
@@ -83,7 +83,7 @@ def load_model(
             name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
         }
         for name, parts in read_layers(wanted, progress, layer_progress):
-            on_device = [part.to(device) for part in parts]
+            on_device = [torch.from_numpy(part).to(device) for part in parts]
             if name in builder.resident:
                 builder.resident[name].matrix.parts = on_device
             else:
@@ -144,7 +144,7 @@ def prepare(checkpoint: Checkpoint, dtype: torch.dtype, compiled: bool = False) 
             prepare_products(name)
             tile_packer(name)
         else:
-            format_named(name).prepare(dtype)
+            prepare_kernel(name, dtype)
 
 
 def free_nbytes(device: torch.device) -> int:
