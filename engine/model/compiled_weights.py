@@ -37,7 +37,7 @@ class BroughtMatrix:
     format: Format
     shape: tuple[int, int]
     mover: Mover | None = None
-    data: NDArray[np.uint8] = _NO_BYTES
+    data: NDArray[np.uint8] = field(default_factory=lambda: _NO_BYTES)
     place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
 
     def give(self, parts: Sequence[NDArray[np.uint8]]) -> None:
