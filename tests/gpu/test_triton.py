@@ -154,9 +154,8 @@ def test_scales_of_every_type(name, device):
     kernels.unpack_grouped(
         name, typed_parts(name, packed.parts, device), (64, 256), 0, 64, packed.groups, out
     )
-    assert torch.equal(
-        out.cpu(), grouped.numbers(packed.format, packed.parts, (64, 256), 0, 64, packed.groups)
-    )
+    expected = grouped.numbers(packed.format, packed.parts, (64, 256), 0, 64, packed.groups)
+    assert torch.equal(out.cpu(), expected)
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 8])

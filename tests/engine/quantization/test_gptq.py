@@ -25,10 +25,6 @@ def unpacked(parts, shape, groups, dtype=torch.float32, name="GPTQ", first=0, co
     return found
 
 
-def is_valid(name, parts):
-    return format_named(name).valid([part.numpy() for part in parts])
-
-
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("size", [32, 128, 200, 288])  # 200: a short last group; 288: one group
 @pytest.mark.parametrize("act_order", [False, True])
@@ -107,33 +103,15 @@ def test_extreme_scales(scale):
     matrix = Matrix(8, 32, 64, 64)
     matrix.scales[:] = scale
     parts = stored(matrix.gptq(2))
-    assert is_valid("GPTQ", parts)
     assert torch.equal(unpacked(parts, (64, 64), Groups(8, 32, 0)), matrix.numbers())
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
-def test_scales_that_are_not_finite_are_invalid(value):
-    matrix = Matrix(4, 32, 64, 64)
-    assert is_valid("GPTQ", stored(matrix.gptq(2)))
-    matrix.scales[1, 7] = value
-    assert not is_valid("GPTQ", stored(matrix.gptq(2)))
-
-
-def test_scales_that_overflow_with_large_quants_are_invalid():
-    matrix = Matrix(4, 32, 64, 64, scales=torch.float32)
-    matrix.scales[0, 0] = 3e38
-    assert not is_valid("GPTQ_F32", stored(matrix.gptq(2)))
-
-
 @pytest.mark.parametrize("bits", BITS)
-@pytest.mark.parametrize(
-    ("group", "valid"), [(0, True), (2, True), (3, False), (-1, False), (1 << 30, False)]
-)
-def test_groups_without_a_scale_are_invalid_and_read_no_other_memory(bits, group, valid):
+@pytest.mark.parametrize("group", [0, 2, 3, -1, 1 << 30])
+def test_groups_without_a_scale_read_no_other_memory(bits, group):
     matrix = Matrix(bits, 32, 64, 96)
     parts = matrix.gptq(2)
     parts["g_idx"][5] = group
-    assert is_valid("GPTQ", stored(parts)) is valid
     found = unpacked(stored(parts), (64, 96), Groups(bits, 32, 0))
     others = torch.arange(96) != 5
     assert torch.equal(found[:, others], matrix.numbers()[:, others])
