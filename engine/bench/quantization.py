@@ -131,8 +131,8 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
     """Return, by name, the ways to multiply `packed` by `n` rows, or to unpack it if `n` is 0."""
     import torch
 
-    from engine.quantization.blocks import BlockFormat
-    from engine.quantization.grouped import Grouped
+    from engine.formats import BlockFormat, GroupedFormat
+    from engine.quantization import blocks, grouped
 
     if n:
         x = torch.ones(n, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
@@ -145,17 +145,16 @@ def _ways(packed: "Packed", n: int) -> dict[str, Callable[[], object]]:
     ways: dict[str, Callable[[], object]] = {"engine": lambda: [len(piece) for _, piece in packed.pieces()]}
     format_, dtype = packed.format, packed.workspace.dtype
     if isinstance(format_, BlockFormat):
-        blocks, numbers = packed.parts[0].view(-1, format_.nbytes), format_.numbers
-        ways["torch"] = lambda: numbers(blocks).to(dtype)
-        if blocks.device.type == "cpu":
+        stored = packed.parts[0].view(-1, format_.nbytes)
+        ways["torch"] = lambda: blocks.numbers(format_, stored).to(dtype)
+        if stored.device.type == "cpu":
             from gguf import GGMLQuantizationType
             from gguf.quants import dequantize
 
-            ways["gguf"] = lambda: dequantize(blocks.numpy(), GGMLQuantizationType[format_.name])
-    elif isinstance(format_, Grouped) and packed.groups:
-        whole = packed.parts, packed.shape, 0, packed.shape[0], packed.groups
-        numbers_of = format_.numbers
-        ways["torch"] = lambda: numbers_of(*whole).to(dtype)
+            ways["gguf"] = lambda: dequantize(stored.numpy(), GGMLQuantizationType[format_.name])
+    elif isinstance(format_, GroupedFormat) and packed.groups:
+        whole = format_, packed.parts, packed.shape, 0, packed.shape[0], packed.groups
+        ways["torch"] = lambda: grouped.numbers(*whole).to(dtype)
     return ways
 
 

@@ -7,14 +7,13 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import Checkpoint, Generation, Groups, Span, TokenizerFolder, Weight
-from engine.quantization import FORMATS, Packed, Workspace, format_named
-from engine.quantization.blocks import BlockFormat
-from engine.quantization.grouped import Grouped
+from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
+from engine.quantization import Packed, Workspace
+from engine.quantization.parts import DTYPES
 
 # names of the formats that store packed weights
-PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | Grouped))
+PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat))
 GROUPS = Groups(bits=4, size=128, zero_offset=1)
-_PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +70,8 @@ def random_bytes(name: str, numbers: int, device: torch.device | str) -> Tensor:
 
     The numbers are below 1 in magnitude, so that the hidden states of a deep model stay finite.
     """
-    if name in _PLAIN:
-        return torch.randn(numbers, device=device).mul_(0.02).to(_PLAIN[name]).view(torch.uint8)
+    if name in DTYPES:
+        return torch.randn(numbers, device=device).mul_(0.02).to(DTYPES[name]).view(torch.uint8)
     blocks = format_named(name)
     assert isinstance(blocks, BlockFormat)
     data = torch.randint(256, (numbers // blocks.values, blocks.nbytes), dtype=torch.uint8, device=device)
@@ -143,8 +142,8 @@ def random_packed(
             blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
         parts, groups = [blocks.view(-1)], None
     else:
-        assert isinstance(format_, Grouped)
-        scales = torch.rand(columns // GROUPS.size * rows, generator=random).to(format_.scales)
+        assert isinstance(format_, GroupedFormat)
+        scales = torch.rand(columns // GROUPS.size * rows, generator=random).to(DTYPES[format_.scales.name])
         index = torch.arange(columns, dtype=torch.int32) // GROUPS.size
         parts = [bits(rows * columns // 2), bits(len(scales) // 2), scales.view(torch.uint8)]
         if not name.startswith("AWQ"):

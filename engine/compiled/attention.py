@@ -31,7 +31,7 @@ from engine.compiled.instructions import (
     widened,
 )
 from engine.compiled.steps import LISTS, OFFSETS, PREFIX, ROWS, F, as_float, exp, write_block
-from engine.quantization.jit import helper
+from engine.formats.jit import helper
 
 _VECTOR = 16  # numbers of a value that are added at a time
 AHEAD = 4096  # bytes ahead of their use that keys and values are fetched into the cache

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from engine.compiled.instructions import F32, Value, call, floats_at, ints_at, load
 from engine.compiled.pool import shared_pool
 from engine.compiled.steps import F, exp, step_address
-from engine.quantization.jit import helper
+from engine.formats.jit import helper
 
 _GROUP = 64  # logits whose maximum is compared first
 

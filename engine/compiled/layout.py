@@ -12,7 +12,7 @@ number = scale * (quant - offset), or scale * quant - minimum.
 from dataclasses import dataclass
 
 from engine.compiled.instructions import LANES
-from engine.quantization.code_book import LEVELS
+from engine.formats import FORMATS, BlockFormat
 
 BLOCK = 32  # columns of a block
 SUPER = 256  # columns that share scales of scales
@@ -75,24 +75,22 @@ def _rounded_up(nbytes: int) -> int:
     return -(-nbytes // ALIGNMENT) * ALIGNMENT
 
 
-_LEVELS = tuple(int(level) + 128 for level in LEVELS)
+def _layout(form: BlockFormat) -> TileLayout:
+    """Return the layout of a block format."""
+    return TileLayout(
+        form.bits,
+        offset=128 if form.levels else form.offset,
+        group=form.group,
+        minima=form.minima,
+        supers=form.supers,
+        signed=form.signed,
+        levels=tuple(level + 128 for level in form.levels),
+    )
 
-# fmt: off
+
 LAYOUTS: dict[str, TileLayout] = {
     "F32": TileLayout(32, number="F32"),
     "F16": TileLayout(16, number="F16"),
     "BF16": TileLayout(16, number="BF16"),
-    "Q4_0": TileLayout(4, offset=8),
-    "Q4_1": TileLayout(4, minima=True),
-    "Q5_0": TileLayout(5, offset=16),
-    "Q5_1": TileLayout(5, minima=True),
-    "Q8_0": TileLayout(8, offset=128),
-    "Q2_K": TileLayout(2, group=16, minima=True, supers=True),
-    "Q3_K": TileLayout(3, offset=4, group=16, supers=True, signed=True),
-    "Q4_K": TileLayout(4, minima=True, supers=True),
-    "Q5_K": TileLayout(5, minima=True, supers=True),
-    "Q6_K": TileLayout(6, offset=32, group=16, supers=True, signed=True),
-    "IQ4_NL": TileLayout(4, offset=128, levels=_LEVELS),
-    "IQ4_XS": TileLayout(4, offset=128, levels=_LEVELS, supers=True, signed=True),
+    **{name: _layout(form) for name, form in FORMATS.items() if isinstance(form, BlockFormat)},
 }
-# fmt: on

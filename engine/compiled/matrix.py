@@ -11,7 +11,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.instructions import LANES, call_on_tile
 from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER
 from engine.compiled.packer import tile_packer
-from engine.quantization.jit import half, kernel, spread
+from engine.formats.jit import half, kernel, spread
 
 _PIECE_NBYTES = 1 << 20  # what a thread packs at a time
 

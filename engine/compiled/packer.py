@@ -16,9 +16,9 @@ from numba.extending import intrinsic
 from engine.compiled.instructions import I8, I16, I32, I64, INTS, LANES, Value, load, number, store
 from engine.compiled.layout import BLOCK, LAYOUTS, TileLayout
 from engine.compiled.product import quants_at
-from engine.quantization import FORMATS
-from engine.quantization.blocks import BlockFormat, BlockParts
-from engine.quantization.jit import cached_address
+from engine.formats import FORMATS, BlockFormat
+from engine.formats.blocks import BlockParts
+from engine.formats.jit import cached_address
 
 
 class _Words:
@@ -142,7 +142,6 @@ def _pack_blocks(
     b: Value, layout: TileLayout, form: BlockFormat, rows: Sequence[Value], blocks: Value, out: Value
 ) -> None:
     """Pack a tile of a block format. rows: addresses; blocks: their number in a row."""
-    assert form.split is not None
     offsets: set[int] = set()
 
     def asked(at: int) -> int:

@@ -35,7 +35,7 @@ from engine.compiled.instructions import (
     write_word,
 )
 from engine.compiled.matrix import aligned
-from engine.quantization.jit import cached_address, helper
+from engine.formats.jit import cached_address, helper
 
 SPINS = 2000  # pauses of some tens of nanoseconds each
 

@@ -40,7 +40,7 @@ from engine.compiled.instructions import (
     widened,
 )
 from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER, TileLayout
-from engine.quantization.jit import cached_address
+from engine.formats.jit import cached_address
 
 QUADS = BLOCK // 4
 # Bytes ahead of the product that are fetched into the cache. With several rows of activations a block takes

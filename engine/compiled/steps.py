@@ -29,7 +29,7 @@ from engine.compiled.instructions import (
     narrowed,
     store,
 )
-from engine.quantization.jit import cached_address, helper
+from engine.formats.jit import cached_address, helper
 
 F = np.float32
 

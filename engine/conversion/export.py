@@ -75,7 +75,8 @@ def _write_weights(checkpoint: Checkpoint, folder: Path, dtype: torch.dtype, pro
     nbytes = total = 0
     wanted = {name: (weight.format, weight.spans) for name, weight in checkpoint.weights.items()}
     for name, parts in read_ahead(wanted, progress):
-        numbers = unpacked(checkpoint.weights[name], parts, workspace).contiguous()
+        tensors = [torch.from_numpy(part) for part in parts]
+        numbers = unpacked(checkpoint.weights[name], tensors, workspace).contiguous()
         if shard and nbytes + numbers.nbytes > SHARD_NBYTES:
             flush()
             nbytes = 0

@@ -1,7 +1,5 @@
 """Fills transformers' modules with a checkpoint's weights: as plain numbers, packed, or streamed."""
 
-import re
-import sys
 from pathlib import Path
 
 import torch
@@ -10,16 +8,18 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from engine.checkpoints import Checkpoint, Weight
+from engine.formats import format_named
 from engine.model.interface import Progress
+from engine.model.reader import order_of_use
 from engine.model.weight_names import checked_weights
 from engine.quantization import (
+    DiskRows,
     Experts,
     Packed,
     PackedEmbedding,
     PackedLinear,
     RowTable,
     Workspace,
-    format_named,
     half_split,
 )
 from engine.streaming import (
@@ -28,10 +28,10 @@ from engine.streaming import (
     StoredMatrix,
     Streamer,
     WeightLimits,
-    link_to,
     open_files,
     slot_nbytes,
 )
+from engine.streaming.link import link_to
 
 
 def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
@@ -47,23 +47,6 @@ def unpacked(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Tenso
     if weight.plus:
         numbers = (numbers + weight.plus).to(workspace.dtype)
     return half_split(numbers, weight.rope_heads) if weight.rope_heads else numbers
-
-
-# Names of matrices in the order in which a layer uses them.
-# fmt: off
-_IN_A_LAYER = (
-    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj",
-    "lm_head",
-)
-# fmt: on
-
-
-def order_of_use(name: str) -> tuple[int, int, int]:
-    """Return a key that sorts names of matrices into the order in which a pass uses them."""
-    layer = re.search(r"layers\.(\d+)\.", name)
-    expert = re.search(r"experts\.(\d+)\.", name)
-    kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
-    return int(layer[1]) if layer else sys.maxsize, int(expert[1]) if expert else -1, kind
 
 
 def as_plain(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed:
@@ -86,7 +69,7 @@ class Builder:
 
     def __init__(self, module: PreTrainedModel, checkpoint: Checkpoint, workspace: Workspace) -> None:
         self.module = module
-        self.resident: dict[str, StoredMatrix] = {}
+        self.resident: dict[str, StoredMatrix[Packed]] = {}
         self.workspace = workspace
         self.streamer: Streamer | None = None
         self._files: dict[Path, DiskFile] = {}
@@ -101,7 +84,7 @@ class Builder:
         if limits is not None:
             spans = (span for weight in self.weights.values() for span in weight.spans)
             self._files = open_files({span.file: span.modified for span in spans})
-        matrices: dict[str, StoredMatrix] = {}
+        matrices: dict[str, StoredMatrix[Packed]] = {}
         for name in sorted(self.weights, key=order_of_use):
             owner, _, leaf = name.rpartition(".")
             weight = self.weights[name]
@@ -158,12 +141,12 @@ class Builder:
             for file in self._files.values():
                 file.close()
 
-    def _stored(self, weight: Weight, expert: tuple[int, int] | None = None) -> StoredMatrix:
+    def _stored(self, weight: Weight, expert: tuple[int, int] | None = None) -> StoredMatrix[Packed]:
         return StoredMatrix(_matrix(weight, [], self.workspace), weight.spans, expert)
 
     def _pack_linear(
         self, name: str, bias: nn.Parameter | None, weight: Weight, limits: WeightLimits | None
-    ) -> dict[str, StoredMatrix]:
+    ) -> dict[str, StoredMatrix[Packed]]:
         """Replace one linear layer; return its matrices by name. limits: as for load_model; if they are set,
         a matrix larger than a slot of the streamer is cut into several."""
         cut = [weight] if limits is None else weight.cut(slot_nbytes(limits.device_nbytes))
@@ -174,7 +157,7 @@ class Builder:
 
     def _pack_embedding(
         self, name: str, layer: nn.Embedding, weight: Weight, limits: WeightLimits | None
-    ) -> dict[str, StoredMatrix]:
+    ) -> dict[str, StoredMatrix[Packed]]:
         """Replace the embedding; return the matrices by name. If there are limits, the table stays on the
         disk, and an output head that is tied to the embedding is streamed as a separate matrix."""
         table = self._stored(weight)
@@ -184,7 +167,8 @@ class Builder:
             if self.tied:
                 self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
         else:
-            rows = DiskTable(table, self._files[weight.spans[0].file])
+            span = weight.spans[0]
+            rows = DiskRows(table.matrix, DiskTable(span, self._files[span.file]))
             matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self.tied else {}
         embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
         self.module.set_submodule(name.rpartition(".")[0], embedding)

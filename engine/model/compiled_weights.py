@@ -1,21 +1,49 @@
 """The weights of a compiled model: in tiles in memory, or streamed in each pass."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
-from engine.model.builder import order_of_use, unpacked
+from engine.formats import Format, format_named, unpacked
 from engine.model.interface import Progress
-from engine.model.reader import read_layers
-from engine.quantization import Packed, Workspace, format_named
-from engine.streaming import DiskTable, StoredMatrix, Streamer, WeightLimits, open_files, slot_nbytes
+from engine.model.reader import order_of_use, read_layers
+from engine.streaming import (
+    DiskTable,
+    Mover,
+    StoredMatrix,
+    Streamer,
+    WeightLimits,
+    open_files,
+    slot_nbytes,
+)
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+
+_NO_BYTES = np.empty(0, np.uint8)
+
+
+@dataclass(slots=True, eq=False)
+class BroughtMatrix:
+    """A matrix as stored, whose bytes come and go.
+
+    Attributes: `format`; `shape`; `mover`, or None if the bytes stay; `data`, uint8 [bytes], empty while they
+    are not here; `place`, int64 [1], their address.
+    """
+
+    format: Format
+    shape: tuple[int, int]
+    mover: Mover | None = None
+    data: NDArray[np.uint8] = field(default_factory=lambda: _NO_BYTES)
+    place: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def give(self, parts: Sequence[NDArray[np.uint8]]) -> None:
+        """See `streaming.Movable.give`."""
+        self.data = parts[0] if parts else _NO_BYTES
+        self.place[0] = self.data.ctypes.data
 
 
 @dataclass(slots=True)
@@ -33,7 +61,7 @@ class CompiledWeights:
     table: TiledMatrix | DiskTable | None = None
     adjacent: bool = False
     streamer: Streamer | None = None
-    _chunks: dict[int, list[tuple[StreamedMatrix, Packed]]] = field(default_factory=dict)
+    _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
@@ -53,16 +81,14 @@ class CompiledWeights:
             self.table.rows(tokens, states)
         else:
             assert self.table is not None
-            states[:] = self.table.rows(torch.from_numpy(tokens)).numpy()
+            stored = self.table.rows(tokens).reshape(-1)
+            states[:] = unpacked(self.table.span.storage, stored, states.size).reshape(states.shape)
 
     def arrive(self, chunk: int) -> None:
         """Bring a chunk of matrices; it stays in place until the next comes. Raises StreamBroken if it cannot
         be read."""
         assert self.streamer is not None
-        matrices = self._chunks[chunk]
-        self.streamer.fetch(matrices[0][1])
-        for matrix, packed in matrices:
-            matrix.place[0] = packed.parts[0].data_ptr()
+        self.streamer.fetch(self._chunks[chunk][0][1])
 
     def resident_head(self) -> tuple[list[TiledMatrix], int]:
         """Return the matrices of the output head in memory, and the bytes that copies take for that."""
@@ -71,20 +97,20 @@ class CompiledWeights:
         for matrix in self.matrices[HEAD]:
             if isinstance(matrix, StreamedMatrix):
                 self.arrive(matrix.chunk)
-                packed = next(packed for other, packed in self._chunks[matrix.chunk] if other is matrix)
-                head.append(tiled(matrix.layout, matrix.shape, packed.parts[0].numpy()))
+                stored = next(stored for other, stored in self._chunks[matrix.chunk] if other is matrix)
+                head.append(tiled(matrix.layout, matrix.shape, stored.data))
                 copied += head[-1].nbytes
             else:
                 assert isinstance(matrix, TiledMatrix)
                 head.append(matrix)
         return head, copied
 
-    def streamed(self, stored: StoredMatrix) -> StreamedMatrix:
+    def streamed(self, stored: BroughtMatrix) -> StreamedMatrix:
         """Return a matrix that `arrive` brings."""
         assert self.streamer is not None
-        packed, chunk = stored.matrix, self.streamer.chunk(stored.matrix)
-        matrix = StreamedMatrix(packed.format.name, packed.shape, chunk, np.zeros(1, np.int64))
-        self._chunks.setdefault(chunk, []).append((matrix, packed))
+        chunk = self.streamer.chunk(stored)
+        matrix = StreamedMatrix(stored.format.name, stored.shape, chunk, stored.place)
+        self._chunks.setdefault(chunk, []).append((matrix, stored))
         return matrix
 
     def close(self) -> None:
@@ -101,22 +127,21 @@ def read_weights(
 ) -> CompiledWeights:
     """Read the weights of a model that `engine.model.compiled.covers`. tied: whether the embedding is the
     output head too. The other arguments and the errors are those of `engine.model.loader.load_model`."""
-    workspace = Workspace(torch.float32, torch.device("cpu"))
     made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
     matrices = {name: weight for name, weight in weights.items() if len(weight.shape) == 2}
     if limits is None:
         cut = {name: [weight] for name, weight in matrices.items()}
-        stored: dict[str, StoredMatrix] = {}
+        stored: dict[str, StoredMatrix[BroughtMatrix]] = {}
     else:
         if tied:
             matrices[HEAD] = matrices[EMBEDDING]
-        table = _stored(matrices.pop(EMBEDDING), workspace)
+        (table,) = matrices.pop(EMBEDDING).spans
         nbytes = slot_nbytes(limits.device_nbytes)
         cut = {name: matrices[name].cut(nbytes) for name in sorted(matrices, key=order_of_use)}
-        stored = {key: _stored(piece, workspace) for key, piece in _pieces(cut)}
+        stored = {key: _stored(piece) for key, piece in _pieces(cut)}
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
-        made.table = DiskTable(table, files[table.spans[0].file])
+        made.table = DiskTable(table, files[table.file])
         try:
             made.streamer = Streamer(list(stored.values()), limits, files, None)
         except BaseException:
@@ -130,11 +155,12 @@ def read_weights(
         wanted = {name: (weight.format, weight.spans) for name, weight in (vectors | resident).items()}
         for name, parts in read_layers(wanted, progress, layer_progress):
             if name in vectors:  # queries and keys stay in the order of the file, and so do their biases
-                weight = replace(vectors[name], rope_heads=0)
-                made.vectors[name] = np.ascontiguousarray(unpacked(weight, parts, workspace).numpy())
+                weight = vectors[name]
+                vector = unpacked(weight.format, parts[0], weight.numel)
+                made.vectors[name] = vector + np.float32(weight.plus) if weight.plus else vector
             else:
                 piece = resident[name]
-                tiles[name] = tiled(piece.format, _shape(piece), parts[0].numpy())
+                tiles[name] = tiled(piece.format, _shape(piece), parts[0])
         if made.streamer:
             made.streamer.start(progress)
     except BaseException:
@@ -142,7 +168,7 @@ def read_weights(
         raise
     for name, group in cut.items():
         keys = [f"{name}[{number}]" for number in range(len(group))]
-        made.matrices[name] = [tiles[key] if key in tiles else made.streamed(stored[key]) for key in keys]
+        made.matrices[name] = [tiles.get(key) or made.streamed(stored[key].matrix) for key in keys]
     if limits is None:
         made.table = tiles[f"{EMBEDDING}[0]"]
         made.matrices.setdefault(HEAD, [made.table])
@@ -159,5 +185,5 @@ def _shape(weight: Weight) -> tuple[int, int]:
     return rows, columns
 
 
-def _stored(weight: Weight, workspace: Workspace) -> StoredMatrix:
-    return StoredMatrix(Packed(format_named(weight.format), _shape(weight), [], workspace), weight.spans)
+def _stored(weight: Weight) -> StoredMatrix[BroughtMatrix]:
+    return StoredMatrix(BroughtMatrix(format_named(weight.format), _shape(weight)), weight.spans)

@@ -25,7 +25,7 @@ from engine.model.reader import read_layers
 from engine.model.rope import fix_rope
 from engine.model.tensor_cache import row_nbytes
 from engine.model.weight_names import check_layers
-from engine.quantization import Workspace, format_named
+from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
 
 
@@ -83,7 +83,7 @@ def load_model(
             name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
         }
         for name, parts in read_layers(wanted, progress, layer_progress):
-            on_device = [part.to(device) for part in parts]
+            on_device = [torch.from_numpy(part).to(device) for part in parts]
             if name in builder.resident:
                 builder.resident[name].matrix.parts = on_device
             else:
@@ -145,7 +145,7 @@ def prepare(checkpoint: Checkpoint, dtype: torch.dtype, compiled: bool = False) 
             prepare_products(name)
             tile_packer(name)
         else:
-            format_named(name).prepare(dtype)
+            prepare_kernel(name, dtype)
 
 
 def free_nbytes(device: Device) -> int:

@@ -1,24 +1,34 @@
-"""Reads and checks the bytes of weights, a few tensors ahead of their use."""
+"""Reads and checks the bytes of weights, a few tensors ahead of their use; what names of weights tell."""
 
 import os
+import re
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.checkpoints import Span, read_span
+from engine.formats import check_valid
 from engine.model.interface import Progress
-from engine.quantization import check_valid
 
 # Number of tensors that are read ahead of the one in use.
 _READERS = min(4, os.cpu_count() or 1)
 
+# Names of matrices in the order in which a layer uses them.
+# fmt: off
+_IN_A_LAYER = (
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj",
+    "lm_head",
+)
+# fmt: on
+
 
 def read_ahead(
     wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress
-) -> Iterator[tuple[str, list[Tensor]]]:
+) -> Iterator[tuple[str, list[NDArray[np.uint8]]]]:
     """Yield the name and the bytes of each wanted tensor, in the order of the files.
 
     wanted: name -> (format, spans of the file). progress: called with the bytes done and the bytes in total.
@@ -31,7 +41,7 @@ def read_ahead(
     )
     pool = ThreadPoolExecutor(_READERS)
     try:
-        running: list[tuple[str, Future[list[Tensor]]]] = []
+        running: list[tuple[str, Future[list[NDArray[np.uint8]]]]] = []
         while order or running:
             while order and len(running) <= _READERS:
                 name = order.pop()
@@ -48,7 +58,7 @@ def read_ahead(
 
 def read_layers(
     wanted: Mapping[str, tuple[str, tuple[Span, ...]]], progress: Progress, layer_progress: Progress
-) -> Iterator[tuple[str, list[Tensor]]]:
+) -> Iterator[tuple[str, list[NDArray[np.uint8]]]]:
     """Yield the name and the bytes of each wanted weight, as `read_ahead` does.
 
     layer_progress: called with the number of complete layers and of layers to read; a weight is complete when
@@ -68,7 +78,15 @@ def layer_of(name: str) -> str:
     return name.split(".")[2] if name.startswith("model.layers.") else ""
 
 
-def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[Tensor]:
-    parts = [torch.from_numpy(read_span(span)) for span in spans]
+def order_of_use(name: str) -> tuple[int, int, int]:
+    """Return a key that sorts names of matrices into the order in which a pass uses them."""
+    layer = re.search(r"layers\.(\d+)\.", name)
+    expert = re.search(r"experts\.(\d+)\.", name)
+    kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
+    return int(layer[1]) if layer else sys.maxsize, int(expert[1]) if expert else -1, kind
+
+
+def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[NDArray[np.uint8]]:
+    parts = [read_span(span) for span in spans]
     check_valid(stored_as, parts, f"The tensor {name} of {spans[0].file.name}")
     return parts

@@ -13,7 +13,7 @@ from engine.planner.outline import Outline
 
 Tier = Literal["device", "ram", "ssd"]
 
-# The same as in engine.streaming.placement, which is not imported here because it imports torch.
+# The same as in engine.streaming.placement, which is not imported here because its room lies above.
 SLOTS = 4
 MAX_SLOT_NBYTES = 32 << 20
 SECTOR = 4096

@@ -6,12 +6,11 @@ AutoAWQ (awq/utils/packing_utils.py).
 """
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.grouped import Grouped, fields
-from engine.quantization.jit import kernel, store
+from engine.formats.jit import kernel, store
+from engine.quantization.gptq import fields
 
 _PLACES = (0, 4, 1, 5, 2, 6, 3, 7)  # position of each row's number in its word
 _SHIFTS = np.array([4 * place for place in _PLACES], np.uint32)
@@ -19,6 +18,7 @@ _SHIFTS = np.array([4 * place for place in _PLACES], np.uint32)
 
 @kernel
 def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
+    """See `engine.quantization.gptq.unpack`."""
     # The words may be unaligned; x86 and ARM can read them at any address.
     words = data.view(np.uint32)
     count = scales.shape[1]
@@ -40,19 +40,12 @@ def ordered(words: Tensor) -> Tensor:
     return fields(words, 4).reshape(-1, 8, words.shape[1])[:, list(_PLACES)].flatten(0, 1)
 
 
-class Awq(Grouped):
-    """One of the AWQ formats, which differ in the dtype of the scales."""
-
-    def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
-        words = words.view(shape[1], -1)[:, first // 8 : (first + count) // 8]
-        return ordered(words.t()).t()
-
-    def zeros(self, words: Tensor, groups: Groups) -> Tensor:
-        return ordered(words)
+def quants(words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
+    """See `engine.quantization.gptq.quants`."""
+    words = words.view(shape[1], -1)[:, first // 8 : (first + count) // 8]
+    return ordered(words.t()).t()
 
 
-FORMATS = (
-    Awq("AWQ", torch.float16, unpack),
-    Awq("AWQ_BF16", torch.bfloat16, unpack),  # named by the dtype of the scales
-    Awq("AWQ_F32", torch.float32, unpack),
-)
+def zeros(words: Tensor, groups: Groups) -> Tensor:
+    """See `engine.quantization.gptq.zeros`."""
+    return ordered(words)

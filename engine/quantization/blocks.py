@@ -1,134 +1,77 @@
-"""The common part of ggml's block formats: a row is a sequence of blocks, and a block holds a few numbers
-with scales of its own."""
+"""Unpacks and multiplies ggml's block formats."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from functools import cache
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.checkpoints import Groups
-from engine.checkpoints.storage import BLOCKS
+from engine.formats import BlockFormat
 from engine.quantization import triton
-from engine.quantization.format import Format, Parts
-from engine.quantization.jit import spread
+from engine.quantization.parts import TensorParts
 
-# How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
-_PIECE = 2048
-
-# Unpacks on the CPU: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
-Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
-# Unpacks on any device: uint8 [blocks, bytes] -> float32 [blocks, values]
-Numbers = Callable[[Tensor], Tensor]
-
-# An unsigned 32-bit word, or a vector or array of them: anything with the operators << >> & | ^ * + -.
-Word = Any
+_PIECE = 1 << 20  # numbers that are rounded at a time
 
 
-@dataclass(frozen=True, slots=True)
-class BlockParts:
-    """A block taken apart into words.
-
-    Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
-    unsigned: a format's offset is added. `scale`, `minimum`: float16, in the low half of a word. `small`: the
-    8-bit scales in the order of the columns, each followed by its minimum if there is one, in the low byte of
-    a word; higher bytes have no meaning.
-
-    number = scale * (quant - offset), or scale * quant - minimum.
-    """
-
-    quads: Sequence[Word]
-    scale: Word
-    minimum: Word | None = None
-    small: Sequence[Word] = ()
+def unpack(
+    form: BlockFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int, out: Tensor
+) -> Tensor:
+    """See `engine.quantization.operations.unpack`."""
+    in_row = shape[1] // form.values
+    data = parts[0][first * in_row * form.nbytes : (first + count) * in_row * form.nbytes]
+    flat = out.view(-1)[: count * shape[1]]
+    if data.device.type == "cpu":
+        _unpack_on_cpu(form, data, flat)
+    elif triton.available(data.device):
+        triton.unpack_blocks(form.name, data, flat)
+    else:
+        flat.copy_(numbers(form, data.view(-1, form.nbytes)).view(-1))
+    return flat.view(count, shape[1])
 
 
-# Takes a block apart. Its argument is a function: offset in the block -> the little-endian word there.
-Split = Callable[[Callable[[int], Word]], BlockParts]
+def _unpack_on_cpu(form: BlockFormat, data: Tensor, out: Tensor) -> None:
+    if out.dtype == torch.bfloat16:
+        form.unpack(data.numpy(), out.view(torch.uint16).numpy())
+    elif out.dtype == torch.float32:
+        form.unpack(data.numpy(), out.numpy())
+    else:  # float16 has no kernel: round float32 numbers while they are in the processor's cache
+        wide = torch.empty(min(_PIECE, len(out)))
+        for start in range(0, len(out), _PIECE):
+            piece = out[start : start + _PIECE]
+            at = start // form.values * form.nbytes
+            stored = data[at : at + len(piece) // form.values * form.nbytes]
+            form.unpack(stored.numpy(), wide[: len(piece)].numpy())
+            piece.copy_(wide[: len(piece)])
 
 
-def in_bytes(words: Sequence[Word]) -> list[Word]:
-    """Return a word for each byte of `words`, with that byte as its low byte."""
-    return [word >> 8 * byte for word in words for byte in range(4)]
+def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
+    """Unpack blocks on any device, in plain torch: uint8 [blocks, bytes] -> float32 [blocks, values]."""
+
+    @cache
+    def word(at: int) -> Tensor:
+        """Return unsigned words as int64 [blocks]. They may be unaligned in the blocks."""
+        bits = blocks[:, at : at + 4].clone(memory_format=torch.contiguous_format).view(torch.int32)
+        return bits[:, 0].long() & 0xFFFF_FFFF
+
+    parts = form.split(word)
+    quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)
+    if form.levels:
+        values = torch.tensor(form.levels, dtype=torch.float32, device=blocks.device)[quants.int()]
+    else:
+        values = quants.float() - form.offset
+    scale = _half(parts.scale)
+    minimum = None if parts.minimum is None else _half(parts.minimum)
+    if parts.small:
+        small = torch.stack([word.to(torch.uint8) for word in parts.small], dim=1)
+        kinds = 1 if minimum is None else 2
+        scales = small[:, ::kinds]
+        scale = scale * (scales.to(torch.int8) if form.signed else scales)
+        minimum = None if minimum is None else minimum * small[:, 1::kinds]
+    groups = values.view(len(blocks), -1, form.group).mul_(scale[:, :, None])
+    if minimum is not None:
+        groups -= minimum[:, :, None]
+    return groups.view(len(blocks), -1)
 
 
-def bits_of_quad(word: Word, at: int) -> Word:
-    """Return a word whose four bytes are the bits at, at + 1, at + 2 and at + 3 of `word`."""
-    return (word >> at & 15) * 0x00204081 & 0x01010101
-
-
-def halves(data: Tensor) -> Tensor:
-    """Convert little-endian float16 numbers, given as uint8 [blocks, 2 * n] at any address, to float32
-    [blocks, n]."""
-    return data.clone(memory_format=torch.contiguous_format).view(torch.float16).float()
-
-
-class BlockFormat(Format):
-    """A format in which a row consists of blocks.
-
-    Attributes: `values`, how many numbers a block holds; `nbytes`, the size of a block; `scales`, the offsets
-    of float16 numbers (scales and minima) in a block; `kernel`, which unpacks on the CPU; `numbers`, which
-    unpacks on any device, in plain torch; `split`, which takes a block apart for products at packed size, or
-    None.
-    """
-
-    def __init__(
-        self, name: str, scales: tuple[int, ...], kernel: Kernel, numbers: Numbers, split: Split | None = None
-    ) -> None:
-        self.name = name
-        self.values, self.nbytes = BLOCKS[name]
-        self.scales = scales
-        self.kernel = kernel
-        self.numbers = numbers
-        self.split = split
-
-    def prepare(self, dtype: torch.dtype) -> None:
-        out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
-        self.kernel(np.empty(0, np.uint8), out)
-
-    def valid(self, parts: Parts) -> bool:
-        blocks = parts[0].view(-1, self.nbytes)
-        # The high byte of an infinite or NaN float16 is, in bits, s11111mm (s: sign, m: mantissa).
-        return not any((blocks[:, at + 1] & 0x7C).eq(0x7C).any() for at in self.scales)
-
-    def unpack(
-        self,
-        parts: Parts,
-        shape: tuple[int, int],
-        first: int,
-        count: int,
-        out: Tensor,
-        groups: Groups | None = None,
-    ) -> Tensor:
-        in_row = shape[1] // self.values
-        data = parts[0][first * in_row * self.nbytes : (first + count) * in_row * self.nbytes]
-        flat = out.view(-1)[: count * shape[1]]
-        if data.device.type == "cpu":
-            spread(count * in_row, lambda start, stop: self._on_cpu(data, start, stop, flat), _PIECE)
-        elif triton.available(data.device):
-            triton.unpack_blocks(self.name, data, flat)
-        else:
-            flat.copy_(self.numbers(data.view(-1, self.nbytes)).view(-1))
-        return flat.view(count, shape[1])
-
-    def product(
-        self, parts: Parts, shape: tuple[int, int], x: Tensor, groups: Groups | None = None
-    ) -> Tensor | None:
-        if not triton.available(x.device):
-            return None
-        return triton.multiply_blocks(self.name, parts[0], x, shape[0])
-
-    def _on_cpu(self, data: Tensor, start: int, stop: int, out: Tensor) -> None:
-        source = data.numpy()[start * self.nbytes : stop * self.nbytes]
-        out = out[start * self.values : stop * self.values]
-        if out.dtype == torch.bfloat16:
-            self.kernel(source, out.view(torch.uint16).numpy())
-        elif out.dtype == torch.float32:
-            self.kernel(source, out.numpy())
-        else:  # float16 has no kernel: round float32 numbers while they are in the processor's cache
-            numbers = torch.empty(len(out))
-            self.kernel(source, numbers.numpy())
-            out.copy_(numbers)
+def _half(word: Tensor) -> Tensor:
+    """Return the float16 in the low half of words, int64 [blocks], as float32 [blocks, 1]."""
+    return word.to(torch.int16).view(torch.float16).float()[:, None]

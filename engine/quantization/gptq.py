@@ -11,14 +11,19 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.grouped import Grouped, fields
-from engine.quantization.jit import kernel, store
+from engine.formats.jit import kernel, store
 
 _ONES = {2: 0x55555555, 4: 0x11111111, 8: 0x01010101}  # by bits per number: a word whose numbers are all one
 
 
 @kernel
 def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: ignore[no-untyped-def]
+    """Unpack columns start..start + n of rows first..first + count.
+
+    data: the matrix's words, uint8 at any address. scales, zeros: float32 [groups, count]. group: of each
+    column, int32 [n]. bits: per number. rows: of the matrix. out: [n * count], float32, or uint16 for
+    bfloat16.
+    """
     # The words may be unaligned; x86 and ARM can read them at any address.
     words = data.view(np.uint32)
     count = scales.shape[1]
@@ -46,24 +51,34 @@ def unpack(data, scales, zeros, group, bits, rows, start, first, out):  # type: 
             store(values, out, i * count + left)
 
 
-class Gptq(Grouped):
-    """One of the GPTQ formats, which differ in the dtype of the scales."""
-
-    def quants(self, words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
-        return fields(words.view(-1, shape[0])[:, first : first + count], bits)
-
-    def zeros(self, words: Tensor, groups: Groups) -> Tensor:
-        if not groups.zero_offset:
-            return fields(words, groups.bits)
-        # GPTQModel subtracts the ones from whole words, where a number may borrow from the next. Adding
-        # them to whole words undoes that.
-        if groups.bits in _ONES:
-            return fields(words + _ONES[groups.bits], groups.bits)
-        return fields(words, groups.bits) + 1 & (1 << groups.bits) - 1
+def quants(words: Tensor, shape: tuple[int, int], first: int, count: int, bits: int) -> Tensor:
+    """Unpack the quants of rows first..first + count on any device: int32 [columns, count]. words: the int32
+    words of all rows."""
+    return fields(words.view(-1, shape[0])[:, first : first + count], bits)
 
 
-FORMATS = (
-    Gptq("GPTQ", torch.float16, unpack),
-    Gptq("GPTQ_BF16", torch.bfloat16, unpack),  # named by the dtype of the scales
-    Gptq("GPTQ_F32", torch.float32, unpack),
-)
+def zeros(words: Tensor, groups: Groups) -> Tensor:
+    """Unpack zero points. words: int32 [words, groups]. Return int32 [rows, or a few more, groups]."""
+    if not groups.zero_offset:
+        return fields(words, groups.bits)
+    # GPTQModel subtracts the ones from whole words, where a number may borrow from the next. Adding them to
+    # whole words undoes that.
+    if groups.bits in _ONES:
+        return fields(words + _ONES[groups.bits], groups.bits)
+    return fields(words, groups.bits) + 1 & (1 << groups.bits) - 1
+
+
+def fields(words: Tensor, bits: int) -> Tensor:
+    """Unpack numbers of `bits` bits from n streams of words, lowest bits first. A number of 3 bits may span
+    two words.
+
+    words: int32 [words, n]. Returns int32 [words * 32 / bits, n].
+    """
+    block = bits if 32 % bits else 1  # words after which a number starts at a word boundary again
+    begin = torch.arange(0, 32 * block, bits, dtype=torch.int32, device=words.device)[:, None]
+    word, shift = begin[:, 0] // 32, begin % 32
+    within = (32 - shift).clamp(max=bits)  # bits of each number in its first word
+    words = words.reshape(-1, block, words.shape[1])
+    low = words[:, word] >> shift & (1 << within) - 1
+    high = words[:, (word + 1) % block] << within
+    return ((low | high) & (1 << bits) - 1).reshape(-1, words.shape[2])

@@ -6,7 +6,8 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
-from engine.quantization.packed import Mover, Packed
+from engine.quantization.packed import Packed
+from engine.streaming import Mover
 
 
 def half_split(weight: Tensor, heads: int) -> Tensor:
@@ -44,7 +45,7 @@ class PackedLinear(nn.Module):
 
 
 class RowTable(Protocol):
-    """A matrix from which single rows can be read, such as `Packed`."""
+    """A matrix from which single rows can be read, such as `Packed` or `DiskRows`."""
 
     def rows(self, which: Tensor) -> Tensor:
         """Return rows `which` (int64 [n]) unpacked, [n, columns]."""

@@ -1,14 +1,18 @@
 """A matrix kept as stored, unpacked piece by piece when it is multiplied."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.format import Format, Parts
+from engine.formats import Format
+from engine.quantization import operations
+from engine.quantization.parts import TensorParts
+from engine.streaming import DiskTable, Mover
 
 # How many numbers are unpacked at a time: few enough that a large vocabulary's head is never unpacked as a
 # whole, many enough that a product of this size runs at full speed.
@@ -39,47 +43,17 @@ class Workspace:
         return 0 if self._buffer is None else self._buffer.nbytes
 
 
-class Mover(Protocol):
-    """Brings the bytes of matrices to the compute device if they are not in its memory.
-
-    Attributes: `nbytes`, the bytes it takes on the compute device; `moved`, bytes moved since the start;
-    `waited_s`, seconds that `fetch` has waited for bytes since the start; `on_chunk`, a function that `fetch`
-    calls before each chunk and that may raise to end the pass.
-    """
-
-    on_chunk: Callable[[], None]
-
-    @property
-    def nbytes(self) -> int: ...
-
-    @property
-    def moved(self) -> int: ...
-
-    @property
-    def waited_s(self) -> float: ...
-
-    def fetch(self, matrix: "Packed") -> None:
-        """Set the parts of `matrix`; they are valid until the next fetch."""
-
-    def choose(self, experts: Sequence["Packed"], chosen: Sequence["Packed"]) -> None:
-        """Announce which matrices of a mixture this pass fetches. experts: all its matrices. chosen: those
-        that are fetched."""
-
-    def close(self) -> None:
-        """Stop the threads and close the files."""
-
-
 @dataclass(slots=True, eq=False)
 class Packed:
     """A matrix [rows, columns] as stored.
 
-    Attributes: `parts`, its bytes (see `format.Parts`); `mover`, which fetches the parts if they are not in
+    Attributes: `parts`, its bytes; `mover`, which fetches the parts if they are not in
     memory, else None.
     """
 
     format: Format
     shape: tuple[int, int]
-    parts: Parts
+    parts: TensorParts
     workspace: Workspace
     groups: Groups | None = None
     mover: Mover | None = None
@@ -87,6 +61,10 @@ class Packed:
     @property
     def nbytes(self) -> int:
         return sum(part.nbytes for part in self.parts)
+
+    def give(self, parts: Sequence[Tensor | NDArray[np.uint8]]) -> None:
+        """Set the parts; arrays in RAM are not copied."""
+        self.parts = tuple(part if isinstance(part, Tensor) else torch.from_numpy(part) for part in parts)
 
     def pieces(self) -> Iterator[tuple[int, Tensor]]:
         """Unpack the matrix piece by piece, from top to bottom. Yield for each piece its first row and its
@@ -102,9 +80,10 @@ class Packed:
         rows, columns = self.shape
         step = max(_ROWS, PIECE // columns // _ROWS * _ROWS)
         buffer = self.workspace.take(min(rows, step) * columns)
+        stored = self.format, self.parts, self.shape
         for first in range(0, rows, step):
             count = min(step, rows - first)
-            yield first, self.format.unpack(self.parts, self.shape, first, count, buffer, self.groups)
+            yield first, operations.unpack(*stored, first, count, buffer, self.groups)
 
     def copied(self) -> "Packed":
         """Return a copy of the matrix that stays in memory."""
@@ -114,7 +93,7 @@ class Packed:
     def product(self, x: Tensor) -> Tensor:
         """Return x [n, columns] times the matrix's transpose: [n, rows]."""
         self._fetch()
-        output = self.format.product(self.parts, self.shape, x, self.groups)
+        output = operations.product(self.format, self.parts, self.shape, x, self.groups)
         if output is not None:
             return output
         output = x.new_empty(len(x), self.shape[0])
@@ -133,3 +112,17 @@ class Packed:
         """Return rows `which` (int64 [n]) unpacked, [n, columns]. Only for formats that store row by row."""
         chosen = self.parts[0].view(self.shape[0], -1)[which].view(-1)
         return Packed(self.format, (len(which), self.shape[1]), [chosen], self.workspace).dense()
+
+
+@dataclass(slots=True, eq=False)
+class DiskRows:
+    """Rows of a matrix that stays on disk. matrix: without bytes; table: its rows as stored."""
+
+    matrix: Packed
+    table: DiskTable
+
+    def rows(self, which: Tensor) -> Tensor:
+        """As `Packed.rows`. Raises StreamBroken if reading fails."""
+        stored = torch.from_numpy(self.table.rows(which.cpu().numpy())).view(-1)
+        parts = [stored.to(self.matrix.workspace.device)]
+        return replace(self.matrix, shape=(len(which), self.matrix.shape[1]), parts=parts).dense()

@@ -6,26 +6,27 @@ This module only plans: it opens no file and allocates no memory.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-from torch import Tensor
+from typing import Generic, TypeVar
 
 from engine.checkpoints import Span
-from engine.quantization import Packed
 from engine.streaming.disk import aligned
+from engine.streaming.mover import Bytes, Movable
 
 # Spans of a file at most this many bytes apart are read as one: reading the gap is faster than a seek.
 GAP_NBYTES = 64 << 10
 
+M = TypeVar("M", bound=Movable, covariant=True)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class StoredMatrix:
+class StoredMatrix(Generic[M]):
     """A matrix and the location of its bytes.
 
     Attributes: `spans`: one for each part of the matrix; `expert`: the expert that the matrix belongs to, as
     (number of the mixture, number of the expert); None if it belongs to no expert.
     """
 
-    matrix: Packed
+    matrix: M
     spans: tuple[Span, ...]
     expert: tuple[int, int] | None = None
 
@@ -59,24 +60,28 @@ class Chunk:
     matrices belong to no expert.
     """
 
-    stored: tuple[StoredMatrix, ...]
+    stored: tuple[StoredMatrix[Movable], ...]
     extents: tuple[Extent, ...]
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
     mixture: int | None
 
-    def give(self, slot: Tensor) -> None:
-        """Set the parts of the matrices to their bytes in `slot` (uint8 [nbytes])."""
-        for stored, places in zip(self.stored, self.places, strict=True):
-            stored.matrix.parts = tuple(slot[at : at + nbytes] for at, nbytes in places)
+    def parts(self, slot: Bytes) -> list[tuple[Bytes, ...]]:
+        """Return the bytes of each matrix in `slot` (uint8 [nbytes]), one array for each of its spans."""
+        return [tuple(slot[at : at + nbytes] for at, nbytes in places) for places in self.places]
+
+    def give(self, slot: Bytes) -> None:
+        """Give the matrices their bytes in `slot` (uint8 [nbytes])."""
+        for stored, parts in zip(self.stored, self.parts(slot), strict=True):
+            stored.matrix.give(parts)
 
     def take(self) -> None:
-        """Leave the matrices without parts, so that they no longer refer to the slot."""
+        """Leave the matrices without bytes, so that they no longer refer to the slot."""
         for stored in self.stored:
-            stored.matrix.parts = ()
+            stored.matrix.give(())
 
 
-def make_chunk(stored: Sequence[StoredMatrix]) -> Chunk:
+def make_chunk(stored: Sequence[StoredMatrix[Movable]]) -> Chunk:
     """Return one chunk of these matrices, which all belong to the same expert or all to none. Spans that lie
     close together in a file are read as one."""
     extents: list[Extent] = []
@@ -108,11 +113,11 @@ def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
     return runs
 
 
-def split(stored: Sequence[StoredMatrix], nbytes: int) -> list[Chunk]:
+def split(stored: Sequence[StoredMatrix[Movable]], nbytes: int) -> list[Chunk]:
     """Divide the matrices into chunks of at most about `nbytes` each, in the order of use. A matrix larger
     than that is a chunk of its own; matrices of different experts never share a chunk."""
     chunks: list[Chunk] = []
-    waiting: list[StoredMatrix] = []
+    waiting: list[StoredMatrix[Movable]] = []
     for each in stored:
         full = sum(other.nbytes for other in waiting) + each.nbytes > nbytes
         if waiting and (full or each.expert != waiting[0].expert):

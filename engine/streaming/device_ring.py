@@ -8,13 +8,42 @@ continues across passes.
 import threading
 import time
 from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
-from engine.streaming.link import DeviceLink, Event
+from engine.streaming.mover import Bytes
 from engine.streaming.ring import Ring
 from engine.streaming.schedule import RingSchedule
+
+# A point in the work of a stream. Only the link that made an event looks inside it.
+Event = Any
+
+
+class DeviceLink(Protocol):
+    """The interface to a device with memory of its own. Two threads use it: one computes, one copies. Tests
+    substitute a fake."""
+
+    def slots(self, count: int, nbytes: int) -> list[Bytes]:
+        """Allocate `count` slots in device memory, uint8 [nbytes] each."""
+
+    def slab(self, nbytes: int) -> NDArray[np.uint8]:
+        """Allocate page-aligned pinned RAM, uint8 [nbytes], from which the device can copy asynchronously.
+        Raises RuntimeError if the system provides no more pinned memory."""
+
+    def copy(self, slot: Bytes, source: NDArray[np.uint8], after: Event | None) -> Event:
+        """Start copying `source` to `slot` once `after` has happened; return the event of its completion."""
+
+    def used(self) -> Event:
+        """Return an event that happens once all computation launched so far is done."""
+
+    def compute_after(self, event: Event) -> None:
+        """Make computation launched from now on wait for `event`."""
+
+    def wait(self, event: Event) -> None:
+        """Return once `event` has happened."""
 
 
 class DeviceRing:
@@ -30,7 +59,7 @@ class DeviceRing:
         chunks: Sequence[Chunk],
         slots: int,
         link: DeviceLink,
-        slabs: dict[int, Tensor],
+        slabs: dict[int, NDArray[np.uint8]],
         staging: Ring | None,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. slabs: the memory of each chunk
@@ -60,7 +89,7 @@ class DeviceRing:
         self._thread = threading.Thread(target=self._copy, name="copy", daemon=True)
         self._thread.start()
 
-    def fetch(self, chunk: int) -> Tensor:
+    def fetch(self, chunk: int) -> Bytes:
         """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
         release the chunk fetched before.
 
@@ -95,6 +124,9 @@ class DeviceRing:
         self._thread.join()
         if self._staging is not None:
             self._staging.close()
+        for event in self._free:
+            if event is not None:
+                self._link.wait(event)
         self._link.wait(self._link.used())
 
     def _advance(self) -> int:

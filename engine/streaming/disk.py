@@ -12,8 +12,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.errors import StreamBroken
 
@@ -26,14 +26,9 @@ def aligned(start: int, stop: int) -> tuple[int, int]:
     return start // SECTOR * SECTOR, -(-stop // SECTOR) * SECTOR
 
 
-def memory(nbytes: int) -> Tensor:
+def memory(nbytes: int) -> NDArray[np.uint8]:
     """Allocate page-aligned memory, uint8 [nbytes]."""
-    return torch.frombuffer(mmap.mmap(-1, max(nbytes, 1)), dtype=torch.uint8)[:nbytes]
-
-
-def buffer(memory: Tensor) -> memoryview:
-    """Return `memory` as a buffer that system calls accept."""
-    return memoryview(memory.numpy())  # type: ignore[arg-type]  # an array is a buffer
+    return np.frombuffer(mmap.mmap(-1, max(nbytes, 1)), np.uint8)[:nbytes]
 
 
 if sys.platform == "win32":
@@ -209,7 +204,7 @@ def _direct_is_faster(file: DiskFile) -> bool:
     if file.path.stat().st_size < 2 * _PROBES * _PROBE_NBYTES:
         return True
     other = DiskFile(file.path, direct=False)
-    into = buffer(memory(_PROBE_NBYTES))
+    into = memory(_PROBE_NBYTES).data
     seconds: dict[DiskFile, list[float]] = {file: [], other: []}
     try:
         other.forget()
@@ -227,8 +222,8 @@ def _direct_is_faster(file: DiskFile) -> bool:
 class MemoryFile:
     """A stand-in for `DiskFile` whose content is in memory."""
 
-    def __init__(self, content: Tensor) -> None:
-        self._content = buffer(content)
+    def __init__(self, content: NDArray[np.uint8]) -> None:
+        self._content = content.data
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
         into[:] = self._content[offset : offset + len(into)]

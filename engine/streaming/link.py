@@ -1,39 +1,13 @@
 """The link from RAM to a CUDA device. Copies run on a stream of their own; events make copies wait for
-computation, and computation wait for copies.
-
-`device_ring` uses the device only through `DeviceLink`, for which tests substitute a fake.
+computation, and computation wait for copies. The one module here that needs torch.
 """
 
-from typing import Any, Protocol
-
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-# A point in the work of a stream. Only the link that made an event looks inside it.
-Event = Any
-
-
-class DeviceLink(Protocol):
-    """The interface to a device with memory of its own. Two threads use it: one computes, one copies."""
-
-    def slots(self, count: int, nbytes: int) -> list[Tensor]:
-        """Allocate `count` slots in device memory, uint8 [nbytes] each."""
-
-    def slab(self, nbytes: int) -> Tensor:
-        """Allocate page-aligned pinned RAM, uint8 [nbytes], from which the device can copy asynchronously.
-        Raises RuntimeError if the system provides no more pinned memory."""
-
-    def copy(self, slot: Tensor, source: Tensor, after: Event | None) -> Event:
-        """Start copying `source` to `slot` once `after` has happened; return the event of its completion."""
-
-    def used(self) -> Event:
-        """Return an event that happens once all computation launched so far is done."""
-
-    def compute_after(self, event: Event) -> None:
-        """Make computation launched from now on wait for `event`."""
-
-    def wait(self, event: Event) -> None:
-        """Return once `event` has happened."""
+from engine.streaming.device_ring import DeviceLink, Event
 
 
 def link_to(device: torch.device) -> DeviceLink | None:
@@ -51,14 +25,14 @@ class CudaLink:
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
         return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
 
-    def slab(self, nbytes: int) -> Tensor:
-        return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True)
+    def slab(self, nbytes: int) -> NDArray[np.uint8]:
+        return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
 
-    def copy(self, slot: Tensor, source: Tensor, after: Event | None) -> Event:
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event | None) -> Event:
         with torch.cuda.stream(self._stream):
             if after is not None:
                 self._stream.wait_event(after)
-            slot[: len(source)].copy_(source, non_blocking=True)
+            slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=True)
             return self._stream.record_event()
 
     def used(self) -> Event:

@@ -8,10 +8,11 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk, Extent
-from engine.streaming.disk import SECTOR, DiskFile, MemoryFile, buffer
+from engine.streaming.disk import SECTOR, DiskFile, MemoryFile
 from engine.streaming.schedule import RingSchedule
 
 # Bytes of one read: enough for a disk's full speed, few enough that two threads share a chunk.
@@ -33,7 +34,7 @@ class Ring:
         chunks: Sequence[Chunk],
         slots: int,
         files: Mapping[Path, DiskFile | MemoryFile],
-        allocate: Callable[[int], Tensor],
+        allocate: Callable[[int], NDArray[np.uint8]],
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. files: the open files of the
         chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes."""
@@ -42,7 +43,7 @@ class Ring:
         self._slots = slots
         self._slot_nbytes = max(chunk.nbytes for chunk in chunks)
         self._bytes = allocate(slots * self._slot_nbytes)
-        self._view = buffer(self._bytes)
+        self._view = self._bytes.data
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
         self.moved = 0
@@ -61,7 +62,7 @@ class Ring:
         for thread in self._threads:
             thread.start()
 
-    def fetch(self, chunk: int) -> Tensor:
+    def fetch(self, chunk: int) -> NDArray[np.uint8]:
         """Wait until chunk number `chunk` has been read; return its bytes, uint8, and release the chunk
         fetched before.
 

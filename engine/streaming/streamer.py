@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
-from engine.quantization import Packed, check_valid
+from engine.formats import check_valid
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
-from engine.streaming.device_ring import DeviceRing
-from engine.streaming.disk import DiskFile, MemoryFile, buffer, memory
-from engine.streaming.link import DeviceLink
+from engine.streaming.device_ring import DeviceLink, DeviceRing
+from engine.streaming.disk import DiskFile, MemoryFile, memory
+from engine.streaming.mover import Movable
 from engine.streaming.placement import place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
 
@@ -38,7 +39,7 @@ class WeightLimits:
 
 
 class Streamer:
-    """A `quantization.Mover` that streams chunks through a ring.
+    """A `Mover` that streams chunks through a ring.
 
     Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
     by the builder of the model.
@@ -46,7 +47,7 @@ class Streamer:
 
     def __init__(
         self,
-        stored: Sequence[StoredMatrix],
+        stored: Sequence[StoredMatrix[Movable]],
         limits: WeightLimits,
         files: dict[Path, DiskFile],
         link: DeviceLink | None,
@@ -120,8 +121,8 @@ class Streamer:
     def waited_s(self) -> float:
         return self._ring.waited_s if self._ring else 0.0
 
-    def fetch(self, matrix: Packed) -> None:
-        """Set the parts of the matrix. Raises StreamBroken if a chunk cannot be read; the next fetch then
+    def fetch(self, matrix: Movable) -> None:
+        """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
         assert self._ring is not None
         number = self._number[id(matrix)]
@@ -134,11 +135,11 @@ class Streamer:
         self._chunks[number].give(self._ring.fetch(number))
         self._held = number
 
-    def chunk(self, matrix: Packed) -> int:
+    def chunk(self, matrix: Movable) -> int:
         """Return the number of the chunk that brings a streamed matrix."""
         return self._number[id(matrix)]
 
-    def choose(self, experts: Sequence[Packed], chosen: Sequence[Packed]) -> None:
+    def choose(self, experts: Sequence[Movable], chosen: Sequence[Movable]) -> None:
         streamed = [self._number[id(matrix)] for matrix in experts if matrix.mover]
         if not streamed:
             return
@@ -166,11 +167,11 @@ class Streamer:
         for file in self._files.values():
             file.close()
 
-    def _fill(self, link: DeviceLink, progress: Callable[[int, int], None]) -> dict[int, Tensor]:
+    def _fill(self, link: DeviceLink, progress: Callable[[int, int], None]) -> dict[int, NDArray[np.uint8]]:
         """Read the chunks of the RAM tier into pinned memory; return that memory by number of the chunk. Once
         no more memory can be pinned, the remaining chunks are read into plain memory, from which they pass
         through the staging ring."""
-        slabs: dict[int, Tensor] = {}
+        slabs: dict[int, NDArray[np.uint8]] = {}
         total = sum(chunk.nbytes for chunk, here in zip(self._chunks, self._in_ram, strict=True) if here)
         done = 0
         pinned = True
@@ -186,11 +187,9 @@ class Streamer:
                     pinned, slab = False, memory(chunk.nbytes)
                 for reading in [pool.submit(self._read, extent, slab) for extent in chunk.extents]:
                     reading.result()
-                chunk.give(slab)
-                for stored in chunk.stored:
+                for stored, parts in zip(chunk.stored, chunk.parts(slab), strict=True):
                     where = f"{stored.spans[0].file.name}, from byte {stored.spans[0].offset:,} on,"
-                    check_valid(stored.matrix.format.name, stored.matrix.parts, where)
-                chunk.take()
+                    check_valid(stored.matrix.format.name, parts, where)
                 if pinned:
                     slabs[number] = slab
                 else:
@@ -198,11 +197,11 @@ class Streamer:
                 done += chunk.nbytes
         return slabs
 
-    def _read(self, extent: Extent, slab: Tensor) -> None:
-        into = buffer(slab)[extent.at : extent.at + extent.stop - extent.start]
+    def _read(self, extent: Extent, slab: NDArray[np.uint8]) -> None:
+        into = slab.data[extent.at : extent.at + extent.stop - extent.start]
         self._files[extent.file].read(into, extent.start, extent.end - extent.start)
 
-    def _from_memory(self, chunk: Chunk, slab: Tensor) -> Chunk:
+    def _from_memory(self, chunk: Chunk, slab: NDArray[np.uint8]) -> Chunk:
         """Return a copy of `chunk` that is read from `slab` instead of from its files."""
         place = Path(f"memory {len(self._files)}")
         self._files[place] = MemoryFile(slab)

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from engine.bench.random_weights import PACKED, random_packed
+from engine.formats import BlockFormat
 from engine.model.rows import Rows
+from engine.quantization import blocks, grouped
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import BlockFormat
 from tests.engine.models import CONFIGS, ours, reference
 
 SHAPE = (192, 512)
@@ -16,9 +17,10 @@ CPU = "cpu"
 def plain(packed):
     """Return `packed` unpacked by plain torch on its own device, as float32 on the CPU."""
     if isinstance(packed.format, BlockFormat):
-        blocks = packed.parts[0].view(-1, packed.format.nbytes)
-        return packed.format.numbers(blocks).view(packed.shape).cpu()
-    return packed.format.numbers(packed.parts, packed.shape, 0, packed.shape[0], packed.groups).t().cpu()
+        stored = packed.parts[0].view(-1, packed.format.nbytes)
+        return blocks.numbers(packed.format, stored).view(packed.shape).cpu()
+    whole = packed.parts, packed.shape, 0, packed.shape[0], packed.groups
+    return grouped.numbers(packed.format, *whole).t().cpu()
 
 
 @pytest.mark.parametrize("name", PACKED)

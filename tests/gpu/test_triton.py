@@ -11,10 +11,9 @@ from gguf.quants import dequantize
 from engine.bench.random_weights import random_packed
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
-from engine.quantization import FORMATS, format_named
+from engine.formats import FORMATS, BlockFormat, format_named
+from engine.quantization import grouped
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import BlockFormat
-from engine.quantization.format import typed
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")
@@ -120,8 +119,7 @@ def matrix(kind, act_order):
 
 
 def typed_parts(name, parts, device):
-    types = (torch.int32, torch.int32, format_named(name).scales, torch.int32)
-    return [typed(part.to(device), dtype) for part, dtype in zip(parts, types, strict=False)]
+    return grouped.typed_parts(format_named(name), [part.to(device) for part in parts])
 
 
 @pytest.mark.parametrize("kind", MATRICES)
@@ -156,7 +154,8 @@ def test_scales_of_every_type(name, device):
     kernels.unpack_grouped(
         name, typed_parts(name, packed.parts, device), (64, 256), 0, 64, packed.groups, out
     )
-    assert torch.equal(out.cpu(), packed.format.numbers(packed.parts, (64, 256), 0, 64, packed.groups))
+    expected = grouped.numbers(packed.format, packed.parts, (64, 256), 0, 64, packed.groups)
+    assert torch.equal(out.cpu(), expected)
 
 
 @pytest.mark.parametrize("bits", [2, 3, 4, 8])
@@ -166,7 +165,7 @@ def test_zero_points_overflow_as_in_plain_torch(bits, device):
     shape = (reference.rows, reference.columns)
     out = torch.empty(shape[::-1], device=device)
     kernels.unpack_grouped(name, typed_parts(name, parts, device), shape, 0, shape[0], groups, out)
-    assert torch.equal(out.cpu(), format_named(name).numbers(parts, shape, 0, shape[0], groups))
+    assert torch.equal(out.cpu(), grouped.numbers(format_named(name), parts, shape, 0, shape[0], groups))
 
 
 def test_a_damaged_index_reads_no_memory_out_of_bounds(device):

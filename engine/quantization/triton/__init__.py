@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.format import Parts
+from engine.quantization.parts import TensorParts
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | N
 
 
 def unpack_grouped(
-    name: str, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
+    name: str, parts: TensorParts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
 ) -> None:
     """Unpack rows first..first + count of a matrix of `shape` (rows, columns) in one of the GPTQ or AWQ
     formats, `name`, to `out`, [columns, count], contiguous.
@@ -89,7 +89,7 @@ def unpack_grouped(
         grouped.unpack(_is_awq(name), parts, shape, first, count, groups, out)
 
 
-def multiply_grouped(name: str, parts: Parts, groups: Groups, x: Tensor, rows: int) -> Tensor | None:
+def multiply_grouped(name: str, parts: TensorParts, groups: Groups, x: Tensor, rows: int) -> Tensor | None:
     """Like `multiply_blocks`, but for a matrix in the GPTQ or AWQ format `name`. parts: as for
     `unpack_grouped`."""
     from engine.quantization.triton import grouped

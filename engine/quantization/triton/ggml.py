@@ -2,8 +2,7 @@
 
 number = scale * quant + offset. Each format has two formulas. For sub-block j of the block at p (a pointer to
 bytes, of any alignment), `scales(p, j)` gives the scale and the offset, and `quant(p, j, i)` gives the quant
-of number i. Arguments are broadcast against each other. The layouts are documented in the formats' modules,
-one folder up.
+of number i. Arguments are broadcast against each other. The layouts are documented in `engine.formats`.
 Source: dequantize_row_* of ggml (ggml-quants.c).
 """
 
@@ -15,10 +14,10 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.quantization.code_book import LEVELS
+from engine.formats.iq4_nl import LEVELS
 
 # The code book of IQ4_NL and IQ4_XS as two integers, each made up of eight int8.
-_LOW, _HIGH = (tl.constexpr(int(half)) for half in LEVELS.astype(np.int8).view(np.int64))
+_LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(LEVELS, np.int8).view(np.int64))
 
 
 @triton.jit

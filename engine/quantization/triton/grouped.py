@@ -9,7 +9,7 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints import Groups
-from engine.quantization.format import Parts
+from engine.quantization.parts import TensorParts
 
 # For each maximum number of rows of x: the (rows, columns) of the matrix that one step of a product takes.
 # Chosen by the registers and the shared memory that the compiler reports, not by timing.
@@ -100,7 +100,7 @@ def product_kernel(
 
 
 def unpack(
-    awq: bool, parts: Parts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
+    awq: bool, parts: TensorParts, shape: tuple[int, int], first: int, count: int, groups: Groups, out: Tensor
 ) -> None:
     rows, columns = shape
     grid = (triton.cdiv(columns, 32), triton.cdiv(count, 64))
@@ -111,7 +111,7 @@ def unpack(
     )  # fmt: skip
 
 
-def product(awq: bool, parts: Parts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
+def product(awq: bool, parts: TensorParts, groups: Groups, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
     pointers, zero_words, of_groups = _split(parts, rows)
     tile, step = TILES[most]
@@ -121,7 +121,7 @@ def product(awq: bool, parts: Parts, groups: Groups, x: Tensor, out: Tensor, mos
     )  # fmt: skip
 
 
-def _split(parts: Parts, rows: int) -> tuple[list[Tensor | None], int, int]:
+def _split(parts: TensorParts, rows: int) -> tuple[list[Tensor | None], int, int]:
     """Return the four parts (quants, zero points, scales, the group of each column or None), the number of
     words that hold the zero points of a group, and the number of groups."""
     groups = len(parts[2]) // rows

@@ -7,8 +7,9 @@ from engine.compiled import steps
 from engine.compiled.layout import BLOCK, LAYOUTS, SUPER
 from engine.compiled.matrix import StreamedMatrix, tiled
 from engine.compiled.program import CompiledPass, DecoderShape, address
-from engine.quantization import FORMATS
-from tests.engine.quantization.test_formats import random_blocks
+from engine.formats import FORMATS
+from engine.formats import unpacked as format_unpacked
+from tests.engine.formats.made import random_blocks
 
 PLAIN = {"F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
 
@@ -24,13 +25,12 @@ def stored(layout, shape, seed=0):
     if layout in PLAIN:
         numbers = torch.randn(shape, generator=torch.Generator().manual_seed(seed)).to(PLAIN[layout])
         return numbers.view(torch.uint8).flatten().numpy()
-    return random_blocks(form, shape[0] * shape[1] // form.values, seed).flatten().numpy()
+    return random_blocks(form, shape[0] * shape[1] // form.values, seed).reshape(-1)
 
 
 def unpacked(layout, shape, data):
     """The numbers of such a matrix, float32."""
-    out = torch.empty(shape[0] * shape[1])
-    return FORMATS[layout].unpack([torch.from_numpy(data)], shape, 0, shape[0], out).numpy()
+    return format_unpacked(layout, data, shape[0] * shape[1]).reshape(shape)
 
 
 def matrix(layout, shape, seed=0):

@@ -8,7 +8,7 @@ from engine.checkpoints.storage import BLOCKS
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import ALIGNMENT, LAYOUTS
 from engine.compiled.matrix import aligned, can_tile, tiled
-from engine.quantization import FORMATS
+from engine.formats import FORMATS
 from tests.engine.compiled.made import PLAIN, matrix, stored, unit, unpacked
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)

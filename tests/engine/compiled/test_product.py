@@ -19,7 +19,7 @@ from engine.compiled.layout import LAYOUTS
 from engine.compiled.matrix import tiled
 from engine.compiled.pool import ComputePool
 from engine.compiled.product import ROW_COUNTS, chunk_sizes
-from engine.quantization import FORMATS
+from engine.formats import FORMATS
 from tests.engine.compiled.made import (
     PLAIN,
     activations,

@@ -13,7 +13,8 @@ from engine.checkpoints import Groups, open_checkpoint, read_span
 from engine.conversion import quantizer
 from engine.conversion.quantizer import quantize
 from engine.errors import BadCheckpoint, BadOption, MissingExtra, UnsupportedModel
-from engine.quantization import Packed, Workspace, format_named
+from engine.formats import format_named
+from engine.quantization import Packed, Workspace
 from engine.tokenizer import load_tokenizer
 
 VOCABULARY = 96

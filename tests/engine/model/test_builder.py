@@ -82,7 +82,7 @@ class AtOnce:
         return memory(nbytes)
 
     def copy(self, slot, source, after):
-        slot[: len(source)].copy_(source)
+        slot[: len(source)].copy_(torch.from_numpy(source))
 
     def used(self):
         pass

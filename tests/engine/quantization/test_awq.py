@@ -7,7 +7,8 @@ import torch
 from safetensors.torch import load_file
 
 from engine.checkpoints import Groups
-from engine.quantization import format_named
+from engine.formats import format_named
+from engine.quantization import grouped
 from tests.engine.quantization.grouped_reference import Matrix, stored
 from tests.engine.quantization.test_gptq import unpacked
 
@@ -45,16 +46,8 @@ def test_scales_of_every_type(name, scales):
 
 def test_the_path_of_other_devices_gives_the_same_numbers():
     matrix = Matrix(4, 64, 128, 192)
-    found = format_named("AWQ").numbers(stored(matrix.awq()), (128, 192), 64, 64, Groups(4, 64, 0))
+    found = grouped.numbers(format_named("AWQ"), stored(matrix.awq()), (128, 192), 64, 64, Groups(4, 64, 0))
     assert torch.equal(found.t(), matrix.numbers()[64:])
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_scales_that_are_not_finite_are_invalid(value):
-    matrix = Matrix(4, 32, 64, 64)
-    assert format_named("AWQ").valid(stored(matrix.awq()))
-    matrix.scales[1, 7] = value
-    assert not format_named("AWQ").valid(stored(matrix.awq()))
 
 
 def test_agrees_with_gptqmodels_own_unpacking():

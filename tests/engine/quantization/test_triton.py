@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.quantization import FORMATS
+from engine.formats import FORMATS, BlockFormat
 from engine.quantization import triton as kernels
-from engine.quantization.blocks import BlockFormat
 
 NAMES = [name for name, each in FORMATS.items() if isinstance(each, BlockFormat)]
 CARDS = {"Turing": 75, "Ampere": 80, "Hopper": 90, "Blackwell": 120}

@@ -5,7 +5,9 @@ import threading
 from collections import deque
 from collections.abc import Callable
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 
@@ -33,11 +35,11 @@ class FakeLink:
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
         return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
 
-    def slab(self, nbytes: int) -> Tensor:
-        return torch.zeros(nbytes, dtype=torch.uint8)
+    def slab(self, nbytes: int) -> NDArray[np.uint8]:
+        return np.zeros(nbytes, np.uint8)
 
-    def copy(self, slot: Tensor, source: Tensor, after: Event | None) -> Event:
-        return self._ask("copy", after, lambda: slot[: len(source)].copy_(source))
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event | None) -> Event:
+        return self._ask("copy", after, lambda: slot[: len(source)].copy_(torch.from_numpy(source)))
 
     def used(self) -> Event:
         return self._ask("compute", None, lambda: None)

@@ -6,12 +6,14 @@ import threading
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
 from engine.checkpoints import Span
 from engine.errors import StreamBroken
-from engine.quantization import Packed, Workspace, format_named
+from engine.formats import format_named
+from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
@@ -63,9 +65,9 @@ class Device:
         self.used = 0
 
     def slab(self, chunk):
-        slab = torch.zeros(chunk.nbytes, dtype=torch.uint8)
+        slab = np.zeros(chunk.nbytes, np.uint8)
         at, nbytes = chunk.places[0][0]
-        slab[at : at + nbytes] = torch.frombuffer(bytearray(content(chunk)), dtype=torch.uint8)
+        slab[at : at + nbytes] = np.frombuffer(content(chunk), np.uint8)
         return slab
 
     def use(self, number):

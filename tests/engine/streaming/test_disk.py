@@ -16,7 +16,7 @@ def file(tmp_path):
 
 def read(file, start, stop):
     first, last = aligned(start, stop)
-    sectors = memory(last - first).numpy()
+    sectors = memory(last - first)
     file.read(memoryview(sectors), first, stop - first)
     return sectors[start - first : stop - first].tobytes()
 

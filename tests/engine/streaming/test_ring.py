@@ -9,7 +9,8 @@ import torch
 
 from engine.checkpoints import Span
 from engine.errors import BadOption, StreamBroken
-from engine.quantization import Packed, Workspace, format_named
+from engine.formats import format_named
+from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import GAP_NBYTES, StoredMatrix, make_chunk, split
 from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.streaming.ring import Ring

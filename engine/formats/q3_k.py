@@ -12,16 +12,14 @@ number = scale of scales * (scale - 32) * (quant - 4). Source: block_q3_K and de
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
-from engine.quantization.jit import half, kernel, store
-from engine.quantization.q2_k import quarters, twos
+from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
+from engine.formats.jit import half, kernel, store
+from engine.formats.q2_k import twos
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     third = [word(4 * i) >> j & 0x01010101 for j in range(8) for i in range(8)]
     high = word(104)
     scales = [
@@ -51,14 +49,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 256)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    low, high = blocks[:, 96:104], blocks[:, 104:108]
-    low = torch.cat([low & 15, low >> 4], dim=1)
-    high = torch.cat([high >> shift & 3 for shift in (0, 2, 4, 6)], dim=1)
-    s = halves(blocks[:, 108:]) * ((low | high << 4).float() - 32)
-    third = torch.cat([blocks[:, :32] >> bit & 1 for bit in range(8)], dim=1)
-    quants = (quarters(blocks[:, 32:96]) | third << 2).float() - 4
-    return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
-
-
-FORMAT = BlockFormat("Q3_K", (108,), unpack, numbers, split)
+FORMAT = BlockFormat("Q3_K", (108,), unpack, split, bits=3, offset=4, group=16, signed=True)

@@ -7,15 +7,14 @@ number = scale * quant + minimum. Source: block_q5_1 and dequantize_row_q5_1 of 
 from collections.abc import Callable
 
 import numpy as np
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
-from engine.quantization.jit import half, kernel, store, word
-from engine.quantization.q5_0 import fives, quants
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.jit import half, kernel, store, word
+from engine.formats.q5_0 import fives
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts(fives(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
@@ -31,9 +30,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 32)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    d, m = halves(blocks[:, :2]), halves(blocks[:, 2:4])
-    return d * quants(blocks[:, 4:8], blocks[:, 8:]) + m
-
-
-FORMAT = BlockFormat("Q5_1", (0, 2), unpack, numbers, split)
+FORMAT = BlockFormat("Q5_1", (0, 2), unpack, split, bits=5)

@@ -11,16 +11,14 @@ number = scale of scales * scale * (quant - 32). Source: block_q6_K and dequanti
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
-from engine.quantization.jit import half, kernel, store
-from engine.quantization.q2_k import quarters, twos
+from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
+from engine.formats.jit import half, kernel, store
+from engine.formats.q2_k import twos
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     places = [(64 * (j // 4) + 32 * (j & 1), 4 * (j % 4 // 2)) for j in range(8)]  # of 32 numbers each
     low = [word(start + 4 * i) >> shift & 0x0F0F0F0F for start, shift in places for i in range(8)]
     quads = [four | two << 4 for four, two in zip(low, twos(word, 128), strict=True)]
@@ -44,12 +42,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 256)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    s = halves(blocks[:, 208:]) * blocks[:, 192:208].view(torch.int8)
-    low = blocks[:, :128].view(-1, 2, 64)
-    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 256)
-    quants = (low | quarters(blocks[:, 128:192]) << 4).float() - 32
-    return (s[:, :, None] * quants.view(-1, 16, 16)).view(-1, 256)
-
-
-FORMAT = BlockFormat("Q6_K", (208,), unpack, numbers, split)
+FORMAT = BlockFormat("Q6_K", (208,), unpack, split, bits=6, offset=32, group=16, signed=True)

@@ -11,17 +11,15 @@ ggml (ggml-quants.c).
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
-from engine.quantization.code_book import LEVELS, levels
-from engine.quantization.jit import half, kernel, store
-from engine.quantization.q4_0 import nibbles
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.iq4_nl import LEVELS, TABLE
+from engine.formats.jit import half, kernel, store
+from engine.formats.q4_0 import nibbles
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     low, high = word(4), word(0) >> 16
     scales = [low >> 4 * j & 15 | (high >> 2 * j & 3) << 4 for j in range(8)]
     quads = [quad for j in range(8) for quad in nibbles(word, 8 + 16 * j)]
@@ -38,19 +36,9 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
             low, high = data[p + 4 + j // 2] >> 4 * (j & 1) & 15, data[p + 2 + j // 4] >> 2 * (j & 3) & 3
             s, q = d * np.float32((low | high << 4) - 32), p + 8 + 16 * j
             for i in range(16):
-                values[32 * j + i] = s * LEVELS[data[q + i] & 15]
-                values[32 * j + 16 + i] = s * LEVELS[data[q + i] >> 4]
+                values[32 * j + i] = s * TABLE[data[q + i] & 15]
+                values[32 * j + 16 + i] = s * TABLE[data[q + i] >> 4]
         store(values, out, block * 256)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    low, high = blocks[:, 4:8, None], blocks[:, 2:4, None]
-    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 8)
-    high = torch.cat([high >> shift & 3 for shift in (0, 2, 4, 6)], dim=2).view(-1, 8)
-    s = halves(blocks[:, :2]) * ((low | high << 4).float() - 32)
-    quants = blocks[:, 8:].view(-1, 8, 16)
-    quants = torch.cat([quants & 15, quants >> 4], dim=2)
-    return (s[:, :, None] * levels(quants)).view(-1, 256)
-
-
-FORMAT = BlockFormat("IQ4_XS", (0,), unpack, numbers, split)
+FORMAT = BlockFormat("IQ4_XS", (0,), unpack, split, bits=4, levels=LEVELS, signed=True)

@@ -11,11 +11,9 @@ dequantize_row_q4_K of ggml (ggml-quants.c).
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
-from engine.quantization.jit import half, helper, kernel, store
+from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
+from engine.formats.jit import half, helper, kernel, store
 
 
 @helper
@@ -43,7 +41,7 @@ def fours(word: Callable[[int], Word], at: int) -> list[Word]:
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts(fours(word, 16), word(0), word(0) >> 16, packed_scales(word))
 
 
@@ -62,21 +60,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 256)
 
 
-def scales_and_minima(head: Tensor) -> tuple[Tensor, Tensor]:
-    """Return scales and minima, float32 [blocks, 8, 1] each, from the 16 bytes before the quants, uint8
-    [blocks, 16]."""
-    d, dmin = halves(head[:, :2]), halves(head[:, 2:4])
-    low, high, rest = head[:, 4:8], head[:, 8:12], head[:, 12:]
-    scales = torch.cat([low & 63, rest & 15 | low >> 6 << 4], dim=1)
-    minima = torch.cat([high & 63, rest >> 4 | high >> 6 << 4], dim=1)
-    return (d * scales)[:, :, None], (dmin * minima)[:, :, None]
-
-
-def numbers(blocks: Tensor) -> Tensor:
-    s, m = scales_and_minima(blocks[:, :16])
-    quants = blocks[:, 16:].view(-1, 4, 1, 32)
-    quants = torch.cat([quants & 15, quants >> 4], dim=2).view(-1, 8, 32)
-    return (s * quants - m).view(-1, 256)
-
-
-FORMAT = BlockFormat("Q4_K", (0, 2), unpack, numbers, split)
+FORMAT = BlockFormat("Q4_K", (0, 2), unpack, split, bits=4)

@@ -9,16 +9,14 @@ dequantize_row_q5_K of ggml (ggml-quants.c).
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word
-from engine.quantization.jit import half, kernel, store
-from engine.quantization.q4_k import fours, packed_scales, scale_and_minimum, scales_and_minima
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.jit import half, kernel, store
+from engine.formats.q4_k import fours, packed_scales, scale_and_minimum
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     fifth = [word(16 + 4 * i) >> j & 0x01010101 for j in range(8) for i in range(8)]
     quads = [low | bit << 4 for low, bit in zip(fours(word, 48), fifth, strict=True)]
     return BlockParts(quads, word(0), word(0) >> 16, packed_scales(word))
@@ -40,12 +38,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 256)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    s, m = scales_and_minima(blocks[:, :16])
-    low = blocks[:, 48:].view(-1, 4, 1, 32)
-    low = torch.cat([low & 15, low >> 4], dim=2).view(-1, 8, 32)
-    fifth = torch.stack([blocks[:, 16:48] >> bit & 1 for bit in range(8)], dim=1)
-    return (s * (low | fifth << 4) - m).view(-1, 256)
-
-
-FORMAT = BlockFormat("Q5_K", (0, 2), unpack, numbers, split)
+FORMAT = BlockFormat("Q5_K", (0, 2), unpack, split, bits=5)

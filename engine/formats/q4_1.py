@@ -7,16 +7,14 @@ number = scale * quant + minimum. Source: block_q4_1 and dequantize_row_q4_1 of 
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
-from engine.quantization.jit import half, kernel, store
-from engine.quantization.q4_0 import nibbles
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.jit import half, kernel, store
+from engine.formats.q4_0 import nibbles
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts(nibbles(word, 4), word(0), word(0) >> 16 ^ 0x8000)
 
 
@@ -32,10 +30,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 32)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    d, m = halves(blocks[:, :2]), halves(blocks[:, 2:4])
-    quants = torch.cat([blocks[:, 4:] & 15, blocks[:, 4:] >> 4], dim=1)
-    return d * quants + m
-
-
-FORMAT = BlockFormat("Q4_1", (0, 2), unpack, numbers, split)
+FORMAT = BlockFormat("Q4_1", (0, 2), unpack, split, bits=4)

@@ -1,6 +1,6 @@
 """Compiled loops over packed bytes: numba's compiler, a per-user cache of its results, and a thread pool.
 
-Compiling one loop takes about a second, reading it from the cache a few milliseconds. `Format.prepare` does
+Compiling one loop takes about a second, reading it from the cache a few milliseconds. The engine does
 one or the other before the first pass.
 """
 
@@ -37,8 +37,9 @@ def _cache_folder() -> Path:
     numba detects that a loop has changed, but not that a helper has."""
     digest = sha256(numba.__version__.encode())
     here = Path(__file__).parent
-    for file in sorted([*here.glob("*.py"), *here.with_name("compiled").glob("*.py")]):
-        digest.update(file.read_bytes())
+    for room in ("compiled", "formats", "quantization"):
+        for file in sorted(here.with_name(room).glob("*.py")):
+            digest.update(file.read_bytes())
     return user_cache_path("specexec-desktop", appauthor=False) / "compiled" / digest.hexdigest()[:16]
 
 

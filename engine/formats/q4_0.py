@@ -8,11 +8,9 @@ number = scale * (quant - 8). Source: block_q4_0 and dequantize_row_q4_0 of ggml
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
-from engine.quantization.jit import half, kernel, store
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.jit import half, kernel, store
 
 
 def nibbles(word: Callable[[int], Word], at: int) -> list[Word]:
@@ -21,7 +19,7 @@ def nibbles(word: Callable[[int], Word], at: int) -> list[Word]:
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts(nibbles(word, 2), word(0))
 
 
@@ -37,9 +35,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 32)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    quants = torch.cat([blocks[:, 2:] & 15, blocks[:, 2:] >> 4], dim=1)
-    return halves(blocks[:, :2]) * (quants.float() - 8)
-
-
-FORMAT = BlockFormat("Q4_0", (0,), unpack, numbers, split)
+FORMAT = BlockFormat("Q4_0", (0,), unpack, split, bits=4, offset=8)

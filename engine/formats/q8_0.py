@@ -7,15 +7,13 @@ number = scale * quant. Source: block_q8_0 and dequantize_row_q8_0 of ggml (ggml
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves
-from engine.quantization.jit import half, kernel, store
+from engine.formats.blocks import BlockFormat, BlockParts, Word
+from engine.formats.jit import half, kernel, store
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts([word(2 + 4 * i) ^ 0x80808080 for i in range(8)], word(0))
 
 
@@ -30,8 +28,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 32)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    return halves(blocks[:, :2]) * blocks[:, 2:].view(torch.int8)
-
-
-FORMAT = BlockFormat("Q8_0", (0,), unpack, numbers, split)
+FORMAT = BlockFormat("Q8_0", (0,), unpack, split, bits=8, offset=128)

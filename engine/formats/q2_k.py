@@ -11,11 +11,9 @@ dequantize_row_q2_K of ggml (ggml-quants.c).
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, halves, in_bytes
-from engine.quantization.jit import half, kernel, store
+from engine.formats.blocks import BlockFormat, BlockParts, Word, in_bytes
+from engine.formats.jit import half, kernel, store
 
 
 def twos(word: Callable[[int], Word], at: int) -> list[Word]:
@@ -25,7 +23,7 @@ def twos(word: Callable[[int], Word], at: int) -> list[Word]:
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     pairs = in_bytes([word(4 * i) for i in range(4)])
     small = [part for pair in pairs for part in (pair & 15, pair >> 4 & 15)]
     return BlockParts(twos(word, 16), word(80), word(80) >> 16, small)
@@ -47,17 +45,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 256)
 
 
-def numbers(blocks: Tensor) -> Tensor:
-    d, dmin = halves(blocks[:, 80:82]), halves(blocks[:, 82:])
-    s, m = d * (blocks[:, :16] & 15), dmin * (blocks[:, :16] >> 4)
-    quants = quarters(blocks[:, 16:80]).view(-1, 16, 16)
-    return (s[:, :, None] * quants - m[:, :, None]).view(-1, 256)
-
-
-def quarters(data: Tensor) -> Tensor:
-    """Unpack the 2-bit quants of blocks, uint8 [blocks, 64], to uint8 [blocks, 256]."""
-    shifts = torch.tensor([0, 2, 4, 6], dtype=torch.uint8, device=data.device)
-    return (data.view(-1, 2, 1, 32) >> shifts[:, None] & 3).view(-1, 256)
-
-
-FORMAT = BlockFormat("Q2_K", (80, 82), unpack, numbers, split)
+FORMAT = BlockFormat("Q2_K", (80, 82), unpack, split, bits=2, group=16)

@@ -9,12 +9,10 @@ number = scale * (quant - 16). Source: block_q5_0 and dequantize_row_q5_0 of ggm
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from engine.quantization.blocks import BlockFormat, BlockParts, Word, bits_of_quad, halves
-from engine.quantization.jit import half, kernel, store, word
-from engine.quantization.q4_0 import nibbles
+from engine.formats.blocks import BlockFormat, BlockParts, Word, bits_of_quad
+from engine.formats.jit import half, kernel, store, word
+from engine.formats.q4_0 import nibbles
 
 
 def fives(word: Callable[[int], Word], at: int) -> list[Word]:
@@ -24,7 +22,7 @@ def fives(word: Callable[[int], Word], at: int) -> list[Word]:
 
 
 def split(word: Callable[[int], Word]) -> BlockParts:
-    """See `engine.quantization.blocks.Split`."""
+    """See `engine.formats.blocks.Split`."""
     return BlockParts(fives(word, 2), word(0))
 
 
@@ -40,15 +38,4 @@ def unpack(data, out):  # type: ignore[no-untyped-def]
         store(values, out, block * 32)
 
 
-def quants(fifth: Tensor, low: Tensor) -> Tensor:
-    """Combine the fifth bits, uint8 [blocks, 4], and the low four bits, uint8 [blocks, 16], to quants, uint8
-    [blocks, 32]."""
-    bits = (fifth[:, :, None] >> torch.arange(8, dtype=torch.uint8, device=fifth.device) & 1).view(-1, 32)
-    return torch.cat([low & 15, low >> 4], dim=1) | bits << 4
-
-
-def numbers(blocks: Tensor) -> Tensor:
-    return halves(blocks[:, :2]) * (quants(blocks[:, 2:6], blocks[:, 6:]).float() - 16)
-
-
-FORMAT = BlockFormat("Q5_0", (0,), unpack, numbers, split)
+FORMAT = BlockFormat("Q5_0", (0,), unpack, split, bits=5, offset=16)

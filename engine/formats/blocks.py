@@ -1,0 +1,112 @@
+"""ggml's block formats: a row is a sequence of blocks, and a block holds a few numbers with scales of its
+own."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.checkpoints.storage import BLOCKS
+from engine.formats.format import Parts, RowFormat
+from engine.formats.jit import spread
+
+# How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
+_PIECE = 2048
+
+# A compiled loop: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
+Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
+
+# An unsigned 32-bit word, or a vector or array of them: anything with the operators << >> & | ^ * + -.
+Word = Any
+
+
+@dataclass(frozen=True, slots=True)
+class BlockParts:
+    """A block taken apart into words.
+
+    Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
+    unsigned: a format's offset is added. `scale`, `minimum`: float16, in the low half of a word. `small`: the
+    8-bit scales in the order of the columns, each followed by its minimum if there is one, in the low byte of
+    a word; higher bytes have no meaning.
+    """
+
+    quads: Sequence[Word]
+    scale: Word
+    minimum: Word | None = None
+    small: Sequence[Word] = ()
+
+
+# Takes a block apart. Its argument is a function: offset in the block -> the little-endian word there.
+Split = Callable[[Callable[[int], Word]], BlockParts]
+
+
+def in_bytes(words: Sequence[Word]) -> list[Word]:
+    """Return a word for each byte of `words`, with that byte as its low byte."""
+    return [word >> 8 * byte for word in words for byte in range(4)]
+
+
+def bits_of_quad(word: Word, at: int) -> Word:
+    """Return a word whose four bytes are the bits at, at + 1, at + 2 and at + 3 of `word`."""
+    return (word >> at & 15) * 0x00204081 & 0x01010101
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFormat(RowFormat):
+    """A format in which a row consists of blocks.
+
+    number = scale * (quant - offset), or scale * levels[quant], or scale * quant - minimum.
+
+    Attributes: `scales`, the offsets of a block's float16 scale and, in formats that have one, of its float16
+    minimum; `kernel`, which unpacks; `split`, which takes blocks apart; `bits`, of a quant; `offset`;
+    `levels`, the number, -128 to 127, that each quant stands for, if quants are not numbers themselves;
+    `group`, how many numbers share a scale: if these are fewer than a block's, scale and minimum are float16
+    numbers times an 8-bit number for each group (`BlockParts.small`); `signed`, whether such 8-bit scales are
+    signed.
+    """
+
+    name: str
+    scales: tuple[int, ...]
+    kernel: Kernel
+    split: Split
+    bits: int
+    offset: int = 0
+    levels: tuple[int, ...] = ()
+    group: int = 32
+    signed: bool = False
+
+    @property
+    def values(self) -> int:
+        """How many numbers a block holds."""
+        return BLOCKS[self.name][0]
+
+    @property
+    def nbytes(self) -> int:
+        """The size of a block."""
+        return BLOCKS[self.name][1]
+
+    @property
+    def minima(self) -> bool:
+        """Whether a group has a minimum."""
+        return len(self.scales) == 2
+
+    @property
+    def supers(self) -> bool:
+        """Whether the groups of a block have 8-bit scales."""
+        return self.group < self.values
+
+    def valid(self, parts: Parts) -> bool:
+        blocks = parts[0].reshape(-1, self.nbytes)
+        # The high byte of an infinite or NaN float16 is, in bits, s11111mm (s: sign, m: mantissa).
+        return not any((blocks[:, at + 1] & 0x7C == 0x7C).any() for at in self.scales)
+
+    def unpack(self, data: NDArray[np.uint8], out: NDArray[Any]) -> None:
+        """Unpack whole blocks at any address, uint8 [bytes], on all cores, to `out` [numbers]: float32, or
+        uint16 for bfloat16."""
+
+        def work(start: int, stop: int) -> None:
+            source = data[start * self.nbytes : stop * self.nbytes]
+            self.kernel(source, out[start * self.values : stop * self.values])
+
+        spread(len(data) // self.nbytes, work, _PIECE)

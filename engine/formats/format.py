@@ -1,0 +1,33 @@
+"""What every description of a stored number format tells."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# The stored bytes of one matrix: uint8 [bytes] for each span of its `checkpoints.Weight`.
+Parts = Sequence[NDArray[np.uint8]]
+
+
+class Format(ABC):
+    """A format in which the numbers of a matrix are stored.
+
+    Attributes: `name`, as in `checkpoints.Weight.format`.
+    """
+
+    name: str
+
+    @abstractmethod
+    def valid(self, parts: Parts) -> bool:
+        """Return whether every number is finite and every index lies within its table, so that a damaged file
+        is found before the model answers."""
+
+
+class RowFormat(Format):
+    """A format that stores a matrix row by row in one span."""
+
+    @abstractmethod
+    def unpack(self, data: NDArray[np.uint8], out: NDArray[Any]) -> None:
+        """Unpack numbers at any address, uint8 [bytes], to `out`, float32 [numbers]."""

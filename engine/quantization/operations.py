@@ -1,0 +1,62 @@
+"""Unpacks and multiplies matrices in every format, on any device."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.formats import BlockFormat, Format, GroupedFormat, PlainFormat, format_named
+from engine.quantization import blocks, grouped, triton
+from engine.quantization.parts import DTYPES, TensorParts, typed
+
+
+def prepare_kernel(name: str, dtype: torch.dtype) -> None:
+    """Make the kernel that unpacks the format called `name` to `dtype` on the CPU ready: read it from the
+    user's cache, or compile it. Raises UnsupportedModel if the format is unknown."""
+    form = format_named(name)
+    out = np.empty(0, np.uint16 if dtype == torch.bfloat16 else np.float32)
+    if isinstance(form, BlockFormat):
+        form.kernel(np.empty(0, np.uint8), out)
+    elif isinstance(form, GroupedFormat):
+        grouped.prepare_kernel(form, out)
+
+
+def unpack(
+    form: Format,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    first: int,
+    count: int,
+    out: Tensor,
+    groups: Groups | None = None,
+) -> Tensor:
+    """Unpack rows first..first + count of the matrix of `shape` (rows, columns) stored in `parts`.
+
+    out: space for at least count * columns numbers of the resulting type (float32, bfloat16 or float16),
+    contiguous, on the device of `parts`. groups: for GPTQ and AWQ only.
+    Returns [count, columns]: a view of `out` (perhaps transposed), or a view of `parts` if they already store
+    numbers of that type.
+    """
+    if isinstance(form, BlockFormat):
+        return blocks.unpack(form, parts, shape, first, count, out)
+    if isinstance(form, GroupedFormat):
+        assert groups is not None
+        return grouped.unpack(form, parts, shape, first, count, out, groups)
+    numbers = typed(parts[0], DTYPES[form.name]).view(shape)[first : first + count]
+    if numbers.dtype == out.dtype:
+        return numbers
+    return out.view(-1)[: count * shape[1]].view(count, shape[1]).copy_(numbers)
+
+
+def product(
+    form: Format, parts: TensorParts, shape: tuple[int, int], x: Tensor, groups: Groups | None = None
+) -> Tensor | None:
+    """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it first.
+    Return the product, [n, rows], or None if unpacking first is faster or the only way."""
+    if isinstance(form, PlainFormat) or not triton.available(x.device):
+        return None
+    if isinstance(form, BlockFormat):
+        return triton.multiply_blocks(form.name, parts[0], x, shape[0])
+    assert isinstance(form, GroupedFormat)
+    assert groups is not None
+    return triton.multiply_grouped(form.name, grouped.typed_parts(form, parts), groups, x, shape[0])

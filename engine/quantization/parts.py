@@ -1,0 +1,20 @@
+"""Stored bytes as tensors."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+# The stored bytes of one matrix: one tensor, uint8 [bytes], for each span of its `checkpoints.Weight`.
+TensorParts = Sequence[Tensor]
+
+# The dtype of each format of plain numbers.
+DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+
+
+def typed(data: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return bytes, uint8 [nbytes], as numbers of `dtype`. Bytes at an unaligned address are copied first,
+    because files do not align tensors."""
+    if data.data_ptr() % dtype.itemsize or data.storage_offset() % dtype.itemsize:
+        data = data.clone()
+    return data.view(dtype)

@@ -1,0 +1,68 @@
+"""The compiler's cache survives damage, and is not needed."""
+
+import subprocess
+import sys
+
+import numba
+import numpy as np
+import pytest
+
+from engine.formats import jit
+
+
+def double(data, out):
+    out[0] = 2 * data[0]
+
+
+def compiled(folder, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(folder))
+    monkeypatch.setattr(jit, "_CACHED", True)
+    return jit.kernel(double)
+
+
+def cache_hits(kernel):
+    """Run `kernel` and return how many compiled loops were read from the cache."""
+    out = np.zeros(1, np.float32)
+    kernel(np.array([21], np.uint8), out)
+    assert out[0] == 42
+    return sum(kernel.stats.cache_hits.values())
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", ["empty", "cut", "garbage"])
+def test_a_damaged_cache_is_rebuilt(suffix, damage, tmp_path, monkeypatch):
+    assert cache_hits(compiled(tmp_path, monkeypatch)) == 0
+    assert cache_hits(compiled(tmp_path, monkeypatch)) == 1
+    (file,) = tmp_path.rglob(f"*.{suffix}")
+    content = file.read_bytes()
+    file.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "garbage": b"\x93" * 100}[damage])
+    assert cache_hits(compiled(tmp_path, monkeypatch)) == 0
+    assert cache_hits(compiled(tmp_path, monkeypatch)) == 1
+
+
+def test_a_cache_that_becomes_unwritable_causes_no_error(tmp_path, monkeypatch):
+    kernel = compiled(tmp_path, monkeypatch)
+    (folder,) = tmp_path.iterdir()
+    folder.rmdir()
+    folder.write_bytes(b"")  # a file in place of the folder: not even root can write into it
+    assert cache_hits(kernel) == 0
+
+
+def test_without_a_cache_folder_kernels_are_compiled_in_each_process(tmp_path):
+    program = """
+import sys
+from pathlib import Path
+import numpy as np, platformdirs
+platformdirs.user_cache_path = lambda *args, **kwargs: Path(sys.argv[1])
+from engine.formats import jit, q8_0
+out = np.zeros(32, np.float32)
+q8_0.unpack(np.array([0, 0x3C] + [7] * 32, np.uint8), out)
+print(out[0], jit._CACHED)
+"""
+    no_folder = tmp_path / "file"
+    no_folder.write_bytes(b"")
+    command = [sys.executable, "-c", program, str(no_folder)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == [
+        "7.0",
+        "False",
+    ]
