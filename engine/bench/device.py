@@ -14,13 +14,13 @@ from engine.bench.options import PROMPT
 from engine.bench.random_weights import random_bytes
 from engine.bench.timings import finish, timed
 from engine.checkpoints import open_checkpoint
-from engine.model.forward import TorchModel
 from engine.model.interface import Device, no_progress
-from engine.model.loader import load_model
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.quantization import Packed, packed_in
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.loader import load_model
 
 
 def memory_speed(device: Device, nbytes: int = 1 << 27) -> float:

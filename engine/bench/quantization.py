@@ -52,7 +52,8 @@ def add(kinds: Commands) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     from engine.bench.random_weights import PACKED
-    from engine.model.loader import choose_device, choose_dtype
+    from engine.model.devices import choose_device
+    from engine.torch_model.loader import choose_dtype
 
     formats = one_of("formats", parsed.formats, PACKED) if parsed.formats else PACKED
     if parsed.size < 256 or parsed.size % 256:

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from engine.bench.device import Sameness
     from engine.bench.random_weights import ShapePreset
     from engine.checkpoints import Checkpoint
-    from engine.model.forward import TorchModel
     from engine.model.interface import Device, Model
     from engine.model.sequence import Sequence
     from engine.streaming import WeightLimits
+    from engine.torch_model.forward import TorchModel
 
 Say = Callable[[str], None]
 
@@ -86,7 +86,8 @@ def add(kinds: Commands) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     from engine.bench.random_weights import PRESETS
-    from engine.model.loader import choose_device, choose_dtype
+    from engine.model.devices import choose_device
+    from engine.torch_model.loader import choose_dtype
 
     parts = one_of("parts", parsed.parts or ",".join(PARTS), PARTS)
     preset = PRESETS[one_of("shape", parsed.shape, PRESETS)[0]]
@@ -239,7 +240,7 @@ def measure(plan: ShapesPlan, say: Say) -> ShapesReport:
 
 def _load(plan: ShapesPlan, file: "Checkpoint", limits: "WeightLimits | None") -> "TorchModel":
     from engine.model.interface import no_progress
-    from engine.model.loader import load_model, prepare
+    from engine.torch_model.loader import load_model, prepare
 
     prepare(file, plan.dtype)
     return load_model(

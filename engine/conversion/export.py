@@ -15,12 +15,12 @@ from torch import Tensor
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.names import hub_name
 from engine.errors import BadOption, DiskProblem
-from engine.model.builder import unpacked
 from engine.model.interface import Progress
-from engine.model.loader import model_config, prepare
 from engine.model.reader import read_ahead
 from engine.quantization import Workspace
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.builder import unpacked
+from engine.torch_model.loader import model_config, prepare
 
 SHARD_NBYTES = 2 << 30
 

@@ -19,8 +19,8 @@ from engine.assets import RESOURCES
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint, BadOption, DiskProblem, MissingExtra, UnsupportedModel
-from engine.model.loader import built_from, model_config
 from engine.tokenizer import Tokenizer, load_tokenizer
+from engine.torch_model.loader import built_from, model_config
 
 BITS = (2, 3, 4, 8)
 WINDOW = 512  # tokens of calibration text per sample

@@ -21,8 +21,8 @@ from engine.heads.files import HeadsFile
 from engine.model.compiled import CompiledModel, RotaryTable, seen_slots
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rows import Rows
-from engine.model.tensor_cache import head_dim
 from engine.sampling import best_tokens
+from engine.torch_model.tensor_cache import head_dim
 
 _SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
 _LAYER = "midlayer"

@@ -25,13 +25,13 @@ from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.eagle_layers import Eagle, Eagle3
 from engine.heads.files import HeadsFile, Unread, fill
 from engine.heads.tensor_target import TensorTarget
-from engine.model.forward import ATTENTION
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
-from engine.model.tensor_cache import TensorCache, head_dim, row_nbytes
-from engine.model.visibility import TensorRows, Visibility
 from engine.sampling import best_tokens
+from engine.torch_model.forward import ATTENTION
+from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
+from engine.torch_model.visibility import TensorRows, Visibility
 
 OTHER = "Choose heads made for this target, or run without them (--draft none)."
 

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from engine.arrays import Array
-from engine.model.forward import TorchModel
 from engine.model.interface import Model
+from engine.torch_model.forward import TorchModel
 
 
 class TensorTarget:

@@ -7,143 +7,70 @@ for bit.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
-from transformers import PreTrainedModel
-from transformers.configuration_utils import PretrainedConfig
 
-from engine.checkpoints import Weight
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
-from engine.compiled.instructions import INSTRUCTIONS, LANES
-from engine.compiled.layout import BLOCK
-from engine.compiled.matrix import Matrix, can_tile
+from engine.compiled.instructions import INSTRUCTIONS
+from engine.compiled.matrix import Matrix
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
-from engine.model.compiled_weights import EMBEDDING, HEAD, CompiledWeights
-from engine.model.interface import Model, OutputHead, Progress, no_progress
+from engine.model.compiled_weights import CompiledWeights
+from engine.model.coverage import ACTIVATIONS
+from engine.model.description import Description
+from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import HostCache, KVCache
+from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
-from engine.model.tensor_cache import head_dim
+from engine.model.weight_names import HEAD
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
-_ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}
-_POSITIONS = 256  # rotary factors are computed for so many positions at a time
 _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_proj", "gate_up_proj")
-
-Names = Mapping[str, Weight]
-
-
-def covers(module: PreTrainedModel, config: PretrainedConfig, weights: Names) -> bool:
-    """Return whether compiled steps compute all that the model does. module: transformers' model, on the meta
-    device."""
-    activation = getattr(config, "hidden_activation", None) or config.hidden_act
-    attended = config.num_attention_heads * head_dim(config)
-    sizes = (config.hidden_size, config.intermediate_size, head_dim(config), attended)
-    if activation not in _ACTIVATIONS or any(size % BLOCK for size in sizes):
-        return False
-    if any(layer.mlp.__class__.__name__.endswith("MoeBlock") for layer in _layers(module)):
-        return False
-    return all(_covered(name, weight) for name, weight in weights.items())
-
-
-def _covered(name: str, weight: Weight) -> bool:
-    owner, _, leaf = name.rpartition(".")
-    if leaf == "bias":
-        return owner.endswith(_QKV[:3])
-    if len(weight.shape) == 1:
-        return True
-    whole = name in (EMBEDDING, HEAD) or weight.shape[0] % LANES == 0
-    return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))
-
-
-def _layers(module: PreTrainedModel) -> Sequence[Any]:
-    body: Any = module.model
-    layers: Sequence[Any] = body.layers
-    return layers
-
-
-class RotaryTable:
-    """Cosines and sines of every kind of rotary positions of a model."""
-
-    def __init__(self, rotary: Any, kinds: Sequence[str | None]) -> None:
-        self._factors = [_frequencies(rotary, kind) for kind in kinds]
-        self.pairs = len(self._factors[0][0])
-        self._table = np.zeros((len(kinds), 2, 0, self.pairs), np.float32)
-
-    def at(self, positions: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return float32 [kinds, 2, rows, pairs] for int64 [rows]."""
-        # Positions are computed in blocks of one size, so that a position's factors are always the same.
-        while self._table.shape[2] <= positions.max():
-            start = self._table.shape[2]
-            block = torch.arange(start, start + _POSITIONS)[:, None]
-            kinds = []
-            for frequencies, factor in self._factors:
-                angles = block.float() * frequencies.float()
-                kinds.append(torch.stack([angles.cos() * factor, angles.sin() * factor]).numpy())
-            self._table = np.concatenate([self._table, np.stack(kinds)], axis=2)
-        return np.ascontiguousarray(self._table[:, :, positions])
-
-
-def _frequencies(rotary: Any, kind: str | None) -> tuple[Tensor, float]:
-    """Return the rotary frequencies of a kind of layers, and the factor of their cosines and sines."""
-    prefix = f"{kind}_" if kind else ""
-    return getattr(rotary, f"{prefix}inv_freq"), float(getattr(rotary, f"{prefix}attention_scaling"))
 
 
 class CompiledModel(Model):
     """A causal language model on the processor, as a compiled program."""
 
-    device = "cpu"
+    device: Device = "cpu"
     packed = True
 
     def __init__(
         self,
-        module: PreTrainedModel,
-        config: PretrainedConfig,
+        description: Description,
+        rotary: RotaryFactors,
         weights: CompiledWeights,
         vocabulary: int | None = None,
     ) -> None:
-        """module: transformers' model on the meta device, its rotary frequencies fixed; only its structure is
-        used. weights: `covers` is true for them; they are closed with the model. vocabulary: as for
-        `Model`."""
-        self.config = config
-        rows: int = config.vocab_size
-        self.vocabulary = min(rows, vocabulary or rows)
-        self.width: int = config.hidden_size
+        """weights: `engine.model.coverage.covers` is true for them; they are closed with the model.
+        vocabulary: as for `engine.model.loader.load_compiled`."""
+        self._rows = description.rows
+        self.vocabulary = min(self._rows, vocabulary or self._rows)
+        self.width = description.width
         self._weights = weights
         self.streamer = weights.streamer
-        body: Any = module.model
-        self._embedding_scale = float(getattr(body.embed_tokens, "scalar_embed_scale", 1.0))
-        self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
+        self._embedding_scale = np.float32(description.embedding_scale)
+        self._logit_cap = description.logit_cap
         vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
-        if config.model_type.startswith("gemma"):  # its norms multiply by one more than their weights
+        if description.norms_plus_one:
             vectors = {name: vector + 1 if "norm" in name else vector for name, vector in vectors.items()}
-        by_kind = isinstance(body.rotary_emb.rope_type, dict)
-        kinds = sorted(set(config.layer_types)) if by_kind else [None]
-        self._rotary = RotaryTable(body.rotary_emb, kinds)
-        layers = []
-        for number, layer in enumerate(_layers(module)):
-            kind = kinds.index(config.layer_types[number]) if by_kind else 0
-            layers.append(_layer(f"model.layers.{number}", layer, config, weights.matrices, vectors, kind))
-        attention = _layers(module)[0].self_attn
-        activation = getattr(config, "hidden_activation", None) or config.hidden_act
+        self._rotary = rotary
+        layers = [
+            _layer(number, description, weights.matrices, vectors) for number in range(description.layers)
+        ]
         shape = DecoderShape(
-            width=config.hidden_size,
-            inner=config.intermediate_size,
-            heads=config.num_attention_heads,
-            kv_heads=config.num_key_value_heads,
-            head_width=head_dim(config),
-            epsilon=config.rms_norm_eps,
-            query_scale=attention.scaling,
-            pairs=self._rotary.pairs,
+            width=description.width,
+            inner=description.inner,
+            heads=description.heads,
+            kv_heads=description.kv_heads,
+            head_width=description.head_width,
+            epsilon=description.epsilon,
+            query_scale=description.query_scale,
+            pairs=rotary.pairs,
             adjacent=weights.adjacent,
-            gelu=_ACTIVATIONS[activation],
-            score_cap=getattr(attention, "attn_logit_softcapping", None) or 0.0,
+            gelu=ACTIVATIONS[description.activation],
+            score_cap=description.score_cap or 0.0,
         )
         self._shape = shape
         head = weights.matrices[HEAD]
@@ -187,11 +114,11 @@ class CompiledModel(Model):
 
     def embed_into(self, tokens: NDArray[np.int64], states: NDArray[np.float32]) -> None:
         """Write the embeddings of tokens, int64 [tokens], to `states`, float32 [tokens, width]."""
-        if not 0 <= tokens.min() <= tokens.max() < self.config.vocab_size:
+        if not 0 <= tokens.min() <= tokens.max() < self._rows:
             raise IndexError(f"The tokens {tokens.min()} to {tokens.max()} are not all in the embedding.")
         self._weights.embed(tokens, states)
         if self._embedding_scale != 1.0:
-            states *= np.float32(self._embedding_scale)
+            states *= self._embedding_scale
 
     def forward(
         self,
@@ -291,19 +218,18 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
 
 
 def _layer(
-    path: str,
-    layer: Any,
-    config: PretrainedConfig,
+    number: int,
+    description: Description,
     matrices: Mapping[str, Sequence[Matrix]],
     vectors: Mapping[str, NDArray[np.float32]],
-    kind: int,
 ) -> Layer:
-    """Collect the weights of a layer. layer: transformers' module."""
+    """Collect the weights of a layer."""
+    path = f"model.layers.{number}"
     post_norms = f"{path}.pre_feedforward_layernorm.weight" in vectors  # Gemma has norms behind both halves
     before_feed = "pre_feedforward_layernorm" if post_norms else "post_attention_layernorm"
     biases = [vectors.get(f"{path}.self_attn.{name}.bias") for name in _QKV[:3]]
-    width = head_dim(config)
-    sizes = (config.num_attention_heads * width, *[config.num_key_value_heads * width] * 2)
+    width = description.head_width
+    sizes = (description.heads * width, *[description.kv_heads * width] * 2)
     bias = None
     if any(each is not None for each in biases):
         pairs = zip(biases, sizes, strict=True)
@@ -327,7 +253,6 @@ def _layer(
         norm("self_attn.k_norm"),
         norm("post_attention_layernorm") if post_norms else None,
         norm("post_feedforward_layernorm"),
-        # transformers' layers have a window of their own where layers differ, else the configuration has it.
-        getattr(layer.self_attn, "sliding_window", getattr(config, "sliding_window", None)),
-        kind,
+        description.windows[number],
+        description.rotary_of_layer[number],
     )

@@ -11,6 +11,7 @@ from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
 from engine.formats import Format, format_named, unpacked
 from engine.model.interface import Progress
 from engine.model.reader import order_of_use, read_layers
+from engine.model.weight_names import EMBEDDING, HEAD
 from engine.streaming import (
     DiskTable,
     Mover,
@@ -20,8 +21,6 @@ from engine.streaming import (
     open_files,
     slot_nbytes,
 )
-
-EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 
 _NO_BYTES = np.empty(0, np.uint8)
 
@@ -125,8 +124,8 @@ def read_weights(
     progress: Progress,
     layer_progress: Progress,
 ) -> CompiledWeights:
-    """Read the weights of a model that `engine.model.compiled.covers`. tied: whether the embedding is the
-    output head too. The other arguments and the errors are those of `engine.model.loader.load_model`."""
+    """Read the weights of a model that `engine.model.coverage.covers`. tied: whether the embedding is the
+    output head too. The other arguments and the errors are those of `engine.model.loader.load_compiled`."""
     made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
     matrices = {name: weight for name, weight in weights.items() if len(weight.shape) == 2}
     if limits is None:

@@ -2,6 +2,7 @@
 where the weights go, build the models."""
 
 import logging
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -11,8 +12,11 @@ from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
 from engine.heads import Heads, HeadsFile, load_heads, open_heads, with_borrowed
-from engine.model import loader
+from engine.model.compiled import CompiledModel
+from engine.model.description import describe
+from engine.model.devices import check_context, choose_device
 from engine.model.interface import Model
+from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.sequence import Sequence
 from engine.planner import Plan
 from engine.serving.compatibility import check_pair
@@ -111,16 +115,15 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     """
     method = files.heads.method if files.heads else None
     check_drafter(request.drafter, files.draft is not None, method)
-    limit: int = loader.model_config(files.target).max_position_embeddings
+    limit = describe(files.target).positions
     if request.context and request.context > limit:
         raise BadOption(
             f"The model holds at most {limit:,} tokens of context.",
             f"Ask for {limit} or fewer.",
         )
-    device = loader.choose_device(request.device)
+    device = choose_device(request.device)
     if request.context:
-        dtype = loader.choose_dtype(request.dtype, device)
-        loader.check_context(files.checkpoints, request.context, dtype, device)
+        check_context(files.checkpoints, request.context, itemsize_of(request.dtype), device)
     job.report("tokenizer")
     tokenizer = load_tokenizer(files.target)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
@@ -130,8 +133,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
 
 def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[str]:
     """Log and return what speaks against the pair. Raises VocabularyMismatch if the pair cannot run."""
-    rows: list[int] = [loader.model_config(file).vocab_size for file in (target, draft)]
-    remarks = check_pair(tokenizer, load_tokenizer(draft), *rows)
+    remarks = check_pair(tokenizer, load_tokenizer(draft), describe(target).rows, describe(draft).rows)
     for remark in remarks:
         if remark.refused:
             raise VocabularyMismatch(remark.message, remark.hint)
@@ -142,9 +144,9 @@ def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> lis
 def plan(pair: CheckedPair) -> Fitted:
     """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits."""
     request = pair.request
-    device = loader.choose_device(request.device)
+    device = choose_device(request.device)
     chosen = device if device == "cpu" or request.device == "cuda" else None
-    itemsize = None if request.dtype == "auto" else loader.choose_dtype(request.dtype, device).itemsize
+    itemsize = None if request.dtype == "auto" else itemsize_of(request.dtype)
     return fit(request, pair.files.target, pair.files.draft, chosen, itemsize, pair.context)
 
 
@@ -154,12 +156,12 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     Raises SpecExecError (Interrupted if the user cancels); MemoryError or an error from torch if memory runs
     out. After an error, nothing stays loaded.
     """
-    device = loader.choose_device(plan.device)
-    dtype = loader.choose_dtype(pair.request.dtype, device)
+    device = choose_device(plan.device)
     compiled = plan.device == "cpu" and pair.request.dtype == "auto" and pair.request.weights != "unpacked"
     job.report("kernels")
-    for file in pair.files.checkpoints:
-        loader.prepare(file, dtype, compiled)
+    if compiled:
+        for file in pair.files.checkpoints:
+            prepare_compiled(file)
 
     def load(stage: Literal["draft", "target"], file: Checkpoint) -> Model:
         def progress(done: int, total: int) -> None:
@@ -173,10 +175,14 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         limits = weight_limits(plan) if stage == "target" else None
         size = pair.tokenizer.vocabulary_size
         if compiled:
-            model = loader.load_compiled(file, progress, plan.context, size, limits, layer_progress)
+            model = load_compiled(file, progress, plan.context, size, limits, layer_progress)
             if model is not None:
                 return model
-        return loader.load_model(
+        from engine.torch_model.loader import choose_dtype, load_model, prepare
+
+        dtype = choose_dtype(pair.request.dtype, device)
+        prepare(file, dtype)
+        return load_model(
             file, dtype, device, progress, plan.context, size, not unpacked, limits, layer_progress
         )
 
@@ -189,8 +195,17 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     except BaseException:
         target_model.close()
         raise
-    loader.share_cores([model for model in (target_model, draft_model) if model])
+    if "torch" in sys.modules:
+        from engine.torch_model.threads import share_cores
+
+        models = [model for model in (target_model, draft_model) if model]
+        share_cores(all(isinstance(model, CompiledModel) for model in models))
     return LoadedPair(target, draft, pair.tokenizer, heads)
+
+
+def itemsize_of(dtype: str) -> int:
+    """Return the bytes of a number that is kept between products. dtype: as `protocol.Load` names it."""
+    return 4 if dtype == "float32" else 2
 
 
 def weight_limits(plan: Plan) -> WeightLimits | None:

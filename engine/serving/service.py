@@ -1,13 +1,14 @@
 """The engine as its clients see it: load, answer, unload. The engine process, the command line and a server
 all use this module.
 
-It imports torch only when something is loaded, so that an engine starts at once. It handles one request at a
-time.
+It imports what models need only when one is loaded, so that an engine starts at once. It handles one request at
+a time.
 """
 
 import gc
 import os
 import secrets
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
@@ -124,10 +125,8 @@ class EngineService:
 
         Raises OutOfMemory if there is no smaller plan; `error` itself if it is not about memory.
         """
-        import torch
-
         problem = out_of_memory(error)
-        full: Literal["vram", "ram"] = "vram" if isinstance(error, torch.OutOfMemoryError) else "ram"
+        full: Literal["vram", "ram"] = "vram" if _is_torchs(error) else "ram"
         note = self.fitted.shrink(full) if self.fitted else None
         if note is None:
             raise problem from error
@@ -163,12 +162,16 @@ def discard(event: protocol.Event) -> None:
 
 def out_of_memory(error: Exception) -> SpecExecError:
     """Return `error` as an OutOfMemory if torch or Python ran out of memory; otherwise raise it again."""
-    import torch
-
     # torch has no class of its own for a failed allocation on the CPU.
-    if isinstance(error, MemoryError | torch.OutOfMemoryError) or "DefaultCPUAllocator" in str(error):
+    if isinstance(error, MemoryError) or _is_torchs(error) or "DefaultCPUAllocator" in str(error):
         return OutOfMemory(
             "There is not enough free memory for this model.",
             "Close other programs, take a smaller context (--context), or load a smaller model.",
         )
     raise error
+
+
+def _is_torchs(error: Exception) -> bool:
+    """Return whether memory ran out on a graphics card."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(error, torch.OutOfMemoryError)

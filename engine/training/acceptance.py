@@ -12,11 +12,11 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import DrafterParts, make_drafter
 from engine.heads import load_heads, open_heads
 from engine.heads.target_parts import with_borrowed
-from engine.model.forward import TorchModel
 from engine.model.interface import Progress, no_progress
-from engine.model.loader import load_model
 from engine.model.sequence import Sequence as Rows
 from engine.sampling import Sampler
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.loader import load_model
 
 BUDGETS = (16, 64, 256)
 TOKENS = 48  # maximum per answer

@@ -1,4 +1,4 @@
-"""Runs a model's layers over a batch of texts; `engine.model.forward` runs one text at a time.
+"""Runs a model's layers over a batch of texts; `engine.torch_model.forward` runs one text at a time.
 
 Both sampling and learning use this module: gradients flow if the caller enables them.
 """
@@ -13,8 +13,8 @@ from transformers import AttentionInterface
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.errors import UnsupportedModel
-from engine.model.forward import TorchModel, is_mixture
-from engine.model.tensor_cache import head_dim
+from engine.torch_model.forward import TorchModel, is_mixture
+from engine.torch_model.tensor_cache import head_dim
 
 BATCHED = "specexec_batched"
 

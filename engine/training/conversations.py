@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel
-from engine.model.forward import TorchModel
 from engine.model.interface import Progress, no_progress
-from engine.model.tensor_cache import row_nbytes
 from engine.tokenizer import Tokenizer
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.tensor_cache import row_nbytes
 from engine.training.batched import StaticCache, check_trainable, run_layers
 
 QUESTION_TOKENS = 96  # longer questions are cut to this length

@@ -15,8 +15,8 @@ from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 from engine.errors import UnsupportedModel
 from engine.heads.eagle_layers import Eagle3
 from engine.heads.files import save_heads
-from engine.model.forward import TorchModel
-from engine.model.tensor_cache import head_dim
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.tensor_cache import head_dim
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from transformers import AutoModelForCausalLM
 
-from engine.model.forward import ATTENTION, TorchModel
 from engine.tokenizer import Tokenizer
+from engine.torch_model.forward import ATTENTION, TorchModel
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored

@@ -13,7 +13,7 @@ from torch.nn.functional import linear
 
 from engine.heads.files import save_heads
 from engine.heads.medusa import ResBlock
-from engine.model.forward import TorchModel
+from engine.torch_model.forward import TorchModel
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored
 

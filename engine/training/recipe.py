@@ -13,10 +13,11 @@ from torch import Tensor
 from engine import catalog
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
-from engine.model.forward import TorchModel
+from engine.model.devices import choose_device
 from engine.model.interface import no_progress
-from engine.model.loader import choose_device, choose_dtype, load_model, model_config, prepare
 from engine.tokenizer import Tokenizer, load_tokenizer
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.loader import choose_dtype, load_model, model_config, prepare
 from engine.training.acceptance import BUDGETS, QUESTIONS, TOKENS, load_draft, measure
 from engine.training.conversations import ConversationWriter, Frame, drop_repetitive, frame_of
 from engine.training.corpus import Corpus, check_free_space

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
 
-from engine.model.forward import TorchModel
+from engine.torch_model.forward import TorchModel
 from engine.training.corpus import Batch
 
 

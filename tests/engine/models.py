@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from engine.model.forward import ATTENTION, TorchModel
-from engine.model.rope import fix_rope
+from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.rope import fix_rope
 
 VOCABULARY = 61
 CONTEXT = 64  # the length rotary frequencies are fixed for
@@ -83,7 +83,7 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
 
 
 def ours(module: PreTrainedModel, context: int = CONTEXT) -> TorchModel:
-    """Return a model of `engine.model.forward` with the same weights, loaded for a context of that many
+    """Return a model of `engine.torch_model.forward` with the same weights, loaded for a context of that many
     tokens."""
     config = copy.deepcopy(module.config)
     twin = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation=ATTENTION)

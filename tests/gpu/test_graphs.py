@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from engine.bench.random_weights import PRESETS, checkpoint
-from engine.model.forward import TorchModel
+from engine.torch_model.forward import TorchModel
 from engine.model.interface import no_progress
-from engine.model.loader import load_model
+from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
 from tests.engine.models import CONFIGS, ours, reference

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from engine.checkpoints import GgufVocabulary, open_checkpoint
 from engine.errors import SpecExecError
 from engine.model.interface import no_progress
-from engine.model.loader import load_model
+from engine.torch_model.loader import load_model
 from engine.tokenizer.gguf import from_vocabulary
 from tests.engine.checkpoints.files import named_errors_only
 

@@ -11,7 +11,7 @@ import pytest
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.safetensors import read_header
 from engine.errors import BadCheckpoint
-from engine.model.loader import model_config
+from engine.torch_model.loader import model_config
 from engine.tokenizer import load_tokenizer
 from tests.engine.checkpoints.files import named_errors_only, write_folder
 from tests.engine.checkpoints.refusal import load, refused

@@ -14,7 +14,7 @@ from engine.drafting import DrafterParts, TreeLimits, make_drafter
 from engine.heads import load_heads, open_heads
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
-from engine.model.loader import load_compiled, share_cores
+from engine.torch_model.loader import load_compiled, share_cores
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.tokenizer import load_tokenizer

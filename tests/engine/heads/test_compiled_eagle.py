@@ -11,7 +11,7 @@ from engine.checkpoints import open_checkpoint
 from engine.heads import EagleHead, load_heads, open_heads
 from engine.heads.compiled_eagle import CompiledEagleHead
 from engine.model.interface import no_progress
-from engine.model.loader import load_compiled, load_model
+from engine.torch_model.loader import load_compiled, load_model
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from tests.engine.conftest import model_file

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError
 from engine.model.interface import no_progress
-from engine.model.loader import load_model
+from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.quantization import half_split
 from tests.engine.models import VOCABULARY, reference

@@ -7,7 +7,7 @@ import torch
 
 from engine.checkpoints import open_checkpoint
 from engine.model.interface import no_progress
-from engine.model.loader import load_compiled, load_model
+from engine.torch_model.loader import load_compiled, load_model
 from engine.model.rows import Rows
 from engine.tokenizer import load_tokenizer
 from tests.engine.conftest import model_file

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from engine.checkpoints import open_checkpoint
 from engine.model import builder
 from engine.model.interface import no_progress
-from engine.model.loader import load_model
+from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.quantization import Experts
 from engine.streaming import WeightLimits, chunks

@@ -15,14 +15,14 @@ from torch import Tensor, nn
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
-from engine.model.graphs import CudaRecorder, Graphs
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
-from engine.model.tensor_cache import AddressedSlots, TensorCache, head_dim
-from engine.model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
+from engine.torch_model.graphs import CudaRecorder, Graphs
+from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
+from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
 
 
 def _attend(
@@ -91,7 +91,7 @@ class TorchModel(Model):
         streamer: Streamer | None = None,
     ) -> None:
         """module: transformers' ...ForCausalLM with the attention implementation ATTENTION, its weights in
-        place and its rotary frequencies fixed (`engine.model.rope`).
+        place and its rotary frequencies fixed (`engine.torch_model.rope`).
 
         dtype, device: those of states, keys, values and logits.
         vocabulary: number of tokens, if the output head is padded to more rows; the padding gets no logits.

@@ -4,7 +4,7 @@ import torch
 
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
-from engine.model.visibility import ROWS_PER_PIECE
+from engine.torch_model.visibility import ROWS_PER_PIECE
 from tests.engine.models import CONFIGS, ours, reference
 
 TEXT = [1, *range(3, 40), 5, 5, 9]

@@ -10,7 +10,7 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
 from engine.model import builder
 from engine.model.interface import no_progress
-from engine.model.loader import load_model
+from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
 from engine.streaming.disk import DiskFile, memory

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.model.rows import Output, Rows
-from engine.model.tensor_cache import AddressedSlots, TensorCache
-from engine.model.visibility import TensorRows, Visibility
 from engine.quantization import Workspace
+from engine.torch_model.tensor_cache import AddressedSlots, TensorCache
+from engine.torch_model.visibility import TensorRows, Visibility
 
 _log = logging.getLogger(__name__)
 

@@ -1,0 +1,58 @@
+"""The device that a model runs on, and the memory that is free there. Imports torch only if its build can use a
+graphics card."""
+
+from collections.abc import Sequence
+
+import psutil
+
+from engine import machine
+from engine.checkpoints import Checkpoint
+from engine.errors import DeviceUnavailable, OutOfMemory
+from engine.model.description import describe
+from engine.model.interface import Device
+
+
+def choose_device(requested: str) -> Device:
+    """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if there is no CUDA
+    device but one is requested."""
+    if requested != "cpu" and _has_card():
+        return "cuda"
+    if requested == "cuda":
+        raise DeviceUnavailable(
+            "No CUDA device is available.",
+            "Use --device cpu, or install the CUDA build of torch and a current driver.",
+        )
+    return "cpu"
+
+
+def _has_card() -> bool:
+    build = machine.installed_torch()
+    if build is None or not (build.cuda or build.rocm):
+        return False
+    import torch
+
+    return torch.cuda.is_available()
+
+
+def free_nbytes(device: Device) -> int:
+    """Return the number of bytes of memory that are free on the device now."""
+    if device == "cuda":
+        import torch
+
+        return torch.cuda.mem_get_info(device)[0]
+    available: int = psutil.virtual_memory().available
+    return available
+
+
+def check_context(checkpoints: Sequence[Checkpoint], context: int, itemsize: int, device: Device) -> None:
+    """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
+    tokens, in numbers of `itemsize` bytes. The hint names a context that fits."""
+    models = [describe(checkpoint) for checkpoint in checkpoints]
+    row = sum(2 * each.layers * each.kv_heads * each.head_width for each in models) * itemsize
+    free = free_nbytes(device)
+    if context * row > free:
+        raise OutOfMemory(
+            f"The KV cache of {context:,} tokens takes {context * row / 2**30:.1f} GiB; "
+            f"{free / 2**30:.1f} GiB are free.",
+            f"Choose a context of {max(16, int(0.9 * free) // row):,} tokens or fewer (--context).",
+        )

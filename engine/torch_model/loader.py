@@ -1,0 +1,115 @@
+"""Loads a checkpoint as transformers' module on its compute device. Independent of file formats."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from accelerate import init_empty_weights
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers.configuration_utils import PretrainedConfig
+
+from engine.checkpoints import Checkpoint
+from engine.errors import SpecExecError
+from engine.model.architectures import family_of
+from engine.model.configuration import bad_configuration
+from engine.model.interface import Device, Progress, no_progress
+from engine.model.reader import read_layers
+from engine.model.weight_names import check_layers
+from engine.quantization import Workspace, prepare_kernel
+from engine.streaming import WeightLimits
+from engine.torch_model.builder import Builder
+from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.rope import fix_rope
+
+
+def choose_dtype(requested: str, device: Device) -> torch.dtype:
+    """Return the dtype. requested: auto, float32, bfloat16 or float16; auto stands for the smallest dtype
+    that the device multiplies at full speed."""
+    if requested != "auto":
+        return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[requested]
+    if device == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
+
+
+def load_model(
+    checkpoint: Checkpoint,
+    dtype: torch.dtype,
+    device: Device,
+    progress: Progress,
+    context: int,
+    vocabulary: int | None = None,
+    packed: bool = False,
+    limits: WeightLimits | None = None,
+    layer_progress: Progress = no_progress,
+) -> TorchModel:
+    """Build the model and load its weights.
+
+    context: maximum number of tokens in a text; the rotary frequencies may depend on it. vocabulary: as for
+    TorchModel. packed: whether matrices are kept as stored and unpacked at each product, instead of once.
+    limits: bytes that resident matrices may take; if there are limits, all matrices are kept as stored, and
+    those that are not resident are streamed from RAM and from the files. progress: called with the bytes read
+    and the bytes in total; may end the loading by raising. layer_progress: called with the number of complete
+    layers and of layers to load.
+
+    Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
+    small; StreamBroken if streaming fails."""
+    config, module = _empty_module(checkpoint)
+    workspace = Workspace(dtype, torch.device(device))
+    builder = Builder(module, checkpoint, workspace)
+    try:
+        if packed or limits is not None:
+            builder.pack(limits)
+        wanted = {name: (weight.format, weight.spans) for name, weight in builder.unpacked.items()}
+        wanted |= {
+            name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
+        }
+        for name, parts in read_layers(wanted, progress, layer_progress):
+            on_device = [torch.from_numpy(part).to(device) for part in parts]
+            if name in builder.resident:
+                builder.resident[name].matrix.parts = on_device
+            else:
+                builder.place(name, on_device)
+        builder.finish(progress)
+        with built_from(checkpoint):
+            fix_rope(module, config, context)
+    except BaseException:
+        builder.close()
+        raise
+    keeps = packed or limits is not None
+    return TorchModel(module, config, dtype, device, vocabulary, keeps, builder.streamer)
+
+
+def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
+    """Return the checkpoint's configuration and transformers' module for it, without weights."""
+    config = model_config(checkpoint)
+    # First, for building a layer takes milliseconds, and a configuration may name any number of layers.
+    check_layers(checkpoint, config.num_hidden_layers)
+    with built_from(checkpoint), init_empty_weights(include_buffers=False):
+        module: PreTrainedModel = AutoModelForCausalLM.from_config(config, attn_implementation=ATTENTION)  # type: ignore[no-untyped-call]
+    return config, module
+
+
+def prepare(checkpoint: Checkpoint, dtype: torch.dtype) -> None:
+    """Compile the kernels that unpack the checkpoint's formats, or read them from the cache. Raises
+    UnsupportedModel if a format is unknown."""
+    for name in sorted({weight.format for weight in checkpoint.weights.values()}):
+        prepare_kernel(name, dtype)
+
+
+def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
+    family_of(checkpoint.architecture)  # raises UnsupportedModel
+    with built_from(checkpoint):
+        config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+    return config
+
+
+@contextmanager
+def built_from(checkpoint: Checkpoint) -> Iterator[None]:
+    """Turn the many errors with which transformers rejects an invalid configuration into BadCheckpoint."""
+    try:
+        yield
+    except SpecExecError:
+        raise
+    except Exception as error:
+        raise bad_configuration(checkpoint.path.name, checkpoint.architecture, str(error)) from error
