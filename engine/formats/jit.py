@@ -1,7 +1,7 @@
 """Compiled loops over packed bytes: numba's compiler, a per-user cache of its results, and a thread pool.
 
-Compiling one loop takes about a second, reading it from the cache a few milliseconds. The engine does
-one or the other before the first pass.
+Compiling one loop takes about a second, reading it from the cache a few milliseconds. The engine does one
+or the other before the first pass.
 """
 
 import os

@@ -47,8 +47,7 @@ class Workspace:
 class Packed:
     """A matrix [rows, columns] as stored.
 
-    Attributes: `parts`, its bytes; `mover`, which fetches the parts if they are not in
-    memory, else None.
+    Attributes: `parts`, its bytes; `mover`, which fetches the parts if they are not in memory, else None.
     """
 
     format: Format
