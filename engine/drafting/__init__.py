@@ -15,7 +15,7 @@ from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
 from engine.drafting.sps import SpsDrafter
 from engine.errors import BadOption
-from engine.heads import AnyEagleHead, Heads, MedusaHeads
+from engine.heads import EagleHead, Heads, MedusaHeads
 from engine.model.sequence import Sequence
 
 __all__ = [
@@ -155,8 +155,8 @@ def _draft(draft: Sequence | None) -> Sequence:
     return draft
 
 
-def _eagle(heads: Heads | None) -> AnyEagleHead:
-    assert isinstance(heads, AnyEagleHead)
+def _eagle(heads: Heads | None) -> EagleHead:
+    assert isinstance(heads, EagleHead)
     return heads
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from engine.arrays import Array, namespace
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
-from engine.heads import AnyEagleHead
+from engine.heads import EagleHead
 from engine.model.interface import Progress
 from engine.model.rows import Rows
 from engine.model.sequence import common_prefix
@@ -30,7 +30,7 @@ class EagleDrafter(Drafter):
     name = "eagle"
     defaults = TreeLimits(budget=60, beams=10, depth=8)  # as in EAGLE-2
 
-    def __init__(self, head: AnyEagleHead) -> None:
+    def __init__(self, head: EagleHead) -> None:
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head = head
         self._cache = head.new_cache()

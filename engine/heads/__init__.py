@@ -5,35 +5,29 @@ embedding and its output head.
 """
 
 from engine.heads.compiled_eagle import CompiledEagleHead, covers
-from engine.heads.eagle import EagleHead
 from engine.heads.files import HeadsFile, open_heads
-from engine.heads.medusa import MedusaHeads
+from engine.heads.interface import EagleHead, Heads, MedusaHeads
 from engine.heads.target_parts import with_borrowed
 from engine.model.compiled import CompiledModel
 from engine.model.interface import Model
 
 __all__ = [
-    "AnyEagleHead",
     "EagleHead",
     "Heads",
     "HeadsFile",
     "MedusaHeads",
-    "load_heads",
+    "load_compiled_heads",
     "open_heads",
     "with_borrowed",
 ]
 
-AnyEagleHead = EagleHead | CompiledEagleHead
-Heads = MedusaHeads | AnyEagleHead
 
+def load_compiled_heads(file: HeadsFile, target: Model, context: int) -> Heads | None:
+    """Bind the heads in `file` to `target`. Return None if compiled steps do not cover them or the target.
 
-def load_heads(file: HeadsFile, target: Model, context: int) -> Heads:
-    """Bind the heads in `file` to `target`. context: maximum number of tokens in a text.
-
-    Raises BadCheckpoint or VocabularyMismatch if the heads are damaged or made for another target.
+    context: maximum number of tokens in a text. Raises BadCheckpoint or VocabularyMismatch if the heads are
+    damaged or made for another target.
     """
-    if file.kind == "medusa":
-        return MedusaHeads(file, target)
     if isinstance(target, CompiledModel) and covers(file, target):
         return CompiledEagleHead(file, target, context)
-    return EagleHead(file, target, context)
+    return None

@@ -6,9 +6,6 @@ A head proposes, so rounding its weights changes how often a guess is right, nev
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
-from transformers import LlamaConfig
-from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from engine.compiled.eagle import CompiledEagle, EagleWeights
 from engine.compiled.instructions import LANES
@@ -16,13 +13,15 @@ from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Floats, Layer
-from engine.heads.eagle import built_from, check_fit, config_of, known_tokens, levels, target_ids
 from engine.heads.files import HeadsFile
-from engine.model.compiled import CompiledModel, RotaryTable, seen_slots
+from engine.heads.fit import check_fit, known_tokens, levels, settings_of, target_ids
+from engine.heads.interface import EagleHead, Guesses
+from engine.model.compiled import CompiledModel, seen_slots
+from engine.model.description import Description, described
 from engine.model.kv_cache import HostCache, KVCache
+from engine.model.rotary import RotaryFactors
 from engine.model.rows import Rows
 from engine.sampling import best_tokens
-from engine.torch_model.tensor_cache import head_dim
 
 _SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
 _LAYER = "midlayer"
@@ -44,51 +43,50 @@ def covers(file: HeadsFile, target: CompiledModel) -> bool:
     """Return whether compiled steps compute all that the head does."""
     if file.kind != "eagle3":
         return False
-    config = config_of(file)
+    head = _description(file)
     if file.tensors.keys() - {"d2t", "t2d", _SHARED} != {*_MATRICES.values(), *_NORMS.values()}:
         return False
-    if config.hidden_size != target.width or config.hidden_act != "silu":
+    if head.width != target.width or head.activation != "silu":
         return False
-    shapes = _shapes(config)
+    shapes = _shapes(head, len(target_ids(file, head.rows)))
     if any(tuple(file.tensors[name].shape) != shapes[key] for key, name in _MATRICES.items()):
         return False
-    sizes = (config.hidden_size, config.intermediate_size, head_dim(config))
+    sizes = (head.width, head.inner, head.head_width)
     whole = not any(rows % LANES for key, (rows, _) in shapes.items() if key != "head")
     return whole and not any(size % BLOCK for size in sizes)
 
 
-def _shapes(config: LlamaConfig) -> dict[str, tuple[int, int]]:
-    """Return the shapes that the matrices should have."""
-    width, inner = config.hidden_size, config.intermediate_size
-    kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
-    queries, keys = config.num_attention_heads * head_dim(config), kv_heads * head_dim(config)
+def _description(file: HeadsFile) -> Description:
+    return described(file.path.name, "llama", settings_of(file))
+
+
+def _shapes(head: Description, tokens: int) -> dict[str, tuple[int, int]]:
+    """Return the shapes that the matrices should have. tokens: those that the head can guess."""
+    width, inner = head.width, head.inner
+    queries, keys = head.heads * head.head_width, head.kv_heads * head.head_width
     return {
         **{"q": (queries, 2 * width), "k": (keys, 2 * width), "v": (keys, 2 * width), "o": (width, queries)},
         **{"gate": (inner, width), "up": (inner, width), "down": (width, inner)},
-        **{"fuse": (width, 3 * width), "head": (config.draft_vocab_size, width)},
+        **{"fuse": (width, 3 * width), "head": (tokens, width)},
     }
 
 
-class CompiledEagleHead:
-    """An EAGLE-3 head bound to a compiled target. It has the interface of `engine.heads.eagle.EagleHead`."""
+class CompiledEagleHead(EagleHead):
+    """An EAGLE-3 head bound to a compiled target."""
 
-    method = "eagle"
     layers = 1
 
     def __init__(self, file: HeadsFile, target: CompiledModel, context: int) -> None:
         """Raises BadCheckpoint or VocabularyMismatch if the head does not fit the target."""
-        self._config = config = config_of(file)
-        check_fit(file, config, target)
-        matrices = {
-            key: quantized(file.tensors[name].read().float().numpy()) for key, name in _MATRICES.items()
-        }
-        norms = {key: file.tensors[name].read().float().numpy() for key, name in _NORMS.items()}
-        with built_from(file):
-            self._rotary = RotaryTable(LlamaRotaryEmbedding(config), [None])
-        kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
+        head = _description(file)
+        check_fit(file, head.rows, head.width, target)
+        read = {name: tensor.read for name, tensor in file.tensors.items()}
+        matrices = {key: quantized(read[name]().astype(np.float32)) for key, name in _MATRICES.items()}
+        norms = {key: read[name]().astype(np.float32) for key, name in _NORMS.items()}
+        self._rotary = RotaryFactors(head.rotary, context)
         self._shape = shape = DecoderShape(
-            *(config.hidden_size, config.intermediate_size, config.num_attention_heads, kv_heads),
-            *(head_dim(config), config.rms_norm_eps, head_dim(config) ** -0.5, self._rotary.pairs),
+            *(head.width, head.inner, head.heads, head.kv_heads),
+            *(head.head_width, head.epsilon, head.query_scale, self._rotary.pairs),
         )
         layer = Layer(
             *(norms["embedding"], [matrices[name] for name in "qkv"], [matrices["o"]]),
@@ -97,11 +95,11 @@ class CompiledEagleHead:
         weights = EagleWeights(matrices["fuse"], layer, norms["state"], norms["last"], matrices["head"])
         self._eagle = CompiledEagle(shape, weights, shared_pool())
         self._target = target
-        self._ids = target_ids(config, file.tensors.get("d2t"))
+        self._ids = target_ids(file, head.rows)
         self._context = context
         self._bound: HostCache | None = None
         self.hidden_layers = levels(file, target.layers)
-        self.no_states = np.empty((0, config.hidden_size), np.float32)
+        self.no_states = np.empty((0, head.width), np.float32)
         self.parameters = sum(matrix.shape[0] * matrix.shape[1] for matrix in matrices.values())
         self.parameters += sum(norm.size for norm in norms.values())
         self.nbytes = sum(matrix.nbytes for matrix in matrices.values())
@@ -136,6 +134,6 @@ class CompiledEagleHead:
         cache.extend_tail(count)
         return guessed[0] if len(guessed) == 1 else np.concatenate(guessed)
 
-    def best(self, states: Floats, count: int) -> tuple[NDArray[np.int64], Floats]:
-        rows, log_probs = best_tokens(self._eagle.logits(states), count)
-        return known_tokens(self._ids[rows], log_probs, self._target.vocabulary)
+    def best(self, states: Floats, count: int) -> Guesses:
+        guesses = best_tokens(self._eagle.logits(states), count)
+        return known_tokens(guesses, self._ids, self._target.vocabulary)

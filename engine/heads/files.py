@@ -7,39 +7,35 @@ of a llama, and model.safetensors or pytorch_model.bin with the tensor fc.weight
 From .pt and .bin files only tensors are read: code in them is never run.
 """
 
-import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-from safetensors.torch import save_file
-from torch import Tensor, nn
+import numpy as np
+from numpy.typing import NDArray
 
+from engine.arrays import on_host
 from engine.checkpoints import Span, read_span
 from engine.checkpoints.limits import check_sizes
-from engine.checkpoints.safetensors import CODE, DAMAGED, read_header, read_json
+from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.formats import unpacked
 
 Kind = Literal["medusa", "eagle", "eagle3"]
 
-_DTYPES = {
-    "F32": torch.float32,
-    "F16": torch.float16,
-    "BF16": torch.bfloat16,
-    "I64": torch.int64,
-    "I32": torch.int32,
-    "BOOL": torch.bool,
-}
+_DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A tensor that has not been read from its file yet. read: reads and returns it."""
+    """A tensor that has not been read from its file yet. read: reads and returns it; bfloat16 becomes
+    float32."""
 
     shape: tuple[int, ...]
-    read: Callable[[], Tensor]
+    read: Callable[[], NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,91 +85,27 @@ def open_heads(path: Path) -> HeadsFile | None:
     return HeadsFile(path, kind, config, tensors)
 
 
-def save_heads(folder: Path, kind: Kind, config: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
-    """Write heads to `folder` in the published format of their kind. tensors: the weights, by the names under
-    which `open_heads` returns them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-    file = "medusa_lm_head.safetensors" if kind == "medusa" else "model.safetensors"
-    contiguous = {name: tensor.contiguous() for name, tensor in tensors.items()}
-    save_file(contiguous, folder / file, metadata={"format": "pt"})
-
-
-def fill(module: nn.Module, file: HeadsFile, dtype: torch.dtype, device: torch.device | str) -> None:
-    """Fill `module`, which is on the meta device, with the weights from `file` that have the same names.
-
-    Raises BadCheckpoint if a tensor is missing, is superfluous or has a different shape.
-    """
-    wanted = module.state_dict()
-    if absent := wanted.keys() - file.tensors.keys():
-        raise BadCheckpoint(
-            f"The tensor {min(absent)} of {file.path.name} is missing.",
-            "The file is incomplete; download it again.",
-        )
-    if more := file.tensors.keys() - wanted.keys():
-        raise BadCheckpoint(
-            f"The tensor {min(more)[:200]} of {file.path.name} does not belong to heads of this kind.",
-            "Choose heads in the format of the Medusa or EAGLE project.",
-        )
-    for name, empty in wanted.items():
-        shape = file.tensors[name].shape
-        if shape != empty.shape:
-            raise BadCheckpoint(
-                f"The tensor {name} of {file.path.name} has the shape {shape} instead of "
-                f"{tuple(empty.shape)}.",
-                "The heads are for another target, or the file is damaged.",
-            )
-    weights = {name: file.tensors[name].read().to(device, dtype) for name in wanted}
-    module.load_state_dict(weights, assign=True)
-    module.requires_grad_(False).eval()
-
-
 def _tensors(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:
     """Return the tensors of the folder's weights file, or {} if there is none."""
     if (folder / plain).is_file():
         return {name: _in_span(name, span) for name, span in read_header(folder / plain).items()}
     if (folder / pickled).is_file():
-        return {name: _in_memory(tensor) for name, tensor in _unpickled(folder / pickled).items()}
+        from engine.heads.pickled import unpickled  # only torch reads these files
+
+        found = unpickled(folder / pickled)
+        return {name: Unread(tuple(tensor.shape), partial(on_host, tensor)) for name, tensor in found.items()}
     return {}
 
 
-def _in_memory(tensor: Tensor) -> Unread:
-    return Unread(tuple(tensor.shape), lambda: tensor)
-
-
 def _in_span(name: str, span: Span) -> Unread:
-    def read() -> Tensor:
+    def read() -> NDArray[Any]:
+        if span.storage == "BF16":
+            return unpacked("BF16", read_span(span), math.prod(span.shape)).reshape(span.shape)
         if span.storage not in _DTYPES:
             raise UnsupportedModel(
                 f"{span.file.name} stores {name[:200]} as {span.storage}, which is not supported.",
                 "Choose heads with bfloat16 or float16 weights.",
             )
-        return torch.from_numpy(read_span(span)).view(_DTYPES[span.storage]).view(span.shape)
+        return read_span(span).view(_DTYPES[span.storage]).reshape(span.shape)
 
     return Unread(span.shape, read)
-
-
-def _unpickled(file: Path) -> dict[str, Tensor]:
-    """Return the tensors in a file written by torch.save. `weights_only` refuses anything that would run
-    code."""
-    try:
-        tensors = torch.load(file, map_location="cpu", weights_only=True, mmap=True)
-    except Exception as error:  # a damaged pickle fails in many ways
-        reason = str(error).partition("\n")[0][:200]
-        raise BadCheckpoint(f"{file.name} is not a file of plain tensors: {reason}", DAMAGED) from error
-    file_nbytes = file.stat().st_size
-    if not isinstance(tensors, dict) or not all(_is_plain(value, file_nbytes) for value in tensors.values()):
-        raise BadCheckpoint(f"{file.name} contains more than plain tensors.", DAMAGED)
-    return {str(name): tensor for name, tensor in tensors.items()}
-
-
-def _is_plain(value: object, file_nbytes: int) -> bool:
-    """Return whether `value` is a dense tensor that is stored in full in the file of `file_nbytes` bytes: a
-    pickle may also contain an arbitrarily large view of one number."""
-    return (
-        isinstance(value, Tensor)
-        and value.layout == torch.strided
-        and value.device.type == "cpu"
-        and value.dtype in _DTYPES.values()
-        and value.nbytes <= file_nbytes
-    )

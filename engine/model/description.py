@@ -1,7 +1,9 @@
 """What a checkpoint's configuration says of its model: sizes, scales, windows and rotary positions, equal to
 those of the module that transformers builds from it, but read without torch."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,16 +66,21 @@ class Description:
 
 
 def describe(checkpoint: Checkpoint) -> Description:
-    """Return what the configuration says. The weights are not looked at: `engine.model.weight_names` tells
-    which ones belong to the model.
+    """Return what a checkpoint's configuration says."""
+    return described(checkpoint.path.name, checkpoint.architecture, checkpoint.config)
+
+
+def described(name: str, architecture: str, config: Mapping[str, Any]) -> Description:
+    """Return what the configuration of the model called `name` says. The weights are not looked at:
+    `engine.model.weight_names` tells which ones belong to the model.
 
     Values that transformers refuses only for their type, such as a whole number for a real one, are accepted.
     Raises BadCheckpoint if the configuration is invalid, and UnsupportedModel if it asks for something that
     is not supported.
     """
-    family = family_of(checkpoint.architecture)
-    values = {**family.defaults, **checkpoint.config}
-    given = Configuration(checkpoint.path.name, checkpoint.architecture, values)
+    family = family_of(architecture)
+    values = {**family.defaults, **config}
+    given = Configuration(name, architecture, values)
     _refuse_others(given)
     width = given.whole("hidden_size", WIDTH_LIMIT)
     layers = given.whole("num_hidden_layers", LAYERS_LIMIT)
@@ -92,7 +99,7 @@ def describe(checkpoint: Checkpoint) -> Description:
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
     return Description(
-        architecture=checkpoint.architecture,
+        architecture=architecture,
         rows=given.whole("vocab_size", VOCABULARY_LIMIT),
         width=width,
         inner=given.whole("intermediate_size", WIDTH_LIMIT),

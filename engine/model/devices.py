@@ -1,5 +1,5 @@
-"""The device that a model runs on, and the memory that is free there. Imports torch only if its build can use a
-graphics card."""
+"""The device that a model runs on, and the memory that is free there. Imports torch only if its build can use
+a graphics card."""
 
 from collections.abc import Sequence
 

@@ -11,7 +11,7 @@ from engine import catalog, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
-from engine.heads import Heads, HeadsFile, load_heads, open_heads, with_borrowed
+from engine.heads import Heads, HeadsFile, load_compiled_heads, open_heads, with_borrowed
 from engine.model.compiled import CompiledModel
 from engine.model.description import describe
 from engine.model.devices import check_context, choose_device
@@ -189,7 +189,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     draft_model = load("draft", pair.files.draft) if pair.files.draft else None
     target_model = load("target", pair.files.target)
     try:
-        heads = load_heads(pair.files.heads, target_model, plan.context) if pair.files.heads else None
+        heads = _heads(pair.files.heads, target_model, plan.context) if pair.files.heads else None
         target = Sequence(target_model, plan.context)
         draft = Sequence(draft_model, plan.context) if draft_model else None
     except BaseException:
@@ -201,6 +201,15 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         models = [model for model in (target_model, draft_model) if model]
         share_cores(all(isinstance(model, CompiledModel) for model in models))
     return LoadedPair(target, draft, pair.tokenizer, heads)
+
+
+def _heads(file: HeadsFile, target: Model, context: int) -> Heads:
+    heads = load_compiled_heads(file, target, context)
+    if heads is None:
+        from engine.torch_model.heads import load_heads
+
+        heads = load_heads(file, target, context)
+    return heads
 
 
 def itemsize_of(dtype: str) -> int:

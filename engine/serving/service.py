@@ -1,8 +1,8 @@
 """The engine as its clients see it: load, answer, unload. The engine process, the command line and a server
 all use this module.
 
-It imports what models need only when one is loaded, so that an engine starts at once. It handles one request at
-a time.
+It imports what models need only when one is loaded, so that an engine starts at once. It handles one request
+at a time.
 """
 
 import gc

@@ -10,12 +10,13 @@ from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import DrafterParts, make_drafter
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.heads.target_parts import with_borrowed
 from engine.model.interface import Progress, no_progress
 from engine.model.sequence import Sequence as Rows
 from engine.sampling import Sampler
 from engine.torch_model.forward import TorchModel
+from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
 
 BUDGETS = (16, 64, 256)

@@ -13,12 +13,12 @@ from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
 from engine.errors import UnsupportedModel
-from engine.heads.eagle_layers import Eagle3
-from engine.heads.files import save_heads
+from engine.torch_model.eagle_layers import Eagle3
 from engine.torch_model.forward import TorchModel
 from engine.torch_model.tensor_cache import head_dim
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
+from engine.training.saved_heads import save_heads
 from engine.training.student import Student, Teacher, distance, stored
 
 AHEAD = 5  # steps that continue from the head's own guesses; EAGLE-3 has 7

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-from engine.heads.files import save_heads
-from engine.heads.medusa import ResBlock
 from engine.torch_model.forward import TorchModel
+from engine.torch_model.medusa import ResBlock
 from engine.training.corpus import Batch
+from engine.training.saved_heads import save_heads
 from engine.training.student import Student, Teacher, distance, stored
 
 HEADS = 4

@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.drafting import available
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.model.sequence import Sequence
 from engine.protocol import Message, Options
 from engine.serving.answer import sampler_of
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
+from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import assert_same
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, disturbed, ours, reference

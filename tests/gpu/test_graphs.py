@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from engine.bench.random_weights import PRESETS, checkpoint
-from engine.torch_model.forward import TorchModel
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.loader import load_model
 from tests.engine.models import CONFIGS, ours, reference
 from tests.engine.sessions import Session
 

@@ -10,10 +10,10 @@ from engine.bench.random_weights import PRESETS, checkpoint
 from engine.bench.shapes import PARTS, ShapesPlan, measure, table
 from engine.errors import BadOption
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.reader import read_ahead
 from engine.model.rows import Rows
 from engine.streaming import WeightLimits
+from engine.torch_model.loader import load_model
 from tests.engine.conftest import model_file
 
 CPU = "cpu"

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, settings
 from engine.checkpoints import GgufVocabulary, open_checkpoint
 from engine.errors import SpecExecError
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.tokenizer.gguf import from_vocabulary
+from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import named_errors_only
 
 FEW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -11,8 +11,8 @@ import pytest
 from engine.checkpoints import open_checkpoint
 from engine.checkpoints.safetensors import read_header
 from engine.errors import BadCheckpoint
-from engine.torch_model.loader import model_config
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.loader import model_config
 from tests.engine.checkpoints.files import named_errors_only, write_folder
 from tests.engine.checkpoints.refusal import load, refused
 from tests.engine.checkpoints.test_grouped import GPTQ, gptq_parts, write

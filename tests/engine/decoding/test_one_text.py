@@ -11,13 +11,14 @@ from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import DrafterParts, TreeLimits, make_drafter
-from engine.heads import load_heads, open_heads
+from engine.heads import load_compiled_heads, open_heads
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_compiled, share_cores
+from engine.model.loader import load_compiled
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.threads import share_cores
 from tests.engine.conftest import model_file
 
 CONTEXT = 512
@@ -36,7 +37,7 @@ SAMPLERS = {"greedy": Sampler(), "sampled": Sampler(seed=11, temperature=0.8, to
 def threads():
     """As in the engine: compiled programs have the cores to themselves."""
     before = torch.get_num_threads()
-    share_cores([loaded()[0]])
+    share_cores(True)
     yield
     torch.set_num_threads(before)
 
@@ -49,7 +50,7 @@ def loaded():
     assert isinstance(model, CompiledModel)
     folder = catalog.heads_for("smollm2")
     assert folder is not None
-    heads = load_heads(open_heads(folder), model, CONTEXT)
+    heads = load_compiled_heads(open_heads(folder), model, CONTEXT)
     return model, heads, load_tokenizer(checkpoint)
 
 

@@ -8,10 +8,11 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import TreeLimits
 from engine.drafting.best_first import BestFirst
 from engine.drafting.eagle import BRANCH, DECAY, EagleDrafter
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
+from engine.torch_model.heads import load_heads
 from engine.tree import ROOT, SOURCE_HEADS
 from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, run
 from tests.engine.heads import made

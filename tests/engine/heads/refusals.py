@@ -5,7 +5,8 @@ from contextlib import contextmanager
 import pytest
 
 from engine.errors import BadCheckpoint, SpecExecError
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
+from engine.torch_model.heads import load_heads
 
 
 def load(folder, target):

@@ -8,12 +8,15 @@ import torch
 
 from engine import catalog
 from engine.checkpoints import open_checkpoint
-from engine.heads import EagleHead, load_heads, open_heads
+from engine.heads import load_compiled_heads, open_heads
 from engine.heads.compiled_eagle import CompiledEagleHead
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_compiled, load_model
+from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.torch_model.eagle import TorchEagleHead
+from engine.torch_model.heads import load_heads
+from engine.torch_model.loader import load_model
 from tests.engine.conftest import model_file
 
 CONTEXT = 256
@@ -27,9 +30,9 @@ def heads():
     file = open_heads(catalog.heads_for("smollm2"))
     compiled = load_compiled(checkpoint, no_progress, CONTEXT)
     exact = load_model(checkpoint, torch.float32, "cpu", no_progress, CONTEXT)
-    fast, slow = load_heads(file, compiled, CONTEXT), load_heads(file, exact, CONTEXT)
+    fast, slow = load_compiled_heads(file, compiled, CONTEXT), load_heads(file, exact, CONTEXT)
     assert isinstance(fast, CompiledEagleHead)
-    assert isinstance(slow, EagleHead)
+    assert isinstance(slow, TorchEagleHead)
     states = Sequence(exact, CONTEXT).read(TEXT, slow.hidden_layers).hidden
     hidden = {layer: each.numpy() for layer, each in states.items()}
     return fast, slow, hidden

@@ -12,10 +12,11 @@ from engine.decoding.iteration import Grown, Iterated, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import DrafterParts, make_drafter
 from engine.drafting.none import NoDrafter
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
+from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import CAPACITY, PROMPT, RULE, assert_same, run
 from tests.engine.heads import made
 from tests.engine.models import disturbed, ours, reference

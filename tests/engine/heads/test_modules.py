@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.model.rows import Rows
+from engine.torch_model.heads import load_heads
 from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, ours, reference
 

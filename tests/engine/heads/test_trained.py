@@ -8,8 +8,9 @@ import torch
 
 from engine.drafting import DrafterParts, make_drafter
 from engine.drafting.none import NoDrafter
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.sampling import Sampler
+from engine.torch_model.heads import load_heads
 from tests.engine.decoding.test_iteration import CAPACITY, assert_same, run
 from tests.engine.heads import made, training
 from tests.engine.models import ours

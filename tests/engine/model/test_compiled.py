@@ -15,7 +15,7 @@ from engine.errors import PromptTooLong
 from engine.model import compiled
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_compiled
+from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from tests.engine.models import CONFIGS, VOCABULARY, ours, reference

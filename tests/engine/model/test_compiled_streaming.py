@@ -11,7 +11,7 @@ from engine.checkpoints import open_checkpoint
 from engine.compiled.program import MOST_ROWS, STREAMED_ROWS
 from engine.errors import BadOption, StreamBroken
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_compiled
+from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits

@@ -18,14 +18,14 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from engine.checkpoints import Checkpoint, Generation, TokenizerFolder, open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.model.architectures import ARCHITECTURES
-from engine.torch_model.builder import Builder
 from engine.model.coverage import covers
 from engine.model.description import describe
-from engine.torch_model.forward import ATTENTION
-from engine.torch_model.rope import fix_rope
 from engine.model.rotary import RotaryFactors, frequencies
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
 from engine.quantization import Workspace
+from engine.torch_model.builder import Builder
+from engine.torch_model.forward import ATTENTION
+from engine.torch_model.rope import fix_rope
 from tests.engine.model.famous import FAMOUS
 from tests.engine.models import COMMON, CONFIGS
 

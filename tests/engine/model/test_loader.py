@@ -9,9 +9,9 @@ from safetensors.torch import save_file
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.quantization import half_split
+from engine.torch_model.loader import load_model
 from tests.engine.models import VOCABULARY, reference
 
 TEXT = [1, 5, 9, 30, 2, 44]
@@ -108,12 +108,12 @@ def test_loading_can_be_ended_between_tensors(folder):
 
 
 def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(folder, monkeypatch):
-    from engine.model import loader
+    from engine.model import devices
 
     checkpoint, cpu = open_checkpoint(folder), "cpu"
     row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
-    monkeypatch.setattr(loader, "free_nbytes", lambda device: 100 * row)
-    loader.check_context([checkpoint], 100, torch.float32, cpu)
+    monkeypatch.setattr(devices, "free_nbytes", lambda device: 100 * row)
+    devices.check_context([checkpoint], 100, 4, cpu)
     with pytest.raises(OutOfMemory, match="101 tokens") as refused:
-        loader.check_context([checkpoint], 101, torch.float32, cpu)
+        devices.check_context([checkpoint], 101, 4, cpu)
     assert " 90 tokens" in refused.value.hint

@@ -7,9 +7,10 @@ import torch
 
 from engine.checkpoints import open_checkpoint
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_compiled, load_model
+from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.loader import load_model
 from tests.engine.conftest import model_file
 
 TEXT = Path(__file__).parents[3] / "LICENSE"

@@ -8,8 +8,8 @@ from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
+from engine.torch_model.loader import load_model
 from tests.engine.models import reference
 from tests.engine.quantization.grouped_reference import Matrix
 

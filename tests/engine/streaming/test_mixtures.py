@@ -10,11 +10,11 @@ from safetensors.torch import load_file, save_file
 from engine.checkpoints import open_checkpoint
 from engine.model import builder
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.quantization import Experts
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
+from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.model.test_builder import AtOnce
 from tests.engine.models import CONTEXT, reference

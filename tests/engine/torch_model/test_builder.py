@@ -10,10 +10,10 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
 from engine.model import builder
 from engine.model.interface import no_progress
-from engine.torch_model.loader import load_model
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
 from engine.streaming.disk import DiskFile, memory
+from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
 from tests.engine.models import CONFIGS, CONTEXT, reference

@@ -9,10 +9,11 @@ from torch.nn.functional import cross_entropy
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import UnsupportedModel
-from engine.heads import load_heads, open_heads
+from engine.heads import open_heads
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.tokenizer import load_tokenizer
+from engine.torch_model.heads import load_heads
 from engine.training import eagle
 from engine.training.acceptance import load_draft
 from engine.training.conversations import ConversationWriter, Frame

@@ -5,18 +5,18 @@ target's, that computes logits. From the state at a token it guesses the token k
 the target's own head guesses the next token (section 2.1.1).
 """
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.arrays import Array, on_host
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
-from engine.heads.files import HeadsFile, fill
-from engine.heads.tensor_target import TensorTarget
+from engine.heads.files import HeadsFile
+from engine.heads.interface import Guesses, MedusaHeads
 from engine.model.interface import Model
 from engine.sampling import best_tokens
+from engine.torch_model.module_weights import fill
+from engine.torch_model.tensor_target import TensorTarget
 
 
 class ResBlock(nn.Module):
@@ -30,14 +30,8 @@ class ResBlock(nn.Module):
         return x + nn.functional.silu(self.linear(x))
 
 
-class MedusaHeads:
-    """Medusa heads bound to a target.
-
-    Attributes: `method`, the drafter that uses the heads; `hidden_layers`, the target's layers whose states
-    they read; `layers`, the number of heads; `parameters`, the number of their parameters; `nbytes`, the
-    bytes of their weights."""
-
-    method = "medusa"
+class TorchMedusaHeads(MedusaHeads):
+    """Medusa heads that torch runs."""
 
     def __init__(self, file: HeadsFile, target: Model) -> None:
         """Raises BadCheckpoint or VocabularyMismatch if the heads do not fit the target."""
@@ -78,9 +72,7 @@ class MedusaHeads:
         self.nbytes = self.parameters * of.dtype.itemsize + of.nbytes
 
     @torch.inference_mode()
-    def best(self, state: Array, count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the `count` most likely tokens by every head, from the state [width] at one token: ids and
-        log-probabilities, both [heads, count]."""
+    def best(self, state: Array, count: int) -> Guesses:
         tensor = self._target.tensor(state)
         outputs = torch.stack([head(tensor) for head in self._heads])
         logits = outputs[:, : self._vocabulary] if self._own_logits else self._target.logits(outputs)

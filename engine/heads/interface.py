@@ -1,0 +1,67 @@
+"""The interface of heads: what drafters ask of them, however they are computed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.arrays import Array
+from engine.model.kv_cache import KVCache
+from engine.model.rows import Rows
+
+# Token ids and log-probabilities.
+Guesses = tuple[NDArray[np.int64], NDArray[np.float32]]
+
+
+class Heads(ABC):
+    """Heads bound to a target.
+
+    Attributes: `method`, the drafter that uses them; `hidden_layers`, the target's layers whose states they
+    read; `layers`, how many heads or decoder layers there are; `parameters`, the number of their parameters;
+    `nbytes`, the memory that they take, one cache included.
+    """
+
+    method: str
+    hidden_layers: tuple[int, ...]
+    layers: int
+    parameters: int
+    nbytes: int
+
+
+class MedusaHeads(Heads):
+    method = "medusa"
+
+    @abstractmethod
+    def best(self, state: Array, count: int) -> Guesses:
+        """Return the `count` most likely tokens by every head, from the state [width] at one token: ids and
+        log-probabilities, both [heads, count]."""
+
+
+class EagleHead(Heads):
+    """An EAGLE head. Attribute: `no_states`, an empty array of states, [0, width]."""
+
+    method = "eagle"
+    no_states: Array
+
+    @abstractmethod
+    def new_cache(self) -> KVCache:
+        """Return a cache for one text."""
+
+    @abstractmethod
+    def fuse(self, hidden: Mapping[int, Array]) -> Array:
+        """Return the states [rows, width] with which `forward` starts. hidden: the target's states,
+        layer -> [rows, width]."""
+
+    @abstractmethod
+    def forward(self, rows: Rows, states: Array, cache: KVCache) -> Array:
+        """Return the guessed next states [rows, width]; the rows join the cache's tail.
+
+        states: [rows, width], one per row: the target's, as `fuse` returns them, or guessed ones. The token
+        of a row is the one that was chosen from its state.
+        """
+
+    @abstractmethod
+    def best(self, states: Array, count: int) -> Guesses:
+        """Return the `count` most likely tokens after each of the guessed states [rows, width]: ids and
+        log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf."""
