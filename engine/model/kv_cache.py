@@ -5,8 +5,12 @@ under consideration (a tree, say), in the order they were written; `keep` commit
 spare slot behind the capacity takes rows that are never read.
 """
 
+import math
+import mmap
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +77,8 @@ class HostCache(KVCache):
 
     def __init__(self, layers: int, kv_heads: int, head_width: int, capacity: int) -> None:
         super().__init__(capacity)
-        self.store = np.zeros((layers, 2, kv_heads, capacity + 1, head_width), np.float16)
+        shape = (layers, 2, kv_heads, capacity + 1, head_width)
+        self.store = np.frombuffer(_sparse(2 * math.prod(shape)), np.float16).reshape(shape)
 
     @property
     def nbytes(self) -> int:
@@ -89,3 +94,18 @@ class HostCache(KVCache):
     def rows(self, layer: int) -> NDArray[np.float16]:
         """Return the committed rows of a layer, [2, kv_heads, length, head_width]. For tests."""
         return self.store[layer, :, :, : self.length]
+
+
+def _sparse(nbytes: int) -> mmap.mmap:
+    """Return zeroed memory that is taken from the system as it is written, in pages of the usual size.
+
+    A short text writes a little in each of many places, so huge pages would take the whole cache: 90 MB and
+    0.3 s more for 36 tokens of SmolLM2. A pass after 4,096 tokens is as fast either way.
+    """
+    if sys.platform == "win32":
+        return mmap.mmap(-1, nbytes)
+    memory = mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if sys.platform == "linux":
+        with suppress(OSError):  # a kernel without huge pages
+            memory.madvise(mmap.MADV_NOHUGEPAGE)
+    return memory

@@ -16,6 +16,7 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import NotLoaded, OutOfMemory, SpecExecError
+from engine.tokenizer.chat import templates
 
 if TYPE_CHECKING:
     from engine.serving.fit import Fitted
@@ -48,6 +49,7 @@ class EngineService:
         self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
+        templates.start()  # takes half a second, while this process imports and reads
         from engine.serving.load import LoadJob, check, loaded_event, plan, resolve
 
         job = LoadJob(request.id, emit, cancelled)

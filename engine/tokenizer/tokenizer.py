@@ -13,7 +13,7 @@ from pathlib import Path
 from engine.checkpoints import Checkpoint, GgufVocabulary
 from engine.checkpoints.limits import VOCABULARY_LIMIT
 from engine.errors import BadCheckpoint
-from engine.tokenizer.chat import Guard, render, templates
+from engine.tokenizer.chat import Guard, render
 from engine.tokenizer.decoder import HALF, TextStream, spelled_bytes
 from engine.tokenizer.folder import from_folder
 from engine.tokenizer.gguf import from_vocabulary
@@ -51,8 +51,6 @@ def load_tokenizer(checkpoint: Checkpoint) -> "Tokenizer":
         parts = from_vocabulary(described)
     else:
         parts = from_folder(described.folder)
-    if parts.chat_template is not None:
-        templates.start()  # takes half a second, in parallel with loading the weights
     return Tokenizer(parts, checkpoint.generation.eos_token_ids)
 
 

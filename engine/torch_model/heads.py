@@ -7,6 +7,6 @@ from engine.torch_model.medusa import TorchMedusaHeads
 
 
 def load_heads(file: HeadsFile, target: Model, context: int) -> Heads:
-    """Bind the heads in `file` to `target`, which need not be a `TorchModel`. The arguments and the errors are
-    those of `engine.heads.load_compiled_heads`."""
+    """Bind the heads in `file` to `target`, which need not be a `TorchModel`. Arguments and errors are those
+    of `engine.heads.load_compiled_heads`."""
     return TorchMedusaHeads(file, target) if file.kind == "medusa" else TorchEagleHead(file, target, context)
