@@ -12,7 +12,16 @@ from installers.common import NAME, PACKAGING, PYTHON, ROOT, UV, Failed, run, sa
 
 LISTS = PACKAGING / "requirements"
 # Packages that the window does not need, and packages that the engine does not need.
-ENGINE_ONLY = ("torch", "transformers", "accelerate", "safetensors", "tokenizers", "numba", "jinja2")
+ENGINE_ONLY = (
+    "torch",
+    "transformers",
+    "accelerate",
+    "array-api-compat",
+    "safetensors",
+    "tokenizers",
+    "numba",
+    "jinja2",
+)
 WINDOW_ONLY = ("pyside6-essentials", "pyqtgraph", "ziamath")
 UV_VERSION = "0.13.9"
 TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages specific to a build of torch

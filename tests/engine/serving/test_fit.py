@@ -9,7 +9,6 @@ import pytest
 
 from engine import planner, protocol
 from engine.errors import OutOfMemory
-from engine.model import loader
 from engine.planner import Plan
 from engine.protocol import Message, Options
 from engine.serving import fit
@@ -17,6 +16,7 @@ from engine.serving.load import weight_limits
 from engine.serving.service import AnswerRelay, EngineService
 from engine.serving.session import Session
 from engine.streaming import WeightLimits
+from engine.torch_model import loader
 from tests.engine.conftest import model_file
 
 GIB = 2**30

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from engine.errors import VocabularyMismatch
-from engine.model import loader
 from engine.protocol import Load, Loaded
 from engine.serving import load as steps
 from engine.serving.service import EngineService
+from engine.torch_model import loader
 from tests.engine.heads.test_service import write_target
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"
@@ -44,6 +44,7 @@ def change_tokenizer(folder: Path, **config: object) -> None:
 @pytest.fixture
 def no_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loader, "load_model", lambda *arguments: pytest.fail("weights were read"))
+    monkeypatch.setattr(steps, "load_compiled", lambda *arguments: pytest.fail("weights were read"))
 
 
 @pytest.mark.usefixtures("no_weights")

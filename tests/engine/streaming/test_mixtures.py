@@ -8,18 +8,18 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.model import builder
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.quantization import Experts
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
+from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
-from tests.engine.model.test_builder import AtOnce
 from tests.engine.models import CONTEXT, reference
 from tests.engine.quantization.grouped_reference import Matrix
 from tests.engine.quantization.test_folders import SETTINGS
+from tests.engine.torch_model.test_builder import AtOnce
 
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
 # Models of about 1.7 MB in float32 and 0.4 MB in 4 bits: only experts' matrices are larger than a slot.

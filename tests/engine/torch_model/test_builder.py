@@ -8,11 +8,11 @@ import torch
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
-from engine.model import builder
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
 from engine.streaming.disk import DiskFile, memory
+from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny

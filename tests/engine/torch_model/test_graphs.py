@@ -9,9 +9,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from engine.model import graphs
 from engine.model.sequence import Sequence
 from engine.quantization import Workspace
+from engine.torch_model import graphs
 from engine.torch_model.forward import is_mixture
 from engine.torch_model.graphs import Graphs, bucket
 from tests.engine.models import CONFIGS, ours, reference
