@@ -29,12 +29,12 @@ from engine.planner.outline import (
 from engine.planner.paper import published
 from engine.planner.plan import Asked, Names, Plan, Tiers
 from engine.planner.recommendation import CONTEXT, Recommendation, asked_for, recommend
-from engine.planner.search import LEAST_CONTEXT, PROCESS_RAM, PROMPT, iteration_seconds, plan_for, smaller
+from engine.planner.search import COMPILED_RAM, LEAST_CONTEXT, PROMPT, iteration_seconds, plan_for, smaller
 
 __all__ = [
+    "COMPILED_RAM",
     "CONTEXT",
     "LEAST_CONTEXT",
-    "PROCESS_RAM",
     "PROMPT",
     "Acceptance",
     "Answered",

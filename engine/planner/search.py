@@ -21,8 +21,9 @@ PROMPT_ROWS = 2048  # rows of a prompt for which memory is reserved
 COMPILED_ROWS = 512  # the same for compiled passes, as STREAMED_ROWS in engine.compiled.program
 LEAST_CONTEXT = 512  # tokens; fewer do not suffice for a chat
 
-# Memory that the process takes besides models, for torch and its libraries: PROCESS_RAM without CUDA; with
-# CUDA, CUDA_RAM and CUDA_VRAM.
+# Memory that the process takes besides models: COMPILED_RAM if compiled passes run both models; PROCESS_RAM
+# with torch; CUDA_RAM and CUDA_VRAM with CUDA.
+COMPILED_RAM = GIB // 2
 PROCESS_RAM = 3 * GIB // 4
 CUDA_RAM = 3 * GIB // 2
 CUDA_VRAM = 5 * GIB // 8
@@ -52,11 +53,18 @@ class Candidate:
         return compute_of(self.machine, self.device, model)
 
     @property
+    def process_ram(self) -> int:
+        """Bytes of RAM that the process takes besides models, without a graphics card."""
+        models = [model for model in (self.pair.target, self.pair.draft) if model]
+        compiled = self.machine.compiled is not None and all(model.compiled for model in models)
+        return COMPILED_RAM if compiled else PROCESS_RAM
+
+    @property
     def usable_nbytes(self) -> int:
         """Bytes on the device available for planning."""
         if self.device == "cuda":
             return self.machine.usable_vram - CUDA_VRAM
-        return self.machine.usable_ram - PROCESS_RAM
+        return self.machine.usable_ram - self.process_ram
 
     @property
     def overhead_nbytes(self) -> int:
@@ -205,7 +213,7 @@ def _plan(
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:
-        memory = Tiers(0, on_device + PROCESS_RAM, placement.ssd)
+        memory = Tiers(0, on_device + candidate.process_ram, placement.ssd)
     device, ram, ssd = (placement.layers.count(tier) for tier in ("device", "ram", "ssd"))
     return Plan(
         pair=_names(pair),

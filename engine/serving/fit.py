@@ -133,7 +133,7 @@ def own_nbytes() -> int:
             own = process.memory_full_info().uss
     except (psutil.Error, OSError, NotImplementedError):
         return 0
-    return min(own, planner.PROCESS_RAM)
+    return min(own, planner.COMPILED_RAM)
 
 
 def describe(plan: Plan) -> str:

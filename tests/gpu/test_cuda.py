@@ -59,7 +59,7 @@ def test_equal_products_have_equal_bits(name, n, cuda):
 
 def test_triton_runs_if_it_is_installed(cuda):
     pytest.importorskip("triton", reason="needs Triton")
-    assert kernels.available(cuda)
+    assert kernels.available(torch.device(cuda))
 
 
 @pytest.mark.parametrize("kind", CONFIGS)
@@ -70,6 +70,6 @@ def test_logits_of_a_tiny_model_equal_the_cpus(kind, cuda):
         model = ours(reference(kind))
         model.module.to(device)
         model.device = device
-        rows = Rows.text(tokens, 0, device)
+        rows = Rows.text(tokens, 0)
         logits.append(model.forward(rows, model.new_cache(64)).logits.cpu())
     torch.testing.assert_close(*logits, rtol=1e-4, atol=1e-4)

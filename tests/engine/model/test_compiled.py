@@ -63,7 +63,7 @@ def both(kind, context=CONTEXT):
 
 def all_logits(model, tokens):
     """The logits at each token of a text that is read at once."""
-    return np.array(model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens))).logits)
+    return np.asarray(model.forward(Rows.text(tokens, 0), model.new_cache(len(tokens))).logits).copy()
 
 
 def difference(found, expected):

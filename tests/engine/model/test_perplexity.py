@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from engine.checkpoints import open_checkpoint
@@ -20,7 +19,7 @@ PIECE, PIECES = 256, 6  # tokens
 def log_probs(model, pieces):
     """The log-probabilities after each token, [pieces, tokens, vocabulary]."""
     logits = [
-        torch.tensor(np.array(model.forward(Rows.text(piece, 0), model.new_cache(PIECE)).logits))
+        torch.as_tensor(model.forward(Rows.text(piece, 0), model.new_cache(PIECE)).logits).clone()
         for piece in pieces
     ]
     return torch.stack(logits).log_softmax(-1)

@@ -164,7 +164,7 @@ def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkey
 
 
 def test_own_memory_is_counted_once_and_as_none_where_it_is_not_told(monkeypatch):
-    assert 0 < fit.own_nbytes() <= fit.planner.PROCESS_RAM
+    assert 0 < fit.own_nbytes() <= fit.planner.COMPILED_RAM
 
     def refuse(self):
         raise psutil.AccessDenied

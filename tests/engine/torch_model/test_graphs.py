@@ -4,6 +4,7 @@ same memory, with the Python numbers of the recording."""
 import gc
 import weakref
 
+import numpy as np
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -159,7 +160,7 @@ def test_dropped_rows_that_overflowed_have_no_effect():
     body = replayed.model.module.model
     embedding = body.embed_tokens.weight.data.clone()
     body.embed_tokens.weight.data[7] = float("inf")
-    visible = torch.ones(4, 4, dtype=torch.bool).tril()  # one more row than `text` overwrites
+    visible = np.tri(4, dtype=np.bool_)  # one more row than `text` overwrites
     assert replayed.consider([7] * 4, range(4), visible).logits.isnan().all()
     replayed.rewind(0)
     body.embed_tokens.weight.data[7] = embedding[7]

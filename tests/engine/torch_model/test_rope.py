@@ -38,7 +38,7 @@ def test_up_to_the_original_context_every_position_has_the_short_factors():
     text = TEXT[:ORIGINAL]
     expected = expected_logits(module, text)
     for model, same in ((short, True), (long, False)):
-        logits = model.forward(Rows.text(text, 0, model.device), model.new_cache(64)).logits
+        logits = model.forward(Rows.text(text, 0), model.new_cache(64)).logits
         assert torch.allclose(logits, expected, rtol=1e-4, atol=1e-4) == same
 
 

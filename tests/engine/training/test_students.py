@@ -3,6 +3,7 @@ loaded by the engine's own loader."""
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
@@ -77,10 +78,10 @@ def test_an_eagle_head_is_trained_on_its_own_guesses_as_in_use(tmp_path, target,
             cache.keep(range(place + 1))
             for ahead in range(min(AHEAD + 1, len(text) - 1 - place)):
                 if ahead:
-                    token, at = torch.tensor([text[place + ahead + 1]]), torch.tensor([place + ahead])
-                    seen = torch.ones(1, ahead, dtype=torch.bool)
+                    token, at = np.array([text[place + ahead + 1]]), np.array([place + ahead])
+                    seen = np.ones((1, ahead), np.bool_)
                     states = head.forward(Rows(token, at, seen), states, cache)
-                tokens, log_probs = head.best(states, len(IDS))
+                tokens, log_probs = map(torch.from_numpy, head.best(states, len(IDS)))
                 order = tokens[0].argsort()
                 assert tokens[0][order].equal(IDS)
                 found[ahead].append(-(probs[place + ahead + 1] * log_probs[0][order]).sum())
@@ -107,7 +108,7 @@ def test_medusa_heads_are_trained_as_in_use(tmp_path, target, batch_of):
         probs = said(target, text)
         states = Sequence(target, len(text)).read(text, heads.hidden_layers).hidden[target.layers]
         for place, state in enumerate(states):
-            tokens, log_probs = heads.best(state, VOCABULARY)
+            tokens, log_probs = map(torch.from_numpy, heads.best(state, VOCABULARY))
             for ahead in range(1, HEADS + 1):
                 if place + ahead < len(text):
                     row = torch.empty(VOCABULARY).scatter(0, tokens[ahead - 1], log_probs[ahead - 1])
