@@ -30,7 +30,7 @@ from engine.compiled.instructions import (
     store,
     widened,
 )
-from engine.compiled.steps import LISTS, OFFSETS, PREFIX, ROWS, F, as_float, exp, write_block
+from engine.compiled.steps import LISTS, OFFSETS, PREFIX, ROWS, STOP, F, as_float, exp, write_block
 from engine.formats.jit import helper
 
 _VECTOR = 16  # numbers of a value that are added at a time
@@ -246,7 +246,10 @@ def attention_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     blocks, group = heads * width // 32, heads // kv_heads
     # Heads that share keys attend together, unless too few threads would have work.
     size = group if rows * kv_heads >= 4 * threads else 1
+    stop_word = ints_at(state[STOP])
     for item in range(me, rows * heads // size, threads):
+        if stop_word[0]:
+            return
         row, head = item // (heads // size), item % (heads // size) * size
         start = head // group * a[7]
         keys, values = a[5] + start, a[6] + start

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import interruption
 from engine.checkpoints.storage import stored_nbytes
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
@@ -22,6 +23,7 @@ from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
 from engine.compiled.packer import tile_packer
 from engine.compiled.pool import ComputePool
 from engine.compiled.product import ROW_COUNTS, tile_product
+from engine.errors import Interrupted
 
 Floats = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -175,6 +177,7 @@ class CompiledPass:
         self.shape = shape
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
+        self.state[steps.STOP] = interruption.ADDRESS
         streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
         self.rows = rows = STREAMED_ROWS if streamed else MOST_ROWS
         width = shape.width
@@ -319,7 +322,7 @@ class CompiledPass:
         """Set the rows of the next runs. rotary: float32 [kinds, 2, rows, pairs]; asked: the rows that get
         logits."""
         where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
-        self.state[:] = rows, seen.first_slot, *where, asked.start, len(asked)
+        self.state[: steps.STOP] = rows, seen.first_slot, *where, asked.start, len(asked)
         self.program.counters[:] = 0
 
     def run(
@@ -330,7 +333,8 @@ class CompiledPass:
         arrive: Callable[[int], None] = _none_comes,
     ) -> None:
         """Run the steps first..last of a table. arrive: called with a chunk before the step that needs it;
-        returns once the chunk is in place."""
+        returns once the chunk is in place. Raises Interrupted if another thread ended the pass: then its
+        results are not complete."""
         last = len(table) if last is None else last
         for step, chunk in self.arrivals:
             if first <= step < last:
@@ -339,6 +343,8 @@ class CompiledPass:
                 arrive(chunk)
                 first = step
         self.pool.run(address(table), first, last)
+        if interruption.is_interrupted():
+            raise Interrupted("The pass was ended.", "Ask again.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,9 @@ F = np.float32
 # slots from the first on a row sees. LISTS, OFFSETS: addresses; the further slots that row r sees are
 # lists[offsets[r]:offsets[r + 1]], in the order of their positions. ROTARY: address of cosines and sines,
 # float32 [kinds, 2, rows, pairs]. ASKED_FIRST, ASKED: the first of the rows that get logits; their number.
-ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED = range(8)
-STATE = 8
+# STOP: address of a word; long steps end early while it is not 0.
+ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED, STOP = range(9)
+STATE = 9
 
 # The arguments of a product step: PRODUCT_HEAD numbers, then PRODUCT_MATRIX for each matrix; of these,
 # PRODUCT_OUT is the place of the address of the results.
@@ -192,7 +193,7 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     a = ints_at(arguments)
     state = ints_at(a[0])
     rows = state[ASKED] if a[5] else state[ROWS]
-    blocks, total = a[4], a[6]
+    blocks, total, stop_word = a[4], a[6], ints_at(state[STOP])
     while True:
         first, stop = share(fetch_add(a[1], 1), total, threads)
         if first >= total:
@@ -207,6 +208,8 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             records, nbytes = (a[3], PLAIN_NBYTES) if m[5] else (a[2], RECORD_NBYTES)
             end = min(stop, m[1])
             while tile < end:
+                if stop_word[0]:
+                    return
                 weights = m[0] + tile * m[2]
                 if m[11]:
                     weights, begin = a[7] + me * a[8], tile * LANES

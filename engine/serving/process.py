@@ -22,7 +22,7 @@ from typing import NoReturn
 # Fortran library asks for the type of that handle and would wait for the read to end.
 import numpy  # noqa: F401
 
-from engine import protocol
+from engine import interruption, protocol
 from engine.errors import BadOption, SpecExecError
 from engine.serving.service import EngineService
 
@@ -38,6 +38,7 @@ class Server:
         self._engine = EngineService()
         self._requests: queue.SimpleQueue[tuple[protocol.Request, threading.Event]] = queue.SimpleQueue()
         self._cancel_flags: deque[threading.Event] = deque()  # one per current or queued request
+        self._cancelling = threading.Lock()
 
     def serve(self) -> None:
         """Execute requests until a Shutdown arrives. Called on the main thread."""
@@ -49,8 +50,12 @@ class Server:
             if isinstance(request, protocol.Shutdown):
                 self._outbox.close()
                 return
+            with self._cancelling:
+                if not flag.is_set():
+                    interruption.resume()
             self._work(request, flag.is_set)
-            self._cancel_flags.remove(flag)
+            with self._cancelling:
+                self._cancel_flags.remove(flag)
 
     def _send(self, event: protocol.Event) -> None:
         try:
@@ -79,12 +84,19 @@ class Server:
                 )
                 continue
             if isinstance(request, protocol.Cancel | protocol.Shutdown):
-                for flag in list(self._cancel_flags):
-                    flag.set()
+                self._cancel()
             if not isinstance(request, protocol.Cancel):
                 flag = threading.Event()
                 self._cancel_flags.append(flag)
                 self._requests.put((request, flag))
+
+    def _cancel(self) -> None:
+        """Cancel the current request and those in the queue."""
+        with self._cancelling:
+            for flag in self._cancel_flags:
+                flag.set()
+            if self._cancel_flags:
+                interruption.interrupt()  # a compiled step may take seconds, and calls nobody meanwhile
 
     def _work(self, request: protocol.Request, cancelled: Callable[[], bool]) -> None:
         emit = self._outbox.put

@@ -16,7 +16,7 @@ from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
-from engine.errors import BadCheckpoint, EmptyPrompt, PromptTooLong
+from engine.errors import BadCheckpoint, EmptyPrompt, Interrupted, PromptTooLong
 from engine.serving.answer import AnswerWriter, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
@@ -163,7 +163,7 @@ class Session:
                 writer.write(event)
                 if writer.stop_string_found:
                     break
-        except Cancelled:
+        except (Cancelled, Interrupted):
             writer.cancelled = True
         except Exception:
             self.forget()
