@@ -1,5 +1,4 @@
-"""A word in memory by which one thread ends the passes of another. Compiled steps read it while they run, where
-nothing else can reach them."""
+"""A word in memory by which one thread ends the passes of another: compiled steps read it while they run."""
 
 import numpy as np
 

@@ -4,6 +4,7 @@ Every plan that is possible on a smaller machine is also possible on a larger on
 more memory or bandwidth never gives a slower prediction.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -274,7 +275,8 @@ def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
 
     nearest = min(candidates(machine, pair, asked), key=lacking)
     tier = "VRAM" if nearest.device == "cuda" else "RAM"
-    missing = f"{lacking(nearest) / GIB:.1f} GiB more of {tier}, or a smaller context"
+    tenths = math.ceil(10 * lacking(nearest) / GIB)
+    missing = f"{tenths / 10:.1f} GiB more of {tier}, or a smaller context"
     if lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
     return Plan(_names(pair), "will not run", nearest.device, asked.context, missing)

@@ -36,17 +36,17 @@ def ask(gib: float, *options: str) -> subprocess.CompletedProcess:
 
 @pytest.mark.parametrize("options", [(), ("--ram-limit", "8"), ("--ram-limit", "0.05")])
 def test_a_little_more_than_the_process_is_enough(options):
-    done = ask(1.2, *options)
+    done = ask(0.75, *options)
     assert done.returncode == 0, done.stderr + done.stdout
     answer = json.loads(done.stdout)
     assert "Tokyo" in answer["text"]
-    assert answer["memory"]["peak"] < 1.2 * 2**30
+    assert answer["memory"]["peak"] < 0.75 * 2**30
 
 
 @pytest.mark.parametrize("options", [(), ("--ram-limit", "8")])
 def test_less_than_the_process_is_refused_and_the_gap_is_named(options):
     gaps = []
-    for gib in (0.55, 0.4):
+    for gib in (0.5, 0.4):
         done = ask(gib, *options)
         assert done.returncode == 1, done.stderr
         error = json.loads(done.stdout)["error"]
