@@ -142,3 +142,62 @@ def test_no_module_imports_itself_through_others() -> None:
 )
 def test_import_cycles_are_found(texts: dict[str, str], cyclic: bool) -> None:
     assert bool(import_cycle(import_graph(texts))) == cyclic
+
+
+# -- text in the window --------------------------------------------------------------------------------------
+
+PLAIN = ROOT / "app" / "widgets" / "plain_text.py"
+TIPS = {"setToolTip", "setStatusTip", "setWhatsThis"}
+OURS = {"tr", "_tr", "translate", "plain"}
+
+
+def is_ours(text: ast.expr) -> bool:
+    """Whether a text is written in the program, or passes through `plain`."""
+    if isinstance(text, ast.IfExp):
+        return is_ours(text.body) and is_ours(text.orelse)
+    if isinstance(text, ast.Call):
+        called = text.func
+        return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) in OURS
+    return isinstance(text, ast.Constant)
+
+
+def rich_texts(source: str) -> Iterator[str]:
+    """Yield the calls in a module that may show text of others as rich text."""
+    for call in ast.walk(ast.parse(source)):
+        if not isinstance(call, ast.Call):
+            continue
+        name = ast.unparse(call.func)
+        if name in ("QLabel", "QMessageBox") or name.startswith("QMessageBox."):
+            yield name
+        shown = call.args[-1] if name.rpartition(".")[2] in TIPS else None
+        shown = call.args[1] if name == "QToolTip.showText" else shown
+        if shown is not None and not is_ours(shown):
+            yield ast.unparse(call)
+
+
+def test_text_of_others_is_never_shown_as_rich_text() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}: {text}"
+        for file in sorted((ROOT / "app").rglob("*.py"))
+        if file != PLAIN
+        for text in rich_texts(file.read_text("utf-8"))
+    ]
+    assert not found, "use app.widgets.plain_text"
+
+
+@pytest.mark.parametrize(
+    ("source", "is_rich"),
+    [
+        ("w.setToolTip(name)", True),
+        ("w.setToolTip(self.tr('Delete {}').format(name))", True),
+        ("w.setToolTip(plain(name))", False),
+        ("w.setToolTip(self.tr('Close') if a else 'Open')", False),
+        ("i.setToolTip(3, tip)", True),
+        ("QToolTip.showText(place, tip, w)", True),
+        ("QLabel(name)", True),
+        ("QMessageBox.warning(w, 'A', name)", True),
+        ("PlainLabel(name)", False),
+    ],
+)
+def test_rich_texts_are_found(source: str, is_rich: bool) -> None:
+    assert bool(list(rich_texts(source))) == is_rich

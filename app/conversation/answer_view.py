@@ -10,6 +10,7 @@ from app.rendering import thoughts
 from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.text_body import TextBody
 from app.rendering.thought_view import ThoughtView
+from app.widgets.plain_text import PlainLabel
 
 # Rendering takes at most a quarter of the GUI thread's time: the pause after a rendering is three times as
 # long as the rendering. Text not rendered within a quarter of a frame is left for the next rendering.
@@ -69,7 +70,7 @@ class AnswerView(QWidget):
         self._timer.timeout.connect(self._render)
 
     def _line(self, text: str) -> QLabel:
-        line = QLabel(text, self)
+        line = PlainLabel(text, self)
         line.setProperty("role", "caption")
         line.setWordWrap(True)
         line.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

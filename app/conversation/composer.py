@@ -2,9 +2,10 @@
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app import formatting
+from app.widgets.plain_text import PlainLabel
 
 MAX_LINES = 8
 
@@ -136,7 +137,7 @@ class PastedText(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = ""
-        self._label = QLabel(self)
+        self._label = PlainLabel(parent=self)
         self._label.setProperty("role", "caption")
         self.remove = QPushButton(self.tr("Remove"), self)
         self.remove.setAccessibleName(self.tr("Remove the pasted text"))

@@ -1,7 +1,9 @@
 """What an empty chat shows: an introduction and suggested questions."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+
+from app.widgets.plain_text import PlainLabel
 
 
 class EmptyState(QWidget):
@@ -19,11 +21,11 @@ class EmptyState(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addStretch(2)
-        title = QLabel(self.tr("Ask the model something"), self)
+        title = PlainLabel(self.tr("Ask the model something"), self)
         title.setProperty("role", "title")
         title.setWordWrap(True)
         layout.addWidget(title)
-        text = QLabel(
+        text = PlainLabel(
             self.tr(
                 "Everything runs on this computer, and nothing you write leaves it. A drafter proposes many "
                 "ways to continue the answer; the target model checks them all in one pass and keeps the "

@@ -3,11 +3,12 @@
 from collections.abc import Collection
 
 from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import formatting
 from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.text_body import TextBody
+from app.widgets.plain_text import PlainLabel
 
 # Largest number of characters shown. Longer questions are sent whole, but laying out a megabyte would block
 # the window.
@@ -67,7 +68,9 @@ class QuestionView(QWidget):
         layout.addWidget(self.body)
         if len(text) > MAX_SHOWN:
             shown = self.tr("The first {} of {} characters are shown; all were sent.")
-            notice = QLabel(shown.format(formatting.number(MAX_SHOWN), formatting.number(len(text))), ground)
+            notice = PlainLabel(
+                shown.format(formatting.number(MAX_SHOWN), formatting.number(len(text))), ground
+            )
             notice.setProperty("role", "caption")
             notice.setWordWrap(True)
             layout.addWidget(notice)

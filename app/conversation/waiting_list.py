@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.connection.pending_answer import Waiting
 from app.formatting import excerpt
 from app.widgets.icons import icon
+from app.widgets.plain_text import PlainLabel, plain
 
 
 class WaitingList(QWidget):
@@ -42,13 +43,13 @@ class WaitingList(QWidget):
         row.setObjectName("question")
         layout = QHBoxLayout(row)
         layout.setContentsMargins(12, 4, 4, 4)
-        question = QLabel(self.tr("Next: {}").format(excerpt(text)), row)
+        question = PlainLabel(self.tr("Next: {}").format(excerpt(text)), row)
         question.setTextFormat(Qt.TextFormat.PlainText)
         question.setMinimumWidth(40)
         remove = QToolButton(row)
         remove.setIcon(icon("close"))
         remove.setAccessibleName(self.tr("Remove from the queue"))
-        remove.setToolTip(remove.accessibleName())
+        remove.setToolTip(plain(remove.accessibleName()))
         remove.clicked.connect(lambda: self.removed.emit(place))
         layout.addWidget(question, 1)
         layout.addWidget(remove)

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from app import formatting
 from app.downloads.downloads import Downloads, Entry
 from app.widgets.icons import icon
+from app.widgets.plain_text import plain
 
 
 class DownloadIndicator(QToolButton):
@@ -28,7 +29,7 @@ class DownloadIndicator(QToolButton):
         if entries:
             self.setText(self._summary(entries))
             details = "\n".join(self._details(entry) for entry in entries)
-            self.setToolTip(details)
+            self.setToolTip(plain(details))
             self.setAccessibleName(self.tr("Downloads"))
             self.setAccessibleDescription(details)
 

@@ -13,6 +13,7 @@ from app.header.picker import Picker
 from app.header.status_line import StatusLine
 from app.preferences import RecentPair
 from app.widgets.icons import icon
+from app.widgets.plain_text import plain
 from engine.protocol.messages import Loaded
 
 NAME_WIDTH = 300
@@ -93,7 +94,7 @@ class Header(QFrame):
         button = QToolButton(self)
         button.setIcon(icon(icon_name))
         button.setIconSize(QSize(20, 20))
-        button.setToolTip(tip)
+        button.setToolTip(plain(tip))
         button.setAccessibleName(name)
         return button
 
@@ -124,7 +125,7 @@ class Header(QFrame):
         parts = [formatting.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
         self._details.setText(" · ".join(filter(None, parts)))
         tip = [*parts, by_part(loaded.memory) if loaded.memory else "", loaded.note, loaded.target.path]
-        self._details.setToolTip("\n".join(filter(None, tip)))
+        self._details.setToolTip(plain("\n".join(filter(None, tip))))
 
     def show_recent(self, recent: Sequence[RecentPair]) -> None:
         """Set the pairs loaded most recently, which the picker will list."""
@@ -144,5 +145,5 @@ class Header(QFrame):
     def _show_name(self, name: str) -> None:
         elided = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_WIDTH)
         self.model.setText(elided)
-        self.model.setToolTip(self.tr("{}: choose another model").format(name))
+        self.model.setToolTip(plain(self.tr("{}: choose another model").format(name)))
         self.model.setAccessibleName(self.tr("Model: {}").format(name))

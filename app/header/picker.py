@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -24,6 +23,7 @@ from app.header import local_models
 from app.header.local_models import LocalPair
 from app.header.memory import by_tier
 from app.preferences import RecentPair
+from app.widgets.plain_text import PlainLabel, plain
 from engine.planner import Plan
 from engine.protocol.messages import Memory
 
@@ -67,7 +67,7 @@ class Picker(QFrame):
         self.filter.installEventFilter(self)
         self.filter.textChanged.connect(self._filter)
         self.filter.returnPressed.connect(lambda: self._choose(self.models.currentItem()))
-        self.memory = QLabel(self)
+        self.memory = PlainLabel(parent=self)
         self.memory.setProperty("role", "caption")
         self.memory.setWordWrap(True)
         self.unload = self._button(self.tr("Unload"), self.unload_asked)
@@ -175,7 +175,7 @@ class Picker(QFrame):
         def show(plan: Plan | None) -> None:
             if plan:
                 item.setText(f"{pair.target.text}\n{self._details(pair, self._plan_text(plan))}")
-                item.setToolTip(plan.missing or "")
+                item.setToolTip(plain(plan.missing or ""))
             self._plan(row + 1, held)
 
         self._work.run(

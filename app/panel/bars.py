@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app import formatting
 from app.panel.run_figures import seconds_of
 from app.widgets import theme
+from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone, Seconds
 
 MIN_BARS, MAX_BARS = 20, 60  # the width has room for 20 to 60 bars; the newest 60 are kept
@@ -152,7 +153,7 @@ class Histogram(QWidget):
 
     def event(self, event: object) -> bool:
         if isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.accessibleDescription(), self)
+            QToolTip.showText(event.globalPos(), plain(self.accessibleDescription()), self)
             return True
         return super().event(event)  # type: ignore[arg-type]
 

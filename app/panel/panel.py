@@ -17,6 +17,7 @@ from app.panel.stats_panel import StatsPanel
 from app.panel.time_page import TimePage
 from app.panel.tree_page import TreePage
 from app.widgets import motion
+from app.widgets.plain_text import PlainMessageBox
 from engine.errors import DiskProblem
 from engine.protocol.messages import Answer, IterationDone, Loaded, PassProgress, TreeGrown
 
@@ -295,4 +296,5 @@ class Panel(QFrame):
                 self.pages.setCurrentWidget(self.tree_page)
                 export.save_tree(path, self.tree, kind)
         except DiskProblem as error:
-            QMessageBox.warning(self, self.tr("Export"), f"{error.message} {error.hint}")
+            text = f"{error.message} {error.hint}"
+            PlainMessageBox(QMessageBox.Icon.Warning, self.tr("Export"), text, self).exec()

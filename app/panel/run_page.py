@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.panel.run_figures import seconds_of
+from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone
 
 
@@ -52,7 +53,7 @@ class RunPage(QWidget):
             (2, self.tr("Drafted tokens in the tree")),
             (4, self.tr("Seconds that the target waited for streamed weights")),
         ):
-            self.table.headerItem().setToolTip(column, tip)
+            self.table.headerItem().setToolTip(column, plain(tip))
         self.table.setRootIsDecorated(False)
         self.table.setUniformRowHeights(True)
         self.table.setAccessibleName(self.tr("Iterations of the answer"))

@@ -1,9 +1,10 @@
 """Page that explains the speed of an answer in sentences, with a button that measures plain decoding."""
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.panel import calibration, run_figures
+from app.widgets.plain_text import PlainLabel, plain
 from engine.protocol.messages import Answer, Loaded
 
 
@@ -24,7 +25,7 @@ class SpeedPage(QWidget):
         super().__init__(parent)
         self._loaded: Loaded | None = None
         self._answer: Answer | None = None
-        self.text = QLabel(self)
+        self.text = PlainLabel(parent=self)
         self.text.setWordWrap(True)
         self.text.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.text.setTextInteractionFlags(
@@ -34,9 +35,12 @@ class SpeedPage(QWidget):
         self.measure = QPushButton(self.tr("Measure plain decoding"), self)
         self.measure.setAccessibleName(self.measure.text())
         self.measure.setToolTip(
-            self.tr(
-                "Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept."
-            ).format(calibration.TOKENS)
+            plain(
+                self.tr(
+                    "Generates a short answer ({} tokens) without a drafter, as a reference. "
+                    "The result is kept."
+                ).format(calibration.TOKENS)
+            )
         )
         self.measure.clicked.connect(self.calibration_asked)
         layout = QVBoxLayout(self)

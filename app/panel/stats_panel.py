@@ -4,6 +4,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app import formatting
 from app.panel.bars import SplitBar
+from app.widgets.plain_text import PlainLabel, plain
 from engine.protocol.messages import Answer, IterationDone, Loaded, Seconds
 
 NOTHING = "—"
@@ -44,7 +45,7 @@ class StatsPanel(QWidget):
         layout.addLayout(figures)
         self._split = SplitBar(self)
         layout.addWidget(self._split)
-        self._drafter = QLabel(self)
+        self._drafter = PlainLabel(parent=self)
         self._drafter.setProperty("role", "caption")
         self._drafter.setToolTip(
             self.tr(
@@ -87,13 +88,13 @@ class StatsPanel(QWidget):
         self._drafter.setText(text.format(answer.drafter, formatting.number(answer.budget)))
 
     def _figure(self, grid: QGridLayout, column: int, name: str, tip: str) -> QLabel:
-        figure = QLabel(NOTHING, self)
+        figure = PlainLabel(NOTHING, self)
         figure.setProperty("role", "figure")
         figure.setAccessibleName(name)
-        caption = QLabel(name, self)
+        caption = PlainLabel(name, self)
         caption.setProperty("role", "caption")
-        figure.setToolTip(tip)
-        caption.setToolTip(tip)
+        figure.setToolTip(plain(tip))
+        caption.setToolTip(plain(tip))
         grid.addWidget(figure, 0, column)
         grid.addWidget(caption, 1, column)
         grid.setColumnStretch(column, 1)

@@ -1,10 +1,11 @@
 """Buttons below the tree: pause, step through the iterations, zoom."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from app import formatting
 from app.panel.history import RunHistory
+from app.widgets.plain_text import PlainLabel, plain
 
 
 class Stepper(QWidget):
@@ -32,7 +33,7 @@ class Stepper(QWidget):
         self.pause = self._button("❚❚", self.tr("Pause at this iteration (Alt+P)"), "Alt+P")
         self.pause.setCheckable(True)
         self.newer = self._button("▶", self.tr("Next iteration (Ctrl+Alt+Right)"), "Ctrl+Alt+Right")
-        self._where = QLabel(self)
+        self._where = PlainLabel(parent=self)
         self._where.setProperty("role", "caption")
         smaller = self._button("−", self.tr("Zoom out (−)"))
         fit = self._button("⤢", self.tr("Fit the whole tree (0)"))
@@ -67,7 +68,7 @@ class Stepper(QWidget):
     def _button(self, sign: str, name: str, shortcut: str = "") -> QToolButton:
         button = QToolButton(self)
         button.setText(sign)
-        button.setToolTip(name)
+        button.setToolTip(plain(name))
         button.setAccessibleName(name)
         if shortcut:
             button.setShortcut(shortcut)

@@ -7,6 +7,7 @@ from app.panel import run_figures
 from app.panel.bars import Histogram, IterationBars, LayerStrip
 from app.panel.run_figures import Rates
 from app.panel.speed_plot import SpeedPlot
+from app.widgets.plain_text import PlainLabel
 from engine.protocol.messages import IterationDone, Link, Loaded, PassProgress
 
 
@@ -90,6 +91,6 @@ class TimePage(QWidget):
             self._histogram.show_counts(self.rates.lengths)
 
     def _caption(self, text: str) -> QLabel:
-        caption = QLabel(text, self)
+        caption = PlainLabel(text, self)
         caption.setProperty("role", "caption")
         return caption

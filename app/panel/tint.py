@@ -14,6 +14,7 @@ from app.panel.node_words import percent, sources, visible
 from app.panel.origins import Origin, Origins
 from app.rendering.text_body import TextBody
 from app.widgets import theme
+from app.widgets.plain_text import plain
 
 SOURCE_ALPHA, IN_VIEW_ALPHA = 60, 130
 MIN_PROBABILITY = 1e-9
@@ -93,7 +94,7 @@ class Tint(QObject):
         """Show a tool tip for the token under the pointer; ask for its iteration on a click."""
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             origin = self._origin(watched, event.pos())
-            QToolTip.showText(event.globalPos(), origin_text(origin) if origin else "")
+            QToolTip.showText(event.globalPos(), plain(origin_text(origin) if origin else ""))
             return True
         if isinstance(event, QMouseEvent) and event.type() == QEvent.Type.MouseButtonRelease:
             body = watched.parent()

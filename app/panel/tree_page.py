@@ -8,6 +8,7 @@ from app import formatting
 from app.panel.stepper import Stepper
 from app.panel.tree_legend import TreeLegend
 from app.panel.tree_view import TreeView
+from app.widgets.plain_text import PlainLabel
 from engine.protocol.messages import IterationDone, TreeGrown
 
 
@@ -24,7 +25,7 @@ class TreePage(QWidget):
         self.tree = TreeView(self)
         self.stepper = Stepper(self)
         self._title = self._line("name")
-        self._count = QLabel(self)
+        self._count = PlainLabel(parent=self)
         self._count.setProperty("role", "caption")
         self._legend = TreeLegend(self)
         self.detail = self._line("caption")
@@ -58,7 +59,7 @@ class TreePage(QWidget):
         self.tree.setAccessibleDescription(" ".join([summary, showing]).strip())
 
     def _line(self, role: str) -> QLabel:
-        line = QLabel(self)
+        line = PlainLabel(parent=self)
         line.setProperty("role", role)
         line.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         return line

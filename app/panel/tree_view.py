@@ -22,6 +22,7 @@ from app.panel.tree_geometry import Arranged, Box, Viewport, arrange_event, over
 from app.panel.tree_layout import BONUS, ROOT, Direction, TreeLayout, neighbour
 from app.panel.tree_painter import Kind, kind_of, paint_tree, rect_of
 from app.widgets import theme
+from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone, TreeGrown
 
 PAN_STEP = 60.0
@@ -169,7 +170,7 @@ class TreeView(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             tip = self.describe(self._node_at(event.pos().toPointF()))
-            QToolTip.showText(event.globalPos(), tip, self)
+            QToolTip.showText(event.globalPos(), plain(tip), self)
             return True
         return super().event(event)
 

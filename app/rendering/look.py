@@ -15,6 +15,7 @@ from PySide6.QtGui import (
 )
 
 from app.rendering.pieces import Layout, Style
+from app.widgets.plain_text import plain
 from app.widgets.theme import Palette
 
 FORMULA = QTextFormat.ObjectTypes.UserObject + 1
@@ -90,10 +91,10 @@ class TextStyle:
             made.setAnchorHref(style.link)
             made.setForeground(QColor(self.colours.accent))
             made.setFontUnderline(True)
-            made.setToolTip(style.link)
+            made.setToolTip(plain(style.link))
         if style.formula:
             made.setObjectType(FORMULA)
-            made.setToolTip(style.formula)
+            made.setToolTip(plain(style.formula))
             made.setProperty(LATEX, style.formula)
             made.setProperty(IS_DISPLAY, style.is_display)
             made.setVerticalAlignment(QTextCharFormat.VerticalAlignment.AlignMiddle)

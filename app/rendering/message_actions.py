@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection
 from enum import Enum, auto
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.rendering.quiet_button import BESIDE, CopyButton, QuietButton
+from app.widgets.plain_text import PlainLabel
 
 INSET = 14  # pixels between the edge of a message and its text
 
@@ -104,7 +105,7 @@ class VersionSwitch(QWidget):
         self._current = 1
         self.before = QuietButton("‹", self.tr("Previous version"), self)
         self.before.clicked.connect(lambda: self.asked.emit(self._current - 1))
-        self.label = QLabel(self)
+        self.label = PlainLabel(parent=self)
         self.label.setProperty("role", "caption")
         self.after = QuietButton("›", self.tr("Next version"), self)
         self.after.clicked.connect(lambda: self.asked.emit(self._current + 1))

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QPainter, QPaint
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.widgets import theme
+from app.widgets.plain_text import plain
 
 RADIUS = 5
 BESIDE, ABOVE = 8, 4  # pixels around the text
@@ -23,7 +24,7 @@ class QuietButton(QAbstractButton):
         self.setFont(theme.smaller(self.font()))
         self.setText(text)
         self.setAccessibleName(name)
-        self.setToolTip(name)
+        self.setToolTip(plain(name))
         self.setCursor(Qt.CursorShape.ArrowCursor)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QGridLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.widgets.plain_text import PlainLabel
 from engine.catalog import models_folder
 from engine.protocol.connection import log_path
 
@@ -24,9 +25,9 @@ class AboutPage(QWidget):
     def __init__(self, settings: Path, parent: QWidget | None = None) -> None:
         """settings: the path of the preferences file."""
         super().__init__(parent)
-        title = QLabel(f"SpecExec Desktop {metadata.version(PACKAGE)}", self)
+        title = PlainLabel(f"SpecExec Desktop {metadata.version(PACKAGE)}", self)
         title.setProperty("role", "title")
-        text = QLabel(
+        text = PlainLabel(
             self.tr(
                 "Chat with a model larger than your graphics card. Free software under the Apache License "
                 "2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage "
@@ -44,7 +45,7 @@ class AboutPage(QWidget):
         self.licences = QPlainTextEdit("\n".join(parts()), self)
         self.licences.setReadOnly(True)
         self.licences.setTabChangesFocus(True)
-        heading = QLabel(self.tr("Libraries"), self)
+        heading = PlainLabel(self.tr("Libraries"), self)
         heading.setProperty("role", "section")
         heading.setBuddy(self.licences)
         layout = QVBoxLayout(self)
@@ -58,7 +59,7 @@ class AboutPage(QWidget):
 
     def _place(self, places: QGridLayout, name: str, folder: Path) -> QPushButton:
         row = places.rowCount()
-        where = QLabel(str(folder), self)
+        where = PlainLabel(str(folder), self)
         where.setWordWrap(True)
         where.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         where.setProperty("role", "muted")
@@ -66,7 +67,7 @@ class AboutPage(QWidget):
         button.setAutoDefault(False)
         button.setAccessibleName(self.tr("Open: {}").format(name))
         button.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(folder)))
-        places.addWidget(QLabel(name, self), row, 0)
+        places.addWidget(PlainLabel(name, self), row, 0)
         places.addWidget(where, row, 1)
         places.addWidget(button, row, 2)
         return button

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, Signal
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.header.local_models import models_here
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile
@@ -19,6 +19,7 @@ from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
 from app.store import ChatSettings
 from app.store.presets import Presets
+from app.widgets.plain_text import PlainLabel
 from engine import runtime
 
 SIZE = (760, 600)
@@ -72,7 +73,7 @@ class SettingsDialog(QDialog):
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
         self.models_page = ModelsPage()
-        self.error = QLabel(self)
+        self.error = PlainLabel(parent=self)
         self.error.setProperty("role", "danger")
         self.error.setWordWrap(True)
         self.error.hide()

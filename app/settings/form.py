@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.settings.editors import ChoiceEditor, Editor, editor_for
 from app.settings.options import Choice, Option, OptionSection, Record, get, is_valid, range_at, replaced
 from app.widgets.icons import icon
+from app.widgets.plain_text import PlainLabel
 
 TYPING_PAUSE_MS = 400
 FEW = 8  # a form with up to this many options has no search field
@@ -42,7 +43,7 @@ class OptionRow(QWidget):
         self.option = option
         self._record = record
         self._default: object = None
-        self._name = QLabel(option.text, self)
+        self._name = PlainLabel(option.text, self)
         self._name.setWordWrap(True)
         self._name.setFixedWidth(LABEL_WIDTH)
         self._name.setContentsMargins(0, 4, 0, 0)  # aligns the name with the text in the editor
@@ -50,7 +51,7 @@ class OptionRow(QWidget):
         self.editor: Editor = editor_for(option, span, self)
         self.editor.focus.setAccessibleName(option.text)
         self.editor.focus.setAccessibleDescription(option.help)
-        self._help = QLabel(self)
+        self._help = PlainLabel(parent=self)
         self._help.setProperty("role", "caption")
         self._help.setWordWrap(True)
         self.reset = QToolButton(self)
@@ -135,7 +136,7 @@ class Form(QWidget, Generic[Record]):
         self.search.textChanged.connect(self._filter)
         self.rows: dict[str, OptionRow] = {}
         self._titles: list[tuple[QLabel, list[OptionRow]]] = []
-        self._nothing = QLabel(self.tr("No setting matches."), self)
+        self._nothing = PlainLabel(self.tr("No setting matches."), self)
         self._nothing.setProperty("role", "muted")
         self._nothing.hide()
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
@@ -152,7 +153,7 @@ class Form(QWidget, Generic[Record]):
         column.setSpacing(0)
         column.addWidget(self._nothing)
         for section in sections:
-            title = QLabel(section.title, page)
+            title = PlainLabel(section.title, page)
             title.setProperty("role", "section")
             column.addWidget(title)
             rows = [self._row(option, page) for option in section.options]

@@ -18,6 +18,7 @@ from app import formatting
 from app.background import Work
 from app.widgets.form_parts import Card, ask_for_folder, button, label
 from app.widgets.notice import Problem
+from app.widgets.plain_text import NO_BUTTON, PlainMessageBox, plain
 from app.widgets.progress_view import ProgressState, ProgressView
 from engine import catalog, hub
 from engine.errors import SpecExecError
@@ -93,7 +94,9 @@ class ModelsPage(QWidget):
         if os.environ.get(catalog.MODELS_VARIABLE):
             self.change.setEnabled(False)
             self.change.setToolTip(
-                self.tr("The environment variable {} sets this folder.").format(catalog.MODELS_VARIABLE)
+                plain(
+                    self.tr("The environment variable {} sets this folder.").format(catalog.MODELS_VARIABLE)
+                )
             )
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -165,9 +168,10 @@ class ModelsPage(QWidget):
 
     def _ask_delete(self) -> None:
         model = self.models.currentItem().data(STORED)
-        box = QMessageBox(self)
+        box = PlainMessageBox(
+            QMessageBox.Icon.NoIcon, "", self.tr("Delete {}?").format(model.name), self, NO_BUTTON
+        )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setText(self.tr("Delete {}?").format(model.name))
         box.setInformativeText(self.tr("This frees {}.").format(formatting.nbytes(model.nbytes)))
         keep = box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole)
         delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QInputDialog,
-    QLabel,
     QListWidget,
     QMessageBox,
     QPushButton,
@@ -22,6 +21,7 @@ from app.settings import chat_options
 from app.settings.options import get
 from app.store import BadImport, ChatSettings, Preset, StoreError
 from app.store.presets import Presets, from_file, to_file
+from app.widgets.plain_text import PlainLabel, PlainMessageBox
 
 SUFFIX = ".preset.json"
 
@@ -50,7 +50,7 @@ class PresetsPage(QWidget):
         self.names = QListWidget(self)
         self.names.setAccessibleName(self.tr("Presets"))
         self.names.currentRowChanged.connect(self._choose)
-        self.summary = QLabel(self)
+        self.summary = PlainLabel(parent=self)
         self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setWordWrap(True)
         self.use = self._button(self.tr("Use in this chat"), lambda: self.used.emit(self._chosen.settings))
@@ -187,7 +187,9 @@ class PresetsPage(QWidget):
             self.export_to(Path(path))
 
     def _confirm(self, question: str) -> bool:
-        return QMessageBox.question(self, self.tr("Presets"), question) == QMessageBox.StandardButton.Yes
+        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
+        box = PlainMessageBox(QMessageBox.Icon.Question, self.tr("Presets"), question, self, buttons)
+        return box.exec() == QMessageBox.StandardButton.Yes
 
 
 def described(settings: ChatSettings) -> str:

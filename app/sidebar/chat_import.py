@@ -9,7 +9,6 @@ from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QProgressBar,
     QPushButton,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.store import BadImport
+from app.widgets.plain_text import PlainLabel, PlainMessageBox
 from engine.errors import SpecExecError
 from engine.launch import interpreter
 
@@ -127,7 +127,7 @@ class ImportBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("note_bar")
-        self._label = QLabel(self)
+        self._label = PlainLabel(parent=self)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setWordWrap(True)
         self.progress = QProgressBar(self)
@@ -170,9 +170,8 @@ def summary(outcome: Outcome) -> str:
 
 def list_skipped(parent: QWidget, outcome: Outcome) -> QMessageBox:
     """Show which chats were not imported, and why, in a message box that does not block."""
-    box = QMessageBox(QMessageBox.Icon.Information, _tr("Import"), summary(outcome), parent=parent)
+    box = PlainMessageBox(QMessageBox.Icon.Information, _tr("Import"), summary(outcome), parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.setTextFormat(Qt.TextFormat.PlainText)
     box.setInformativeText(_tr("These chats could not be read:"))
     box.setDetailedText("\n".join(outcome.skipped))
     box.open()

@@ -5,6 +5,7 @@ from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWidget
 
 from app.widgets.icons import icon
+from app.widgets.plain_text import plain
 from engine.protocol.connection import log_path
 
 
@@ -52,6 +53,6 @@ class SidebarHeader(QWidget):
         button = QToolButton(self)
         button.setIcon(icon(drawn))
         button.setAccessibleName(name)
-        button.setToolTip(tip)
+        button.setToolTip(plain(tip))
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         return button

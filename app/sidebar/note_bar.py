@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
+
+from app.widgets.plain_text import PlainLabel
 
 SHOWN_MS = 10_000
 
@@ -21,7 +23,7 @@ class NoteBar(QFrame):
         self.setObjectName("note_bar")
         self._action: Callable[[], object] | None = None
         self._is_undo = False
-        self._label = QLabel(self)
+        self._label = PlainLabel(parent=self)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setWordWrap(True)
         self._label.setMinimumWidth(1)

@@ -12,12 +12,13 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from app.sidebar.result_row import ResultRow
 from app.sidebar.search import Results, Searching, SearchResults
 from app.store import ChatLine, Hit, Store
 from app.widgets import theme
+from app.widgets.plain_text import PlainLabel
 
 DELAY_MS = 30
 WIDTH_CHARACTERS = 84
@@ -106,14 +107,14 @@ class SearchPalette(QWidget):
         self.field.query_changed.connect(lambda: self._delay.start())
         self.field.installEventFilter(self)
         self.results = self._list()
-        self._nothing = QLabel(self._frame)
+        self._nothing = PlainLabel(parent=self._frame)
         self._nothing.setProperty("role", "muted")
         self._nothing.setTextFormat(Qt.TextFormat.PlainText)
         self._nothing.setWordWrap(True)
         self._nothing.setMargin(16)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)
         self._nothing.hide()
-        hint = QLabel(self.tr("↑ ↓ Select     Enter Open     Esc Close"), self._frame)
+        hint = PlainLabel(self.tr("↑ ↓ Select     Enter Open     Esc Close"), self._frame)
         hint.setProperty("role", "caption")
         hint.setContentsMargins(16, 6, 16, 8)
         layout = QVBoxLayout(self._frame)

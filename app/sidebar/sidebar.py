@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
-from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app.sidebar import chat_import, outline
 from app.sidebar.changes import Changes
@@ -19,6 +19,7 @@ from app.sidebar.note_bar import NoteBar
 from app.sidebar.transfer import ChatTransfer
 from app.store import ChatLine, Folder, Store, StoreError
 from app.widgets import shortcuts
+from app.widgets.plain_text import PlainLabel
 
 WIDTH_CHARACTERS = 44
 
@@ -62,7 +63,7 @@ class Sidebar(QFrame):
         self.menu = ChatMenu(self.view, self._changes, self._folders)
         self.note = NoteBar(self)
         self.importing = ImportBar(self)
-        self._empty = QLabel(
+        self._empty = PlainLabel(
             self.tr(
                 "Your chats will be listed here.\n\nYou can import chats from ChatGPT in the menu “⋯” above."
             ),

@@ -26,6 +26,7 @@ from app.startup.single_instance import SingleInstance
 from app.startup.updates import UpdateNotice, Updates
 from app.store import Store, StoreError
 from app.widgets import theme
+from app.widgets.plain_text import PlainMessageBox
 from app.window.arguments import Arguments
 from app.window.tray import Tray, is_worth
 from app.window.window import Window
@@ -211,7 +212,7 @@ def open_store() -> Store:
     try:
         return Store()
     except StoreError as error:
-        box = QMessageBox(QMessageBox.Icon.Critical, "SpecExec Desktop", error.message)
+        box = PlainMessageBox(QMessageBox.Icon.Critical, "SpecExec Desktop", error.message)
         box.setInformativeText(error.hint)
         box.exec()
         sys.exit(1)
@@ -252,8 +253,8 @@ def keep_log() -> None:
 def _report(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
     logger.error("".join(traceback.format_exception(kind, error, trace)))
     if QApplication.activeModalWidget() is None:
-        box = QMessageBox(QApplication.activeWindow())
-        box.setText(QApplication.translate("startup", "Something went wrong in the window."))
+        text = QApplication.translate("startup", "Something went wrong in the window.")
+        box = PlainMessageBox(QMessageBox.Icon.NoIcon, "SpecExec Desktop", text, QApplication.activeWindow())
         where = log_path().with_name("window.log")
         hint = QApplication.translate("startup", "You can continue. If it happens again, see the log: {}")
         box.setInformativeText(hint.format(where))

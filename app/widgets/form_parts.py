@@ -15,13 +15,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.widgets.plain_text import PlainLabel
+
 BAR_STEPS = 1000
 LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
 
 
 def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
     """Return a label of plain text that wraps and can be selected."""
-    made = QLabel(parent)
+    made = PlainLabel(parent=parent)
     made.setTextFormat(Qt.TextFormat.PlainText)
     made.setText(text)
     made.setWordWrap(True)

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QMessageBox,
     QProgressBar,
     QPushButton,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.widgets.form_parts import BAR_STEPS, button, label, set_role
+from app.widgets.plain_text import NO_BUTTON, PlainLabel, PlainMessageBox
 
 FEW_STAGES = 6  # up to this many stages are shown without a click on "Details"
 State = Literal["waiting", "running", "paused", "done", "failed", "cancelled"]
@@ -171,9 +171,9 @@ class ProgressView(QFrame):
         if not (self.progress.deletes and self.progress.done):
             self.cancelled.emit()
             return
-        box = QMessageBox(self)
+        question = self.tr("Cancel {}?").format(self.progress.title)
+        box = PlainMessageBox(QMessageBox.Icon.NoIcon, "", question, self, NO_BUTTON)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setText(self.tr("Cancel {}?").format(self.progress.title))
         done = formatting.nbytes(self.progress.done)
         box.setInformativeText(self.tr("The {} received so far will be deleted.").format(done))
         keep = box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole)
@@ -190,7 +190,7 @@ class _Row:
     def __init__(self, grid: QGridLayout, row: int, parent: QWidget) -> None:
         self._name = label(role="caption", parent=parent)
         self._bar = _bar(parent)
-        self._note = QLabel(parent)
+        self._note = PlainLabel(parent=parent)
         self._note.setProperty("role", "caption")
         grid.addWidget(self._name, row, 0)
         grid.addWidget(self._bar, row, 1)

@@ -5,7 +5,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -13,6 +12,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets import shortcuts
+from app.widgets.plain_text import PlainLabel
 from app.widgets.shortcuts import Scope, Shortcut
 
 
@@ -31,7 +31,7 @@ class KeyboardPage(QDialog):
         table.setVerticalSpacing(6)
         table.setColumnStretch(0, 1)
         for scope in Scope:
-            title = QLabel(shortcuts.scope_name(scope), page)
+            title = PlainLabel(shortcuts.scope_name(scope), page)
             title.setProperty("role", "section")
             table.addWidget(title, table.rowCount(), 0, 1, 2)
             for shortcut in shortcuts.shortcuts():
@@ -53,10 +53,10 @@ class KeyboardPage(QDialog):
         keys.setSpacing(6)
         keys.addStretch(1)
         for key in shortcut.keys:
-            keycap = QLabel(shortcuts.shown(key), self)
+            keycap = PlainLabel(shortcuts.shown(key), self)
             keycap.setProperty("role", "key")
             keys.addWidget(keycap)
-        text = QLabel(shortcut.text, self)
+        text = PlainLabel(shortcut.text, self)
         text.setWordWrap(True)
         row = table.rowCount()
         table.addWidget(text, row, 0)

@@ -12,6 +12,7 @@ from app.header.status_line import usual_tokens
 from app.panel.tint import Tint
 from app.widgets import motion
 from app.widgets.notice import Notice
+from app.widgets.plain_text import plain
 from app.window.panes import Panes
 from engine.errors import SpecExecError
 from engine.protocol.messages import (
@@ -138,7 +139,7 @@ class Reports(QObject):
         log = Path(lost.log_path)
         notice = self._notify(lost.message, lost.hint, self.tr("Restart engine"), self._engine.start)
         open_log = notice.offer(self.tr("Open log"))
-        open_log.setToolTip(str(log))
+        open_log.setToolTip(plain(str(log)))
         open_log.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log)))
 
     def show_error(self, error: SpecExecError) -> None:

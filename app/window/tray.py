@@ -5,6 +5,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon, QWidget
 
 from app import formatting
+from app.widgets.plain_text import unmarked
 
 SHOWN_MS = 10_000
 LONG_S = 15.0  # only longer answers are announced; users rarely switch away for less
@@ -43,7 +44,9 @@ class Tray(QObject):
         general one."""
         if self.icon.isVisible() and QSystemTrayIcon.supportsMessages():
             heading = title or self.tr("Answer complete")
-            self.icon.showMessage(heading, formatting.excerpt(text), self.icon.icon(), SHOWN_MS)
+            self.icon.showMessage(
+                unmarked(heading), unmarked(formatting.excerpt(text)), self.icon.icon(), SHOWN_MS
+            )
 
     def _activate(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason == QSystemTrayIcon.ActivationReason.Trigger:

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.widgets.form_parts import Scrolling, button, set_role
+from app.widgets.plain_text import PlainLabel
 from app.wizard.pages.page import Page
 
 WIDTH, HEIGHT = 1120, 780
@@ -121,7 +121,7 @@ class Steps(QWidget):
                 old.hide()
                 old.deleteLater()
         for number, name in enumerate(names):
-            label = QLabel(f"{number + 1}  {name}", self)
+            label = PlainLabel(f"{number + 1}  {name}", self)
             set_role(label, "current_step" if number == current else "step")
             self._row.addWidget(label)
         self._row.addStretch(1)

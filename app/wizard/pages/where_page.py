@@ -10,6 +10,7 @@ from app import formatting
 from app.background import Work
 from app.widgets.form_parts import Card, ask_for_folder, button, label, set_role
 from app.widgets.notice import Problem
+from app.widgets.plain_text import plain
 from app.widgets.progress_view import ProgressState, ProgressView
 from app.wizard.pages.page import Page
 from app.wizard.selection import wording
@@ -80,7 +81,9 @@ class WherePage(Page):
         if os.environ.get(catalog.MODELS_VARIABLE):
             self.change.setEnabled(False)
             self.change.setToolTip(
-                self.tr("The environment variable {} sets this folder.").format(catalog.MODELS_VARIABLE)
+                plain(
+                    self.tr("The environment variable {} sets this folder.").format(catalog.MODELS_VARIABLE)
+                )
             )
 
     @property
