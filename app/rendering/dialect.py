@@ -5,6 +5,7 @@ inline parser here stores that in the token's `meta["start"]`, as an offset in t
 """
 
 import re
+from bisect import bisect_left
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -158,24 +159,48 @@ def _formula_block(state: StateBlock, first: int, end: int, silent: bool) -> boo
     if opening is None or state.is_code_block(first):
         return False
     closing = _CLOSINGS.get(opening[1], f"\\end{{{opening[2]}{opening[3]}}}")
-    written = ""
-    for line in range(first, end):
-        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
-        written += f"\n{text}" if line > first else text
-        if not text or state.sCount[line] < state.blkIndent or len(written) > MAX_FORMULA:
-            return False
-        if closing in written[len(opening[1]) :]:
-            break
-    inside, closed, after = written[len(opening[1]) :].partition(closing)
-    if after.strip(" .,;\t"):
-        return False  # part of a paragraph
+    stop = _paragraph_end(state, first, end)
+    limit = start + MAX_FORMULA
+    # A page of openings costs one search of bounded length each.
+    found = state.src.find(closing, opening.end(), min(limit, state.eMarks[stop - 1]))
+    if found < 0 and (stop < end or state.eMarks[end - 1] > limit):
+        return False
+    last = stop - 1
+    if found >= 0:
+        rest = state.src.find("\n", found)
+        after = state.src[found + len(closing) : rest if rest >= 0 else len(state.src)]
+        if after.strip(" .,;\t"):
+            return False  # part of a paragraph
+        last = bisect_left(state.eMarks, found, first, stop)
     if not silent:
+        lines = range(first, last + 1)
+        written = "\n".join(
+            state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]] for line in lines
+        )
+        inside, closed, _ = written[len(opening[1]) :].partition(closing)
         token = state.push("formula_block" if closed else "formula_open", "", 0)
         token.content = f"{opening[1]}{inside}{closed}" if opening[2] else inside.strip()
         token.markup = written
-        token.map = [first, line + 1]
-        state.line = line + 1
+        token.map = [first, last + 1]
+        state.line = last + 1
     return True
+
+
+def _paragraph_end(state: StateBlock, first: int, end: int) -> int:
+    """Return the first line behind `first` that is empty or belongs to another container, or `end`."""
+    known = state.env.setdefault("paragraph_ends", {})
+    depth = state.level, state.blkIndent, end
+    stop = first + 1
+    while stop < end and not state.isEmpty(stop) and state.sCount[stop] >= state.blkIndent:
+        if (depth, stop) in known:
+            stop = known[depth, stop]
+            break
+        stop += 1
+    for line in range(first, stop):  # so that each line is looked at once
+        if (depth, line) in known:
+            break
+        known[depth, line] = stop
+    return stop
 
 
 def _make() -> MarkdownIt:
