@@ -5,9 +5,9 @@ number = scale * (quant - zero point). The parts are quants and zero points (pac
 numbers of one column lie next to each other.
 
 GPTQ, as stored by AutoGPTQ and its successors, has 2, 3, 4 or 8 bits per number. The quants are int32
-[columns * bits / 32, rows]: the numbers of one row, column by column, form a stream of bits, lowest first. The
-zero points are int32 [groups, rows * bits / 32]: those of one group, row by row, form such a stream; version 1
-stores each of them minus one. Source: `TorchLinear.dequantize_weight` and
+[columns * bits / 32, rows]: the numbers of one row, column by column, form a stream of bits, lowest first.
+The zero points are int32 [groups, rows * bits / 32]: those of one group, row by row, form such a stream;
+version 1 stores each of them minus one. Source: `TorchLinear.dequantize_weight` and
 `convert_gptq_v1_to_v2_format_module` of GPTQModel.
 
 AWQ, as stored by AutoAWQ's GEMM version, has 4 bits per number. The quants are int32 [columns, rows / 8], the
@@ -75,7 +75,7 @@ class GroupedFormat(Format):
 
 
 def _ordered(words: Array) -> Array:
-    """Unpack 4-bit numbers in the order of AWQ's rows. words: int32 [words, n]. Return int32 [words * 8, n]."""
+    """Unpack 4-bit numbers in the order of AWQ's rows: int32 [words, n] -> int32 [words * 8, n]."""
     count = words.shape[1]
     return _fields(words, 4).reshape(-1, 8, count)[:, list(AWQ_PLACES)].reshape(-1, count)
 
