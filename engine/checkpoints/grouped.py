@@ -3,12 +3,15 @@
 Instead of `weight`, a linear layer has `qweight`, `qzeros`, `scales` and, optionally for GPTQ, `g_idx` (the
 group of each column). The settings are in config.json's quantization_config; older folders have them in a
 separate file. Sources: GPTQModel's quantization/config.py and nn_modules/qlinear; AutoAWQ's
-awq/utils/packing_utils.py. Reads no weights, except the biases in `without_zero_biases`.
+awq/utils/packing_utils.py. Reads no weights, except the biases in `without_zero_biases`
+and the groups of columns in `without_plain_indices`.
 """
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from engine.checkpoints.checkpoint import Groups, Span, Weight, read_span
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -222,3 +225,22 @@ def without_zero_biases(weights: Mapping[str, Weight], parameters: Container[str
         return not any(read_span(span).any() for span in weights[name].spans)
 
     return {name: weight for name, weight in weights.items() if not superfluous(name)}
+
+
+def without_plain_indices(weights: Mapping[str, Weight]) -> dict[str, Weight]:
+    """Return `weights` without each g_idx that says what the group size says too.
+
+    AutoGPTQ and its successors write a g_idx for every matrix, even where columns are in the order of their
+    groups. Reads these from the files, 4 bytes for each column of a matrix.
+    """
+
+    def plain(weight: Weight) -> bool:
+        if weight.groups is None or len(weight.spans) < len(PARTS):
+            return False
+        index = read_span(weight.spans[-1]).view(np.int32)
+        return np.array_equal(index, np.arange(len(index)) // weight.groups.size)
+
+    return {
+        name: replace(weight, spans=weight.spans[:-1]) if plain(weight) else weight
+        for name, weight in weights.items()
+    }

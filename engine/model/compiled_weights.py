@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
-from engine.formats import Format, format_named, unpacked
+from engine.formats import Format, GroupedFormat, Parts, format_named, unpacked
+from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import order_of_use, read_layers
 from engine.model.weight_names import EMBEDDING, HEAD
@@ -123,9 +124,12 @@ def read_weights(
     limits: WeightLimits | None,
     progress: Progress,
     layer_progress: Progress,
-) -> CompiledWeights:
-    """Read the weights of a model that `engine.model.coverage.covers`. tied: whether the embedding is the
-    output head too. The other arguments and the errors are those of `engine.model.loader.load_compiled`."""
+) -> CompiledWeights | None:
+    """Read the weights of a model that `engine.model.coverage.covers`. Return None if a GPTQ matrix turns out
+    to have zero points for which no tiles have room.
+
+    tied: whether the embedding is the output head too. The other arguments and the errors are those of
+    `engine.model.loader.load_compiled`."""
     made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
     matrices = {name: weight for name, weight in weights.items() if len(weight.shape) == 2}
     if limits is None:
@@ -158,8 +162,10 @@ def read_weights(
                 vector = unpacked(weight.format, parts[0], weight.numel)
                 made.vectors[name] = vector + np.float32(weight.plus) if weight.plus else vector
             else:
-                piece = resident[name]
-                tiles[name] = tiled(piece.format, _shape(piece), parts[0])
+                matrix = _tiled(resident[name], parts)
+                if matrix is None:
+                    return None
+                tiles[name] = matrix
         if made.streamer:
             made.streamer.start(progress)
     except BaseException:
@@ -177,6 +183,15 @@ def read_weights(
 def _pieces(cut: Mapping[str, Sequence[Weight]]) -> list[tuple[str, Weight]]:
     """Return the pieces of all matrices with a name for each."""
     return [(f"{name}[{i}]", piece) for name, pieces in cut.items() for i, piece in enumerate(pieces)]
+
+
+def _tiled(weight: Weight, parts: Parts) -> TiledMatrix | None:
+    form, shape = format_named(weight.format), _shape(weight)
+    if not isinstance(form, GroupedFormat):
+        return tiled(form.name, shape, parts[0])
+    assert weight.groups is not None
+    found = transcoded(form, parts, shape, weight.groups)
+    return None if found is None else tiled(found[0], shape, found[1])
 
 
 def _shape(weight: Weight) -> tuple[int, int]:

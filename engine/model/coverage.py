@@ -12,13 +12,27 @@ from engine.model.weight_names import EMBEDDING, HEAD
 ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
 
 
-def covers(description: Description, weights: Mapping[str, Weight]) -> bool:
-    """Return whether compiled steps compute all that the model does. weights: all of the model, by name."""
+def covers(description: Description, weights: Mapping[str, Weight], streamed: bool = False) -> bool:
+    """Return whether compiled steps compute all that the model does. weights: all of the model, by name.
+    streamed: whether some of them are streamed."""
     attended = description.heads * description.head_width
     sizes = (description.width, description.inner, description.head_width, attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
         return False
-    return not description.experts and all(_covered(name, weight) for name, weight in weights.items())
+    return not description.experts and all(
+        _covered(name, weight) if weight.groups is None else not streamed and can_transcode(weight)
+        for name, weight in weights.items()
+    )
+
+
+def can_transcode(weight: Weight) -> bool:
+    """Return whether a GPTQ or AWQ matrix can be written in a block format, whose scales are float16, as far
+    as can be known without its zero points."""
+    rows, columns = weight.shape
+    assert weight.groups is not None
+    in_order = len(weight.spans) == 3  # without the group of each column
+    whole = not (rows % LANES or columns % BLOCK or weight.groups.size % BLOCK)
+    return weight.format in ("GPTQ", "AWQ") and in_order and whole
 
 
 def _covered(name: str, weight: Weight) -> bool:

@@ -1,9 +1,11 @@
 """Loads a checkpoint to compute on the processor at its packed size. Independent of file formats."""
 
 from engine.checkpoints import Checkpoint
+from engine.checkpoints.grouped import without_plain_indices
 from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
+from engine.formats import grouped_blocks
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.coverage import covers
@@ -37,15 +39,23 @@ def load_compiled(
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
-    if not covers(description, weights):
+    if limits is None:
+        weights = without_plain_indices(weights)
+    if not covers(description, weights, streamed=limits is not None):
         return None
     rotary = RotaryFactors(description.rotary, context)
     read = read_weights(weights, tied, limits, progress, layer_progress)
-    return CompiledModel(description, rotary, read, vocabulary)
+    return None if read is None else CompiledModel(description, rotary, read, vocabulary)
 
 
 def prepare_compiled(checkpoint: Checkpoint) -> None:
-    """Compile the kernels for the checkpoint's formats that have tiles, or read them from the cache."""
-    for name in sorted({weight.format for weight in checkpoint.weights.values()} & LAYOUTS.keys()):
+    """Compile the kernels for the checkpoint's formats that have tiles, or that are written in such formats;
+    or read them from the cache."""
+    weights = checkpoint.weights.values()
+    grouped = {weight.groups.bits for weight in weights if weight.groups}
+    if grouped:
+        grouped_blocks.prepare_kernel()
+    names = {name for bits in grouped for name in grouped_blocks.targets(bits)}
+    for name in sorted((names | {weight.format for weight in weights}) & LAYOUTS.keys()):
         prepare_products(name)
         tile_packer(name)

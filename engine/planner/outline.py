@@ -14,11 +14,17 @@ from engine.checkpoints import Checkpoint, Weight, open_checkpoint
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 
-# The formats in engine.compiled.layout, which is not imported here because it imports the compiler.
+# The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
+# AWQ are not among them, although compiled passes run them: they do only without streaming, in the order of
+# the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
     *("IQ4_NL", "IQ4_XS"),
 )
+
+# Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
+# points are. See engine.formats.grouped_blocks.
+_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,8 @@ class Outline:
     Attributes: `name`: the id or path by which the model was looked up; `file`: the name of the model's
     file or folder, which does not depend on how the model was looked up.
     In stored bytes: `layers`: each layer; `head`; `embedding`; `uncut`: the largest matrix that can only be
-    moved whole, 0 if there is none.
+    moved whole, 0 if there is none. `tiling`: bytes that weights of GPTQ and AWQ take beyond the stored ones
+    in compiled passes.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
@@ -54,6 +61,7 @@ class Outline:
     packed: bool
     uncut: int
     compiled: bool = False
+    tiling: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -89,10 +97,11 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
     active = (sizes.active_parameters(model) - tables) / layer_weights
+    layers = tuple(sizes.layer_nbytes(model, variant, layer).total for layer in range(model.layers))
     return Outline(
         name=variant.id,
         file=variant.file or variant.repository.rpartition("/")[2],
-        layers=tuple(sizes.layer_nbytes(model, variant, layer).total for layer in range(model.layers)),
+        layers=layers,
         head=own_head or embedding,
         embedding=embedding,
         tied=not own_head,
@@ -108,6 +117,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
         compiled=variant.format in ("gguf", "16-bit") and active == 1,
+        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and active == 1 else 0,
     )
 
 
@@ -145,7 +155,17 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
         compiled=experts == 1 and all(weight.format in COMPILED for weight in weights.values()),
+        tiling=sum(
+            _tiling(weight.numel, weight.groups.bits, weight.nbytes)
+            for weight in weights.values()
+            if weight.groups and weight.format in ("GPTQ", "AWQ") and experts == 1
+        ),
     )
+
+
+def _tiling(weights: int, bits: int, stored: int) -> int:
+    """Return the bytes that tiles of so many weights take beyond the `stored` ones."""
+    return max(0, int(weights * _TILE_BITS[bits]) // 8 - stored)
 
 
 def _kv_width(weights: dict[str, Weight]) -> int:

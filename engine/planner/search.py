@@ -85,6 +85,9 @@ class Candidate:
         taken += max(in_a_layer, logits) * (compute.itemsize if compute.unpacks else 4)
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
+        if self.device == "cpu" and self.machine.compiled:
+            taken += 0 if self.target_unpacked else target.tiling
+            taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken
 
     def placement(self) -> LayerPlacement | None:

@@ -1,4 +1,4 @@
-"""Unpacks GPTQ and AWQ. How words are packed is in `gptq` and `awq`."""
+"""Unpacks GPTQ and AWQ."""
 
 from types import ModuleType
 
@@ -68,7 +68,7 @@ def numbers(
     """Unpack rows first..first + count, transposed, in plain torch: float32 [columns, count]."""
     scales, zeros, group = _tables(form, parts, shape, first, count, groups)
     words = typed(parts[0], torch.int32)
-    quants: Tensor = _packing(form).quants(words, shape, first, count, groups.bits)
+    quants: Tensor = form.quants(words, shape, first, count, groups.bits)
     return (quants - zeros[group]).mul_(scales[group])
 
 
@@ -85,7 +85,7 @@ def _tables(
     scales = typed(parts[2], DTYPES[form.scales.name]).view(-1, rows)
     words = typed(parts[1], torch.int32).view(len(scales), -1)
     words = words[:, first * groups.bits // 32 : -(-(first + count) * groups.bits // 32)]
-    zeros = _packing(form).zeros(words.t(), groups)[:count].t().float().contiguous()
+    zeros = form.zeros(words.t(), groups)[:count].t().float().contiguous()
     if len(parts) == 4:
         # A damaged index must not read memory outside the scales.
         group = typed(parts[3], torch.int32).clamp(0, len(scales) - 1)

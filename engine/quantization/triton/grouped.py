@@ -1,7 +1,7 @@
 """GPTQ and AWQ on a GPU: one kernel that unpacks and one that multiplies.
 
 number = scale * (quant - zero point). Matrices are stored transposed, [columns, rows]; the layouts are
-documented in `gptq` and `awq`, one folder up.
+documented in `engine.formats.grouped`.
 """
 
 import triton

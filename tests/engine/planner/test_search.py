@@ -238,3 +238,15 @@ def test_compiled_passes_never_unpack():
 
 def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
+
+
+def test_plans_reckon_with_the_tiles_of_gptq_and_awq():
+    """Between what files and what tiles take, a model is streamed."""
+    pair = replace(SMALL, target=catalogued("qwen2.5-coder-32b-awq"), draft=None)
+    assert pair.target.tiling > 0.2 * pair.target.nbytes
+    assert catalogued("coder").tiling == catalogued("mixtral-8x7b-awq").tiling == 0
+    cores = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
+    for more, fit in ((GIB, "with SSD"), (pair.target.tiling + 3 * GIB, "in RAM")):
+        machine = replace(cores, ram=pair.target.nbytes + 4 * GIB + more)
+        assert plan_for(machine, pair, Asked(2048)).fit == fit
+        assert plan_for(replace(machine, compiled=None), pair, Asked(2048)).fit == "in RAM"

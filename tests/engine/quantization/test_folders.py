@@ -26,16 +26,20 @@ SETTINGS = {
 }
 
 
-def write(folder, kind, method):
-    """Write a tiny model with packed layers, and return it unpacked, as transformers' own."""
-    module = reference(kind)
+def write(folder, module, method, bits=4, size=16, act_order=None, range=0.3, **of_matrices):
+    """Write a tiny model with packed layers, as transformers' `module`, whose weights become the unpacked
+    numbers. size: columns of a group, -1 for all. range: of the numbers, roughly. of_matrices: further
+    arguments of `Matrix`."""
+    act_order = method == "gptq" if act_order is None else act_order
     tensors = {}
     for name, parameter in module.named_parameters():
         if not name.endswith("_proj.weight"):
             tensors[name] = parameter.detach().clone()
             continue
-        matrix = Matrix(4, 16, *parameter.shape, act_order=method == "gptq", seed=len(tensors))
-        matrix.scales *= 0.02
+        rows, columns = parameter.shape
+        together = columns if size == -1 else size
+        matrix = Matrix(bits, together, rows, columns, act_order, seed=len(tensors), **of_matrices)
+        matrix.scales *= range / (1 << bits)
         with torch.no_grad():
             parameter.copy_(matrix.numbers())
         parts = matrix.gptq(1) if method == "gptq" else matrix.awq()
@@ -44,15 +48,18 @@ def write(folder, kind, method):
         tensors.pop("lm_head.weight", None)
     save_file(tensors, folder / "model.safetensors")
     config = json.loads(module.config.to_json_string(use_diff=False))
-    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": SETTINGS[method]}))
-    return module
+    settings = SETTINGS[method] | {"bits": bits, "group_size": size}
+    if method == "gptq":
+        settings["desc_act"] = act_order
+    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": settings}))
 
 
 @pytest.mark.parametrize("kind", ["llama", "qwen2"])
 @pytest.mark.parametrize("method", ["gptq", "awq"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_folder_gives_the_logits_of_its_unpacked_numbers(tmp_path, kind, method, packed):
-    module = write(tmp_path, kind, method)
+    module = reference(kind)
+    write(tmp_path, module, method)
     checkpoint = open_checkpoint(tmp_path)
     model = load_model(checkpoint, torch.float32, "cpu", no_progress, 64, packed=packed)
     with torch.inference_mode():
