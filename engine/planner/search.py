@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
@@ -65,7 +66,7 @@ class Candidate:
         taken = 0
         for model in [target, *([draft] if draft else [])]:
             compute = self.compute(model)
-            taken += model.kv_row * self.asked.context * compute.itemsize
+            taken += self._cache_nbytes(model)
             if model.packed and compute.unpacks:
                 taken += _PIECE * compute.itemsize
         compute = self.compute(target)
@@ -77,6 +78,13 @@ class Candidate:
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         return taken
+
+    def _cache_nbytes(self, model: Outline) -> int:
+        """Return the bytes of a model's KV cache."""
+        compute, context = self.compute(model), self.asked.context
+        if compute.unpacks:
+            return model.kv_row * context * compute.itemsize
+        return stored_nbytes(self.asked.cache, (context, model.kv_row))
 
     def placement(self) -> LayerPlacement | None:
         """Return where the target's layers go; None if the target does not fit."""
