@@ -117,3 +117,4 @@ def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(f
     with pytest.raises(OutOfMemory, match="101 tokens") as refused:
         devices.check_context([checkpoint], 101, "F32", cpu)
     assert " 90 tokens" in refused.value.hint
+    devices.check_context([checkpoint], 200, "F16", cpu)
