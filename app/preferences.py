@@ -38,6 +38,7 @@ class LoadPreferences(Struct, frozen=True, kw_only=True):
     vram_limit: GiB | None = None
     ram_limit: GiB | None = None
     weights: Literal["auto", "packed", "unpacked"] = "auto"
+    kv_cache: Literal["f16", "q8_0"] = "f16"
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"
 

@@ -21,6 +21,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 DTYPES = ["auto", "float32", "bfloat16", "float16"]
 DEVICES = ["auto", "cuda", "cpu"]
+CACHES = ["f16", "q8_0"]
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -109,6 +110,7 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="keep weights in memory packed, as stored, or unpacked, which is faster but takes more memory "
         "(default: auto, whichever is predicted to be faster and fits)",
     )
+    add_cache_option(models)
     models.add_argument(
         "--vram-limit",
         type=float,
@@ -145,6 +147,17 @@ def add_compute_options(parser: "argparse._ActionsContainer") -> None:
         choices=DEVICES,
         default="auto",
         help="compute device (default: auto, the fastest that is available)",
+    )
+
+
+def add_cache_option(parser: "argparse._ActionsContainer") -> None:
+    """Add --kv-cache."""
+    parser.add_argument(
+        "--kv-cache",
+        choices=CACHES,
+        default="f16",
+        help="format of the KV cache on the CPU: f16, or q8_0, rounded to 8 bits, which takes about half the "
+        "memory and runs only with weights as stored (default: f16)",
     )
 
 

@@ -51,6 +51,17 @@ def loading_sections() -> list[OptionSection]:
                     ],
                     reloads=True,
                 ),
+                Option(
+                    "loading.kv_cache",
+                    "choice",
+                    _tr("Context in memory"),
+                    _tr(
+                        "8 bits take about half the memory of 16 bits and are a little less precise. Only on "
+                        "the processor."
+                    ),
+                    choices=[("f16", _tr("16 bits")), ("q8_0", _tr("8 bits"))],
+                    reloads=True,
+                ),
             ],
         ),
         OptionSection(

@@ -10,7 +10,7 @@ import msgspec
 
 from engine.bench.estimates import Curve, Estimate, check_plot, draw
 from engine.bench.options import add_plot_option, add_repeats_option, numbers, say
-from engine.bench.timings import text_pass, timed
+from engine.bench.timings import CONTEXT, text_pass, timed
 from engine.errors import BadOption
 from engine.serving.service import EngineService
 from engine.terminal import Commands, add_command, add_model_options, cancelled_by_ctrl_c, load_request
@@ -34,14 +34,23 @@ def add(kinds: Commands) -> None:
     parser.add_argument(
         "--rows", metavar="N,…", default=ROWS, help="numbers of rows to time (default: %(default)s)"
     )
+    parser.add_argument(
+        "--behind",
+        type=int,
+        metavar="N",
+        default=CONTEXT,
+        help="number of tokens before the rows of a pass (default: %(default)s)",
+    )
     add_repeats_option(parser, 5)
     add_plot_option(parser, "seconds against rows")
 
 
 def run(parsed: argparse.Namespace) -> int:
     rows = sorted(numbers("rows", parsed.rows, int))
-    if rows[0] < 1 or parsed.repeats < 1:
-        raise BadOption("--rows and --repeats must be at least 1.", "Omit them to use the defaults.")
+    if min(rows[0], parsed.behind, parsed.repeats) < 1:
+        raise BadOption(
+            "--rows, --behind and --repeats must be at least 1.", "Omit them to use the defaults."
+        )
     check_plot(parsed.plot)
     engine = EngineService()
     with cancelled_by_ctrl_c() as cancelled:
@@ -52,7 +61,7 @@ def run(parsed: argparse.Namespace) -> int:
             models = {loaded.target.name: pair.target.model}
             if loaded.draft and pair.draft:
                 models[loaded.draft.name] = pair.draft.model
-            times = measure(models, rows, parsed.repeats, say)
+            times = measure(models, rows, parsed.repeats, say, parsed.behind)
         finally:
             engine.unload()
     if parsed.json:
@@ -73,15 +82,19 @@ class PassTime(msgspec.Struct, frozen=True):
 
 
 def measure(
-    models: "dict[str, Model]", rows: Sequence[int], repeats: int, say: Callable[[str], None]
+    models: "dict[str, Model]",
+    rows: Sequence[int],
+    repeats: int,
+    say: Callable[[str], None],
+    behind: int = CONTEXT,
 ) -> dict[str, list[PassTime]]:
-    """Time passes of each model with each number of `rows`. The keys of `models` and of the result are the
-    models' names. Raises the errors that a pass raises."""
+    """Time passes of each model with each number of `rows`, after `behind` tokens. The keys of `models` and
+    of the result are the models' names. Raises the errors that a pass raises."""
     times: dict[str, list[PassTime]] = {name: [] for name in models}
     for name, model in models.items():
         for count in rows:
             say(f"{name}, {count} rows")
-            time = timed(text_pass(model, count), repeats)
+            time = timed(text_pass(model, count, behind), repeats)
             times[name].append(PassTime(count, Estimate(time.s, time.fastest_s, time.slowest_s)))
     return times
 

@@ -45,18 +45,18 @@ class Pass:
         return self.streamed_s.s / self.bound_s
 
 
-def text_pass(model: "Model", rows: int) -> Callable[[], None]:
-    """Return a function that runs a pass over `rows` rows of plain text after CONTEXT tokens. Each call first
-    drops the rows of the previous call."""
+def text_pass(model: "Model", rows: int, behind: int = CONTEXT) -> Callable[[], None]:
+    """Return a function that runs a pass over `rows` rows of plain text after `behind` tokens. Each call
+    first drops the rows of the previous call."""
     from engine.model.sequence import Sequence
 
-    sequence = Sequence(model, CONTEXT + rows)
-    sequence.extend([1] * CONTEXT)
+    sequence = Sequence(model, behind + rows)
+    sequence.extend([1] * behind)
     visible = np.tril(np.ones((rows, rows), np.bool_))
-    tokens, positions = [2] * rows, list(range(CONTEXT, CONTEXT + rows))
+    tokens, positions = [2] * rows, list(range(behind, behind + rows))
 
     def run() -> None:
-        sequence.rewind(CONTEXT)
+        sequence.rewind(behind)
         sequence.consider(tokens, positions, visible)
         finish(model.device)
 

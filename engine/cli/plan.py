@@ -13,7 +13,7 @@ from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
 from engine.planner import Asked, MachineProfile, Plan
 from engine.planner.paper import Compared, comparison
-from engine.terminal import Commands, add_command
+from engine.terminal import Commands, add_cache_option, add_command
 
 GIB = 2**30
 DESCRIBING = ("vram", "ram", "link_gbps", "disk_gbps", "machine")
@@ -67,6 +67,7 @@ def add(commands: Commands) -> None:
         metavar="GiB",
         help="maximum RAM for the target's weights, in GiB (default: what fits)",
     )
+    add_cache_option(pair)
     described = parser.add_argument_group("machine", "Describe another machine, wholly or in part.")
     described.add_argument(
         "--machine",
@@ -145,6 +146,8 @@ def _asked(parsed: argparse.Namespace, target: planner.Outline) -> Asked:
         None if parsed.vram_limit is None else int(parsed.vram_limit * GIB),
         None if parsed.ram_limit is None else int(parsed.ram_limit * GIB),
         parsed.budget,
+        device=None if parsed.kv_cache == "f16" else "cpu",
+        cache=parsed.kv_cache.upper(),
     )
 
 

@@ -17,6 +17,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.compiled import steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.attention import MOST_QUERIES, attention_step
+from engine.compiled.cache_rows import FORMATS, row_nbytes
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
@@ -45,7 +46,8 @@ class DecoderShape:
     width: of a state; inner: of the feed-forward network; head_width: of one head; epsilon: of norms; gelu:
     whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
     cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
-    whether rotated pairs lie side by side.
+    whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
+    `engine.compiled.cache_rows.FORMATS`.
     """
 
     width: int
@@ -59,6 +61,12 @@ class DecoderShape:
     adjacent: bool = False
     gelu: bool = False
     score_cap: float = 0.0
+    cache: str = "F16"
+
+    @property
+    def cache_row_nbytes(self) -> int:
+        """Bytes of one head's keys or values in the KV cache."""
+        return row_nbytes(self.cache, self.head_width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,14 +292,16 @@ class CompiledPass:
                 *(state, address(self._qkv), *heads, address(layer.bias)),
                 *(address(layer.query_norm), address(layer.key_norm), float(shape.epsilon)),
                 *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
+                *(shape.cache_row_nbytes, FORMATS.index(shape.cache)),
             )
         )
         into_output = self.records(attended, layer.output)
         self._attention.append(
             program.add(
-                attention_step,
+                attention_step(shape.cache),
                 *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
                 *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
+                shape.cache_row_nbytes,
             )
         )
         self.add_product(into_output, attended, layer.output, self.result)
@@ -307,9 +317,9 @@ class CompiledPass:
         program.kept += [layer, into_output, into_down]
 
     def bind(self, store: int, slots: int) -> None:
-        """Use the KV cache at the address `store`: float16 [layers, 2, kv_heads, slots, head_width]."""
+        """Use the KV cache at the address `store`: rows [layers, 2, kv_heads, slots]."""
         shape = self.shape
-        head_nbytes = slots * shape.head_width * 2
+        head_nbytes = slots * shape.cache_row_nbytes
         if self._scores.shape[1] < slots + LANES:
             self._scores = room(self.pool.threads * MOST_QUERIES, slots + LANES)
         for number, (rotary, attention) in enumerate(zip(self._rotary, self._attention, strict=True)):

@@ -11,13 +11,10 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES, write_record
+from engine.compiled.cache_rows import write_row
 from engine.compiled.instructions import (
-    F32,
     LANES,
     MOST_ROWS,
     bits_as_float,
@@ -25,9 +22,6 @@ from engine.compiled.instructions import (
     fetch_add,
     floats_at,
     ints_at,
-    load,
-    narrowed,
-    store,
 )
 from engine.formats.jit import cached_address, helper
 
@@ -45,8 +39,6 @@ STATE = 9
 # The arguments of a product step: PRODUCT_HEAD numbers, then PRODUCT_MATRIX for each matrix; of these,
 # PRODUCT_OUT is the place of the address of the results.
 PRODUCT_HEAD, PRODUCT_MATRIX, PRODUCT_OUT = 9, 15, 3
-
-_VECTOR = 16
 
 
 @helper
@@ -226,25 +218,13 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
                 tile += 1
 
 
-@intrinsic
-def _store_half(_, x, out):  # type: ignore[no-untyped-def]
-    """Write 16 float32 at the address x as float16."""
-
-    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
-        values = load(b, arguments[0], 0, ir.VectorType(F32, _VECTOR), 4)
-        store(b, narrowed(b, values), arguments[1], 0, 2)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), code
-
-
 def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Add biases, norm and rotate queries and keys, scale queries, and write keys and values to the cache.
 
     Arguments: state; queries, keys and values of each row, float32 [rows, (heads + 2 kv_heads) * width];
     heads; kv_heads; width; bias, or 0; weights of the norms of queries and keys, or 0 each; epsilon (bits);
     scale of queries (bits); pairs of numbers to rotate; whether pairs are adjacent; kind of rotary positions;
-    keys and values of the layer, float16; bytes from one head to the next in them.
+    keys and values of the layer; bytes from one head to the next in them; bytes of a row in them; its format.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
@@ -281,9 +261,7 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         cache = a[13]
         if head >= kv_heads:
             head, cache = head - kv_heads, a[14]
-        out = cache + head * a[15] + (slot + row) * width * 2
-        for i in range(0, width, 16):
-            _store_half(at + 4 * i, out + 2 * i)
+        write_row(at, width, a[17], cache + head * a[15] + (slot + row) * a[16])
 
 
 def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]

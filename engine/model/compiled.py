@@ -42,9 +42,10 @@ class CompiledModel(Model):
         rotary: RotaryFactors,
         weights: CompiledWeights,
         vocabulary: int | None = None,
+        cache: str = "F16",
     ) -> None:
         """weights: `engine.model.coverage.covers` is true for them; they are closed with the model.
-        vocabulary: as for `engine.model.loader.load_compiled`."""
+        vocabulary, cache: as for `engine.model.loader.load_compiled`."""
         self._rows = description.rows
         self.vocabulary = min(self._rows, vocabulary or self._rows)
         self.width = description.width
@@ -71,6 +72,7 @@ class CompiledModel(Model):
             adjacent=weights.adjacent,
             gelu=ACTIVATIONS[description.activation],
             score_cap=description.score_cap or 0.0,
+            cache=cache,
         )
         self._shape = shape
         head = weights.matrices[HEAD]
@@ -81,14 +83,15 @@ class CompiledModel(Model):
 
     @property
     def arithmetic(self) -> str:
-        return f"int8 {INSTRUCTIONS}"
+        rounded = "" if self._shape.cache == "F16" else f", {self._shape.cache} cache"
+        return f"int8 {INSTRUCTIONS}{rounded}"
 
     @property
     def nbytes(self) -> int:
         return self._weights.nbytes
 
     def new_cache(self, capacity: int) -> HostCache:
-        return HostCache(self.layers, self._shape.kv_heads, self._shape.head_width, capacity)
+        return HostCache(self.layers, self._shape.kv_heads, self._shape.cache_row_nbytes, capacity)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)

@@ -7,6 +7,7 @@ import psutil
 
 from engine import machine
 from engine.checkpoints import Checkpoint
+from engine.checkpoints.storage import stored_nbytes
 from engine.errors import DeviceUnavailable, OutOfMemory
 from engine.model.description import describe
 from engine.model.interface import Device
@@ -44,11 +45,11 @@ def free_nbytes(device: Device) -> int:
     return available
 
 
-def check_context(checkpoints: Sequence[Checkpoint], context: int, itemsize: int, device: Device) -> None:
+def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, device: Device) -> None:
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
-    tokens, in numbers of `itemsize` bytes. The hint names a context that fits."""
+    tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    row = sum(2 * each.layers * each.kv_heads * each.head_width for each in models) * itemsize
+    row = sum(stored_nbytes(form, (2 * each.layers, each.kv_heads, each.head_width)) for each in models)
     free = free_nbytes(device)
     if context * row > free:
         raise OutOfMemory(

@@ -70,15 +70,16 @@ class KVCache(ABC):
 
 
 class HostCache(KVCache):
-    """A cache for compiled passes, float16.
+    """A cache for compiled passes.
 
-    Attribute: `store`, [layers, 2 (keys, values), kv_heads, capacity + 1, head_width].
+    Attribute: `store`, uint8 [layers, 2 (keys, values), kv_heads, capacity + 1, row_nbytes], whose rows are
+    those of `engine.compiled.cache_rows`.
     """
 
-    def __init__(self, layers: int, kv_heads: int, head_width: int, capacity: int) -> None:
+    def __init__(self, layers: int, kv_heads: int, row_nbytes: int, capacity: int) -> None:
         super().__init__(capacity)
-        shape = (layers, 2, kv_heads, capacity + 1, head_width)
-        self.store = np.frombuffer(_sparse(2 * math.prod(shape)), np.float16).reshape(shape)
+        shape = (layers, 2, kv_heads, capacity + 1, row_nbytes)
+        self.store = np.frombuffer(_sparse(math.prod(shape)), np.uint8).reshape(shape)
 
     @property
     def nbytes(self) -> int:
@@ -91,8 +92,8 @@ class HostCache(KVCache):
     def move(self, source: Sequence[int], first: int) -> None:
         self.store[:, :, :, first : first + len(source)] = self.store[:, :, :, list(source)]
 
-    def rows(self, layer: int) -> NDArray[np.float16]:
-        """Return the committed rows of a layer, [2, kv_heads, length, head_width]. For tests."""
+    def rows(self, layer: int) -> NDArray[np.uint8]:
+        """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]. For tests."""
         return self.store[layer, :, :, : self.length]
 
 

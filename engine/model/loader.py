@@ -23,6 +23,7 @@ def load_compiled(
     vocabulary: int | None = None,
     limits: WeightLimits | None = None,
     layer_progress: Progress = no_progress,
+    cache: str = "F16",
 ) -> CompiledModel | None:
     """Load a model to compute on the CPU at its packed size. Return None if compiled steps do not cover the
     model.
@@ -31,7 +32,7 @@ def load_compiled(
     of tokens, if the output head is padded to more rows; the padding gets no logits. limits: bytes that
     resident matrices may take; the other matrices are streamed from the files. progress: called with the
     bytes read and the bytes in total; may end the loading by raising. layer_progress: called with the number
-    of complete layers and of layers to load.
+    of complete layers and of layers to load. cache: format of keys and values in the KV cache, F16 or Q8_0.
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
@@ -45,7 +46,7 @@ def load_compiled(
         return None
     rotary = RotaryFactors(description.rotary, context)
     read = read_weights(weights, tied, limits, progress, layer_progress)
-    return None if read is None else CompiledModel(description, rotary, read, vocabulary)
+    return None if read is None else CompiledModel(description, rotary, read, vocabulary, cache)
 
 
 def prepare_compiled(checkpoint: Checkpoint) -> None:

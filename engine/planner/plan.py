@@ -14,7 +14,8 @@ class Asked:
     """Settings fixed by the user; None leaves the choice to the planner.
 
     Attributes: `vram_limit_nbytes`, `ram_limit_nbytes`: bytes that the target's weights and the ring may take
-    in that tier together; `unpacked`: whether weights that are not streamed are unpacked once, at loading.
+    in that tier together; `unpacked`: whether weights that are not streamed are unpacked once, at loading;
+    `cache`: format of keys and values in compiled passes, F16 or Q8_0.
     """
 
     context: int
@@ -23,6 +24,7 @@ class Asked:
     budget: int | None = None
     device: Device | None = None
     unpacked: bool | None = None
+    cache: str = "F16"
 
 
 @dataclass(frozen=True, slots=True)

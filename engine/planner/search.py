@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
@@ -74,7 +75,7 @@ class Candidate:
         taken = 0
         for model in [target, *([draft] if draft else [])]:
             compute = self.compute(model)
-            taken += model.kv_row * self.asked.context * compute.itemsize
+            taken += self._cache_nbytes(model)
             if model.packed and compute.unpacks:
                 taken += _PIECE * compute.itemsize
         compute = self.compute(target)
@@ -89,6 +90,13 @@ class Candidate:
             taken += 0 if self.target_unpacked else target.tiling
             taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken
+
+    def _cache_nbytes(self, model: Outline) -> int:
+        """Return the bytes of a model's KV cache."""
+        compute, context = self.compute(model), self.asked.context
+        if compute.unpacks:
+            return model.kv_row * context * compute.itemsize
+        return stored_nbytes(self.asked.cache, (context, model.kv_row))
 
     def placement(self) -> LayerPlacement | None:
         """Return where the target's layers go; None if the target does not fit."""

@@ -71,6 +71,8 @@ class Load(Struct, tag=True, kw_only=True):
     drafter: str = "auto"  # the drafter the pair will use; the load fails if the pair cannot run it
     # "packed": keep weights in memory as stored; "unpacked": unpack them once; "auto": whichever the planner predicts to be faster
     weights: Literal["auto", "packed", "unpacked"] = "auto"
+    # the format of keys and values in compiled passes on the processor; what runs through torch refuses "q8_0", and keeps them in `dtype`
+    kv_cache: Literal["f16", "q8_0"] = "f16"
     # the GiB that the target's weights may take in VRAM and in RAM, including the ring; None: as much as they need
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None

@@ -104,6 +104,7 @@ def fit(
         None if request.ram_limit is None else int(request.ram_limit * GIB),
         device=device,
         unpacked=UNPACKED[request.weights],
+        cache=request.kv_cache.upper(),
     )
     learned = planner.learned(planner.history(), pair)
     plan = planner.plan_for(here, pair, asked, learned)

@@ -109,9 +109,9 @@ def default_draft(target: str) -> str | None:
 def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair:
     """Check the request and the pair before any weights are read.
 
-    Raises BadOption if the drafter cannot run or the model does not allow the context; DeviceUnavailable if
-    the device is missing; OutOfMemory if a context that the request sets does not fit; VocabularyMismatch if
-    the draft cannot run with the target.
+    Raises BadOption if the drafter cannot run, the model does not allow the context, or the request's KV
+    cache needs compiled passes that cannot run; DeviceUnavailable if the device is missing; OutOfMemory if a
+    context that the request sets does not fit; VocabularyMismatch if the draft cannot run with the target.
     """
     method = files.heads.method if files.heads else None
     check_drafter(request.drafter, files.draft is not None, method)
@@ -122,8 +122,11 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
             f"Ask for {limit} or fewer.",
         )
     device = choose_device(request.device)
+    if request.kv_cache != "f16" and not may_compile(request, device):
+        raise _needs_compiled_passes(request.kv_cache)
     if request.context:
-        check_context(files.checkpoints, request.context, itemsize_of(request.dtype), device)
+        form = "F32" if request.dtype == "float32" else request.kv_cache.upper()
+        check_context(files.checkpoints, request.context, form, device)
     job.report("tokenizer")
     tokenizer = load_tokenizer(files.target)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
@@ -157,7 +160,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     out. After an error, nothing stays loaded.
     """
     device = choose_device(plan.device)
-    compiled = plan.device == "cpu" and pair.request.dtype == "auto" and pair.request.weights != "unpacked"
+    compiled, cache = may_compile(pair.request, plan.device), pair.request.kv_cache
     job.report("kernels")
     if compiled:
         for file in pair.files.checkpoints:
@@ -175,9 +178,11 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         limits = weight_limits(plan) if stage == "target" else None
         size = pair.tokenizer.vocabulary_size
         if compiled:
-            model = load_compiled(file, progress, plan.context, size, limits, layer_progress)
+            model = load_compiled(file, progress, plan.context, size, limits, layer_progress, cache.upper())
             if model is not None:
                 return model
+            if cache != "f16":
+                raise _needs_compiled_passes(cache)
         from engine.torch_model.loader import choose_dtype, load_model, prepare
 
         dtype = choose_dtype(pair.request.dtype, device)
@@ -201,6 +206,19 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         models = [model for model in (target_model, draft_model) if model]
         share_cores(all(isinstance(model, CompiledModel) for model in models))
     return LoadedPair(target, draft, pair.tokenizer, heads)
+
+
+def may_compile(request: protocol.Load, device: str) -> bool:
+    """Return whether models run compiled passes as far as these cover them."""
+    return device == "cpu" and request.dtype == "auto" and request.weights != "unpacked"
+
+
+def _needs_compiled_passes(cache: str) -> BadOption:
+    return BadOption(
+        f"Only compiled passes on the processor keep the context in {cache}; here, a model runs otherwise.",
+        "Keep it in 16 bits (--kv-cache f16), or let the processor compute with weights as stored "
+        "(--device cpu --dtype auto); mixtures, GPTQ and AWQ need 16 bits.",
+    )
 
 
 def _heads(file: HeadsFile, target: Model, context: int) -> Heads:

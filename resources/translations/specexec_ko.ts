@@ -2879,6 +2879,18 @@ other: everything else</source>
     <context>
         <name>program_options</name>
         <message>
+            <source>16 bits</source>
+            <translation>16비트</translation>
+        </message>
+        <message>
+            <source>8 bits</source>
+            <translation>8비트</translation>
+        </message>
+        <message>
+            <source>8 bits take about half the memory of 16 bits and are a little less precise. Only on the processor.</source>
+            <translation>8비트는 16비트의 절반 정도의 메모리를 쓰며 조금 덜 정확합니다. 프로세서에서만 쓸 수 있습니다.</translation>
+        </message>
+        <message>
             <source>Appearance and language</source>
             <translation>모양과 언어</translation>
         </message>
@@ -2901,6 +2913,10 @@ other: everything else</source>
         <message>
             <source>Compute device</source>
             <translation>연산 장치</translation>
+        </message>
+        <message>
+            <source>Context in memory</source>
+            <translation>메모리의 컨텍스트</translation>
         </message>
         <message>
             <source>Ctrl+Enter</source>

@@ -2879,6 +2879,18 @@ other: everything else</source>
     <context>
         <name>program_options</name>
         <message>
+            <source>16 bits</source>
+            <translation>16 位</translation>
+        </message>
+        <message>
+            <source>8 bits</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <source>8 bits take about half the memory of 16 bits and are a little less precise. Only on the processor.</source>
+            <translation>8 位占用的内存约为 16 位的一半，精度略低。仅适用于处理器。</translation>
+        </message>
+        <message>
             <source>Appearance and language</source>
             <translation>外观与语言</translation>
         </message>
@@ -2901,6 +2913,10 @@ other: everything else</source>
         <message>
             <source>Compute device</source>
             <translation>计算设备</translation>
+        </message>
+        <message>
+            <source>Context in memory</source>
+            <translation>内存中的上下文</translation>
         </message>
         <message>
             <source>Ctrl+Enter</source>

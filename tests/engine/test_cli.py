@@ -49,6 +49,7 @@ def failure(capsys, *arguments: str) -> dict[str, str]:
         (["hi", "--budget", "100000"], "bad_option", "--budget"),
         (["hi", "--max-new-tokens", "0"], "bad_option", "--max-new-tokens"),
         (["hi", "--context", "3"], "bad_option", "--context"),
+        (["hi", "--kv-cache", "q8_0", "--dtype", "float32"], "bad_option", "q8_0"),
         (["hi", "--target", "no/such/model"], "model_not_found", "no/such/model"),
         (["hi", "--draft", "no/such/draft"], "model_not_found", "no/such/draft"),
     ],
@@ -82,7 +83,12 @@ def test_a_truncated_model_is_refused(capsys, tmp_path):
 
 
 def test_bad_usage_is_status_2():
-    for arguments in (["chat", "hi", "--budgte", "3"], ["no-such-command"], ["chat", "hi", "--seed", "many"]):
+    for arguments in (
+        ["chat", "hi", "--budgte", "3"],
+        ["no-such-command"],
+        ["chat", "hi", "--seed", "many"],
+        ["chat", "hi", "--kv-cache", "q4_0"],
+    ):
         with pytest.raises(SystemExit) as ended:
             cli.run(arguments)
         assert ended.value.code == 2

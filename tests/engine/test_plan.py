@@ -66,6 +66,16 @@ def test_each_part_of_a_description_has_an_effect(capsys):
     assert speed("--vram", "0") < usual / 10
 
 
+def test_a_cache_in_8_bits_is_planned_for_the_processor_and_takes_less_memory(capsys):
+    def planned(*options: str) -> dict:
+        return printed(capsys, *MACHINE, "--target", "coder", "--draft", "none", "--budget", "64", *options)
+
+    assert (planned()["device"], planned("--kv-cache", "q8_0")["device"]) == ("cuda", "cpu")
+    alone = ("--vram", "0")
+    wide, narrow = (planned(*alone, "--kv-cache", form)["memory"]["ram"] for form in ("f16", "q8_0"))
+    assert narrow < wide
+
+
 def test_without_arguments_it_recommends_for_this_machine_with_a_reason(capsys, measured):
     plan = printed(capsys)
     assert plan["fit"] != "will not run"

@@ -236,6 +236,14 @@ def test_compiled_passes_never_unpack():
     assert plan.predicted_tokens_per_second > 1.5 * other.predicted_tokens_per_second
 
 
+def test_a_cache_in_8_bits_takes_half_the_memory_in_compiled_passes_only():
+    laptop = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
+    rows = SMALL.target.kv_row + SMALL.draft.kv_row
+    for pair, saved in ((SMALL_COMPILED, 8192 * rows * 30 // 32), (SMALL, 0)):
+        plans = [plan_for(laptop, pair, Asked(8192, budget=64, cache=cache)) for cache in ("F16", "Q8_0")]
+        assert plans[0].memory.ram - plans[1].memory.ram == saved
+
+
 def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
 

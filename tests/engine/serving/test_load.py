@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import VocabularyMismatch
-from engine.protocol import Load, Loaded
+from engine.errors import BadOption, VocabularyMismatch
+from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
 from engine.serving.service import EngineService
 from engine.torch_model import loader
+from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"
@@ -93,3 +94,55 @@ def test_each_tokenizer_is_loaded_once(
     assert load(target, draft).note == ""
     assert tokenizers == [target, draft]
     assert not [record for record in caplog.records if record.name == steps.__name__]
+
+
+def load_cached(kv_cache: str, **settings: object) -> EngineService:
+    engine = EngineService()
+    request = Load(id=1, draft="none", device="cpu", context=512, kv_cache=kv_cache, **settings)
+    engine.load(request, lambda event: None, lambda: False)
+    return engine
+
+
+def test_a_cache_in_8_bits_reaches_the_model_and_takes_half_the_memory() -> None:
+    model_file("smollm2")
+    nbytes, texts = {}, {}
+    for kv_cache in ("f16", "q8_0"):
+        engine = load_cached(kv_cache)
+        session = engine.session
+        assert session is not None
+        assert engine.fitted is not None
+        assert engine.fitted.asked.cache == kv_cache.upper()
+        for drafter in ("none", "recycling+pld"):
+            options = Options(drafter=drafter, max_new_tokens=24)
+            chat = Chat(id=2, messages=[Message("user", "Count from 1 to 20.")], options=options)
+            texts[kv_cache, drafter] = engine.answer(chat, lambda event: None, lambda: False).text
+        assert texts[kv_cache, "none"] == texts[kv_cache, "recycling+pld"]
+        parts = session.pair.memory.parts
+        nbytes[kv_cache] = next(part.nbytes for part in parts if part.what == "target_cache")
+        engine.unload()
+    assert nbytes["q8_0"] * 64 == nbytes["f16"] * 34
+
+
+@pytest.mark.usefixtures("no_weights")
+@pytest.mark.parametrize(
+    "settings", [dict(dtype="float32"), dict(dtype="bfloat16"), dict(weights="unpacked")]
+)
+def test_a_cache_in_8_bits_is_refused_where_torch_runs_before_weights_are_read(
+    target: Path, settings: dict[str, str]
+) -> None:
+    with pytest.raises(BadOption, match="Only compiled passes on the processor") as refused:
+        load_cached("q8_0", target=str(target), **settings)
+    assert "--kv-cache f16" in refused.value.hint
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_cache_in_8_bits_is_refused_on_a_card(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(steps, "choose_device", lambda requested: "cuda")
+    with pytest.raises(BadOption, match="Only compiled passes on the processor"):
+        load_cached("q8_0", target=str(target))
+
+
+def test_a_cache_in_8_bits_is_refused_for_a_model_that_compiled_passes_do_not_cover(target: Path) -> None:
+    with pytest.raises(BadOption, match="Only compiled passes on the processor"):
+        load_cached("q8_0", target=str(target))
+    load_cached("f16", target=str(target)).unload()

@@ -113,7 +113,8 @@ def test_a_context_whose_keys_do_not_fit_is_refused_with_the_largest_that_does(f
     checkpoint, cpu = open_checkpoint(folder), "cpu"
     row = 2 * 3 * 2 * 8 * 4  # keys and values, layers, heads, width, bytes
     monkeypatch.setattr(devices, "free_nbytes", lambda device: 100 * row)
-    devices.check_context([checkpoint], 100, 4, cpu)
+    devices.check_context([checkpoint], 100, "F32", cpu)
     with pytest.raises(OutOfMemory, match="101 tokens") as refused:
-        devices.check_context([checkpoint], 101, 4, cpu)
+        devices.check_context([checkpoint], 101, "F32", cpu)
     assert " 90 tokens" in refused.value.hint
+    devices.check_context([checkpoint], 200, "F16", cpu)

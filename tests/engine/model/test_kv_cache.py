@@ -1,0 +1,158 @@
+"""The KV cache of compiled passes in eight bits: the same bits in any pass, close to sixteen bits."""
+
+import random
+from functools import cache
+
+import numpy as np
+import pytest
+
+from engine.compiled.cache_rows import row_nbytes
+from engine.compiled.program import MOST_ROWS
+from engine.errors import PromptTooLong
+from engine.model import compiled
+from engine.model.kv_cache import HostCache
+from engine.model.rows import Rows
+from engine.model.sequence import Sequence
+from tests.engine.model.test_compiled import (
+    AT_EACH_LAYER,
+    CONTEXT,
+    TEXT,
+    Branches,
+    Ended,
+    all_logits,
+    both,
+    difference,
+    every_kind,
+    random_text,
+    saved,
+    tiny,
+)
+
+TOLERANCE = 5e-2  # largest difference of logits from those with float16, relative to the largest logit
+
+
+@cache
+def eight_bits(kind, context=CONTEXT):
+    """The compiled model of `both`, with its cache in q8_0."""
+    return saved(tiny(kind), context=context, cache="Q8_0")
+
+
+def assert_same_rows(first, second):
+    for layer in range(first.model.layers):
+        assert np.array_equal(first.cache.rows(layer), second.cache.rows(layer))
+
+
+@every_kind
+def test_logits_are_close_to_those_with_float16(kind):
+    rounded, expected = (all_logits(model, TEXT) for model in (eight_bits(kind), both(kind)[1]))
+    assert 0 < difference(rounded, expected) < TOLERANCE
+
+
+@every_kind
+def test_a_text_in_pieces_of_any_size_gives_the_same_bits(kind):
+    model = eight_bits(kind)
+    expected = all_logits(model, TEXT)
+    for size in (1, 2, 3, 7, 16, 39):
+        sequence, found = Sequence(model, 64), []
+        for start in range(0, len(TEXT), size):
+            found.append(sequence.extend(TEXT[start : start + size]).copy())
+            assert np.array_equal(found[-1], expected[min(start + size, len(TEXT)) - 1])
+
+
+@every_kind
+def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
+    model = eight_bits(kind, context=1024)
+    text = random_text(2 * MOST_ROWS + 60)
+    whole = Sequence(model, 400)
+    expected = model.forward(Rows.text(text, 0), whole.cache).logits.copy()
+    whole.keep(range(len(text)), text)
+    sequence, start = Sequence(model, 400), 0
+    for size in (1, MOST_ROWS, MOST_ROWS + 1, 58):
+        found = sequence.extend(text[start : start + size])
+        start += size
+        assert np.array_equal(found, expected[start - 1])
+    assert_same_rows(sequence, whole)
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_each_node_of_a_tree_has_the_bits_of_its_path_as_text(kind, seed):
+    model, start = eight_bits(kind), TEXT[: [2, 7, 20][seed]]
+    tree = Branches.grown(36, seed)
+    for sizes in ([36], [1, 11, 24], [1] * 36):
+        sequence = Sequence(model, 64)
+        sequence.extend(start)
+        found = np.concatenate([logits for logits, _ in tree.consider(sequence, sizes)])
+        for path, text in tree.texts(start):
+            assert np.array_equal(found[path], all_logits(model, text)[len(start) :])
+
+
+@every_kind
+def test_kept_nodes_leave_the_rows_of_their_text(kind):
+    model = eight_bits(kind)
+    for seed in range(4):
+        tree = Branches.grown(30, seed)
+        sequence, text = Sequence(model, 64), Sequence(model, 64)
+        sequence.extend(TEXT[:20])
+        tree.consider(sequence, [13, 17])
+        path = tree.path(random.Random(seed).randrange(30))
+        sequence.keep(path, [tree.tokens[node] for node in path])
+        text.extend(sequence.ids)
+        assert_same_rows(sequence, text)
+        more = Branches.grown(10, seed + 10)
+        ((found, _),) = more.consider(sequence, [10])
+        for path, tokens in more.texts(sequence.ids):
+            assert np.array_equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])
+
+
+@pytest.mark.parametrize(("heads", "kv_heads"), [(3, 1), (6, 2), (7, 1), (8, 8)])
+@pytest.mark.parametrize("head_dim", [32, 64, 96])
+def test_heads_that_share_keys_give_the_bits_of_each_alone(heads, kv_heads, head_dim):
+    sizes = dict(hidden_size=672, num_attention_heads=heads, num_key_value_heads=kv_heads, head_dim=head_dim)
+    model, text = saved(tiny("llama", **sizes), cache="Q8_0"), random_text(CONTEXT)
+    whole, sequence = all_logits(model, text), Sequence(model, CONTEXT)
+    for place, token in enumerate(text):
+        assert np.array_equal(sequence.extend([token]), whole[place])
+
+
+def test_a_pass_that_progress_ends_leaves_no_trace(monkeypatch):
+    def progress(done, total):
+        if done == 2:
+            raise Ended
+
+    monkeypatch.setattr(compiled, "PACE_S", AT_EACH_LAYER)
+    model = eight_bits("mistral")
+    expected = all_logits(model, TEXT)[-1]
+    sequence = Sequence(model, 64)
+    sequence.extend(TEXT[:20])
+    with pytest.raises(Ended):
+        sequence.extend(random_text(9), progress)
+    assert np.array_equal(sequence.extend(TEXT[20:]), expected)
+
+
+def test_the_arithmetic_has_another_name():
+    """Equal names promise equal bits."""
+    assert eight_bits("llama").arithmetic != both("llama")[1].arithmetic
+
+
+@pytest.mark.parametrize(("form", "nbytes"), [("F16", 192), ("Q8_0", 102)])
+def test_a_cache_keeps_moves_and_drops_whole_rows(form, nbytes):
+    cache = HostCache(2, 3, row_nbytes(form, 96), capacity=12)
+    assert cache.store.shape == (2, 2, 3, 13, nbytes)
+    assert cache.nbytes == cache.store.size
+    cache.store[:] = np.random.default_rng(1).integers(0, 256, cache.store.shape)
+    before = cache.store.copy()
+    cache.reserve(10)
+    cache.extend_tail(10)
+    cache.keep(range(4))
+    cache.extend_tail(6)
+    cache.keep([1, 2, 5])
+    assert (cache.length, cache.tail, cache.written) == (7, 0, 10)
+    for layer in range(2):
+        assert np.array_equal(
+            cache.rows(layer), before[layer, :, :, [0, 1, 2, 3, 5, 6, 9]].transpose(1, 2, 0, 3)
+        )
+    cache.truncate(5)
+    assert np.array_equal(cache.rows(1), before[1, :, :, [0, 1, 2, 3, 5]].transpose(1, 2, 0, 3))
+    with pytest.raises(PromptTooLong):
+        cache.reserve(8)
