@@ -156,7 +156,7 @@ def _formula_block(state: StateBlock, first: int, end: int, silent: bool) -> boo
     """Parse a displayed formula on its own lines; an unclosed one becomes a `formula_open` token."""
     start = state.bMarks[first] + state.tShift[first]
     opening = _BLOCK_OPENING.match(state.src, start, state.eMarks[first])
-    if opening is None or state.is_code_block(first):
+    if opening is None or state.is_code_block(first) or state.sCount[first] < state.blkIndent:
         return False
     closing = _CLOSINGS.get(opening[1], f"\\end{{{opening[2]}{opening[3]}}}")
     stop = _paragraph_end(state, first, end)

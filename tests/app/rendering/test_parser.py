@@ -1,7 +1,13 @@
 """The Markdown parser, without a window."""
 
-import pytest
+import time
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it.rules_block import StateBlock
+
+from app.rendering import dialect
 from app.rendering.parser import MarkdownParser
 from app.rendering.pieces import Block, Part, Piece, Style, Table
 from app.rendering.spans import OBJECT
@@ -190,3 +196,66 @@ def test_characters_that_control_the_display_are_replaced() -> None:
     assert said(only("a\u2029b\u2028c")) == "a b c"
     assert said(only("a&#0;&#x202E;&#xFFFC;&#xD800;b")) == "a\ufffd\ufffd\ufffd\ufffdb"
     assert said(only("a&#10;b&#x2029;c")) == "a b c"
+
+
+def scanned(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """The rule for formula blocks, line by line."""
+    start = state.bMarks[first] + state.tShift[first]
+    opening = dialect._BLOCK_OPENING.match(state.src, start, state.eMarks[first])
+    if opening is None or state.is_code_block(first):
+        return False
+    closing = dialect._CLOSINGS.get(opening[1], f"\\end{{{opening[2]}{opening[3]}}}")
+    written = ""
+    for line in range(first, end):
+        text = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
+        written += f"\n{text}" if line > first else text
+        if not text or state.sCount[line] < state.blkIndent:
+            return False
+        if closing in written[len(opening[1]) :]:
+            break
+    inside, closed, after = written[len(opening[1]) :].partition(closing)
+    if after.strip(" .,;\t"):
+        return False
+    if not silent:
+        token = state.push("formula_block" if closed else "formula_open", "", 0)
+        token.content = f"{opening[1]}{inside}{closed}" if opening[2] else inside.strip()
+        token.markup = written
+        token.map = [first, line + 1]
+        state.line = line + 1
+    return True
+
+
+LINES = st.sampled_from(
+    [
+        "\\[",
+        "\\]",
+        "$$",
+        "x",
+        "",
+        "  ",
+        "\\] y",
+        "\\[ x \\]",
+        "$$ x $$.",
+        "\\begin{align}",
+        "\\end{align}",
+        "text",
+    ]
+)
+CONTAINERS = st.sampled_from(["", "> ", "- ", "  ", "> > ", "1. ", "   "])
+
+
+@given(st.lists(st.tuples(CONTAINERS, LINES), max_size=14))
+def test_formula_blocks_are_those_of_a_scan_line_by_line(lines: list[tuple[str, str]]) -> None:
+    text = "\n".join(container + line for container, line in lines)
+    reference = dialect._make()
+    reference.block.ruler.at("formula", scanned, {"alt": ["paragraph", "reference", "blockquote", "list"]})
+    expected = [token.as_dict() for token in reference.parse(text, {"references": {}})]
+    assert [token.as_dict() for token in dialect.parse(text, {})] == expected
+
+
+@pytest.mark.parametrize("line", ["\\[", "$$", "> \\[", "- \\[", "\\[\n\\] y", "\\[ x"])
+def test_a_page_of_opened_formulas_is_read_at_once(line: str) -> None:
+    """It took 21 s when each opening was looked at line by line."""
+    started = time.perf_counter()
+    dialect.parse(f"{line}\n" * (50_000 // len(line)), {})
+    assert time.perf_counter() - started < 3
