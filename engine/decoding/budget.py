@@ -16,6 +16,9 @@ from engine.drafting import TreeLimits
 # With the root, a pass then has 2^n rows, which products take in whole chunks.
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))
 BEAMS: tuple[int, ...] = tuple(2**n for n in range(2, 8))
+PLAIN = 0  # the budget of an iteration without a tree
+PROBE = 12  # after so many iterations without a tree, one is grown to learn what it would bring
+DECIDE_S = 0.01  # seconds of decoding between two decisions: deciding takes 0.2 ms
 MEMORY = 40  # iterations whose acceptance is remembered
 LAST = 8  # measured times remembered for each size
 FADE = 0.93  # factor by which the weight of an acceptance falls with each iteration
@@ -112,10 +115,12 @@ class CostCurve:
 
         Untried sizes get optimistic estimates, so that they are tried: while only one size is measured, the
         prediction is taken to be right in proportion; after a change of the machine's speed, a size smaller
-        than all measured ones is taken to be faster.
+        than all measured ones is taken to be faster, and for a larger one the prediction is trusted.
         """
-        least = min(self._measured)
+        least, most = min(self._measured), max(self._measured)
         predicted = self._predicted(size)
+        if size > most and self._changed:
+            return self.at(most) * predicted / self._predicted(most)
         if size < least and self._changed:
             return self.at(least) * min(float((size / least) ** HOPE), predicted / self._predicted(least))
         near: dict[int, float] = {other: NEAR ** abs(math.log2(other / size)) for other in self._measured}
@@ -137,13 +142,13 @@ class CostCurve:
 class _Past:
     """What `AutoLimits` remembers about an iteration.
 
-    budget: the tree's budget; ranks: the place of each accepted node in the order of scores, 0 for the best
-    node; expanded: an upper bound on the number of nodes that the drafter expanded; chances: float [depth of
-    the tree], the drafter's estimate, for each depth, of the chance that the accepted path reaches it.
+    budget: the tree's budget; accepted: number of accepted nodes; expanded: an upper bound on the number of
+    nodes that the drafter expanded; chances: float [depth of the tree], the drafter's estimate, for each
+    depth, of the chance that the accepted path reaches it.
     """
 
     budget: int
-    ranks: list[int]
+    accepted: int
     expanded: int
     chances: NDArray[np.float64]
 
@@ -155,14 +160,21 @@ class AutoLimits:
 
     One tree also shows what every smaller one would have given: the smaller tree consists of the best nodes
     of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
-    tree to the next, the number of rows changes by a factor of two at most.
+    tree to the next, the number of rows changes by a factor of two at most. Where no tree pays, there is
+    none, except now and then one of the smallest.
     """
 
     def __init__(self, start: TreeLimits, most: int = BUDGETS[-1], predicted: Seconds = unknown) -> None:
         """start: limits of the first tree. most: maximum budget. predicted: budget -> seconds of an
         iteration; only the ratios of its values matter."""
         self._limits = start
-        self._budgets = [budget for budget in BUDGETS if budget <= most]
+        self._budgets = [PLAIN, *(budget for budget in BUDGETS if budget <= most)]
+        # For each doubling of the budget: how many nodes were accepted among those that it adds, and in how
+        # many trees that had them; recent trees weigh more.
+        self._accepted = np.zeros(len(BUDGETS))
+        self._trees = np.zeros(len(BUDGETS))
+        self._plain = 0  # iterations without a tree since the last one with a tree
+        self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
@@ -174,39 +186,48 @@ class AutoLimits:
         limits = iteration.limits
         seconds = iteration.draft_s + iteration.target_s + iteration.other_s
         self._iteration_s.add(limits.budget + 1, seconds)
+        if limits.budget:
+            self._remember(iteration)
+        self._plain = 0 if limits.budget else self._plain + 1
+        self._undecided_s += seconds
+        if self._plain >= PROBE:
+            self._limits = replace(limits, budget=BUDGETS[0])
+        elif self._past and (self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or not self._plain):
+            self._undecided_s = 0.0
+            budget = self._best_budget()
+            beams = self._best_beams(max(budget, BUDGETS[0]))
+            worth = self._worth(budget, beams) if budget else limits.worth
+            self._limits = TreeLimits(budget, beams, self._best_depth(), worth)
+
+    def _remember(self, iteration: Iterated) -> None:
+        """Learn from the tree of an iteration."""
+        limits, tree = iteration.limits, iteration.tree
         if iteration.rounds:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
-        tree = iteration.tree
-        ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")
-        accepted: list[int] = ranks[iteration.accepted].tolist()
+        ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")[iteration.accepted]
+        self._accepted *= FADE
+        self._trees *= FADE
+        had = bisect_right(BUDGETS, limits.budget)
+        counts = np.bincount(np.searchsorted(BUDGETS, ranks, side="right"), minlength=len(BUDGETS))
+        self._accepted[:had] += counts[:had]
+        self._trees[:had] += 1
         chances = np.bincount(tree.depths, np.exp(tree.scores))[1:].clip(max=1.0)
-        self._past.append(_Past(limits.budget, accepted, iteration.rounds * limits.beams, chances))
-        budget = self._best_budget()
-        beams = self._best_beams(budget)
-        self._limits = TreeLimits(budget, beams, self._best_depth(), self._worth(budget, beams))
+        expanded = iteration.rounds * limits.beams
+        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances))
 
     def tokens(self, budget: int) -> float:
-        """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives."""
-        gain = self._gained(0, BUDGETS[0], 0.0, 0)
-        tokens, last = 1 + gain, BUDGETS[0]
-        while (following := 2 * last + 1) <= budget:
-            gain = self._gained(last, following, gain, BELIEF)
-            tokens, last = tokens + gain, following
-        return tokens
+        """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.
 
-    def _gained(self, first: int, last: int, belief: float, weight: float) -> float:
-        """Return the expected number of accepted nodes with ranks from `first` up to, not including, `last`.
-
-        It is a weighted mean of two things: the numbers in past trees with a budget of at least `last`,
-        recent trees weighing more; and `belief`, the gain from the previous doubling of the budget, which
-        weighs as much as `weight` trees.
+        The gain of each doubling is a weighted mean of two things: the accepted nodes that it added in past
+        trees, and the gain of the doubling before, which weighs as much as BELIEF trees.
         """
-        total, weights = belief * weight, weight
-        for age, past in enumerate(reversed(self._past)):
-            if past.budget >= last:
-                total += FADE**age * sum(first <= rank < last for rank in past.ranks)
-                weights += FADE**age
-        return total / weights if weights else belief
+        tokens = gain = 1.0
+        for doubling in range(bisect_right(BUDGETS, budget)):
+            weight = BELIEF if doubling else 0.0
+            trees = self._trees[doubling] + weight
+            gain = (self._accepted[doubling] + gain * weight) / trees if trees else 0.0
+            tokens += gain
+        return float(tokens)
 
     def _best_budget(self) -> int:
         now = self._limits.budget
@@ -239,7 +260,7 @@ class AutoLimits:
         than the chances predict. A greedy target is an example: the drafter is less certain of the target's
         choice than the target is."""
         chances = np.concatenate([past.chances for past in self._past])
-        accepted = sum(len(past.ranks) for past in self._past)
+        accepted = sum(past.accepted for past in self._past)
         low, high = MODESTY
         while high / low > 1.05:
             middle = math.sqrt(low * high)
@@ -249,5 +270,5 @@ class AutoLimits:
     def _best_depth(self) -> int:
         """Return twice the depth of the deepest recently accepted path; deeper nodes are hardly ever
         accepted."""
-        deepest = max(len(past.ranks) for past in self._past)
+        deepest = max(past.accepted for past in self._past)
         return max(8, 2 * deepest)

@@ -119,6 +119,8 @@ def draft(
 ) -> Generator[Grown, None, tuple[TokenTree, int]]:
     """Grow a tree; return it and the number of rounds. Yields an event after each round except the last."""
     drafter.plant(limits)
+    if not limits.budget:
+        return TokenTree.empty(), 0
     rounds = 1
     while drafter.grow(1, progress):
         rounds += 1
