@@ -297,4 +297,6 @@ class Panel(QFrame):
                 export.save_tree(path, self.tree, kind)
         except DiskProblem as error:
             text = f"{error.message} {error.hint}"
-            PlainMessageBox(QMessageBox.Icon.Warning, self.tr("Export"), text, self).exec()
+            box = PlainMessageBox(QMessageBox.Icon.Warning, self.tr("Export"), text, self)
+            box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            box.open()

@@ -243,10 +243,15 @@ def _explain_fatal(kind: QtMsgType, context: QMessageLogContext, message: str) -
 
 def keep_log() -> None:
     """Write unhandled errors in the window to a log file beside the engine's log, and show the user a message
-    box."""
+    box. If the file cannot be written, they go to standard error."""
     path = log_path().with_name("window.log")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    style = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        logging.basicConfig(filename=path, format=style)
+    except OSError as error:
+        logging.basicConfig(format=style)
+        logger.warning("%s cannot be written: %s", path, error.strerror)
     sys.excepthook = _report
 
 

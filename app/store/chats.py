@@ -4,19 +4,17 @@ import time
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-import msgspec
 from msgspec import structs
 
 from app.store import rows, search, tree, whole_chats
 from app.store.database import Database
 from app.store.errors import StoreError
-from app.store.records import ChatLine, ChatSettings, Folder, WholeChat, to_json, well_formed
+from app.store.records import ChatLine, ChatSettings, Folder, WholeChat, settings_of, to_json, well_formed
 
 KEPT_DELETED_S = 24 * 60 * 60  # a deleted chat can be restored for this long
 _PURGED_AT_ONCE = 20  # chats per transaction; few, so that other writers do not wait long
 
 _LINE = "SELECT id, title, pinned, folder, updated_at FROM chats WHERE deleted_at IS NULL"
-_settings = msgspec.json.Decoder(ChatSettings)
 
 
 class Chats:
@@ -69,7 +67,7 @@ class Chats:
             row = connection.execute("SELECT settings FROM chats WHERE id = ?", (chat,)).fetchone()
             if row is None:
                 raise rows.not_found("chat")
-            return _settings.decode(row[0])
+            return settings_of(row[0])
 
     def set_settings(self, chat: int, settings: ChatSettings) -> None:
         self._set(chat, "settings", to_json(settings))

@@ -36,6 +36,7 @@ class Database:
                 schema.check(self._writer, path)
                 schema.write_ahead(self._writer)
                 schema.migrate(self._writer)
+                schema.check_tables(self._writer, path)
             except BaseException:
                 self._writer.close()
                 raise
@@ -88,6 +89,12 @@ def connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(
         path, timeout=schema.WAIT_S, isolation_level=None, check_same_thread=False, cached_statements=256
     )
+    connection.text_factory = _decoded
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = NORMAL")
     return connection
+
+
+def _decoded(text: bytes) -> str:
+    """Return stored text. A damaged byte costs a character, not the text."""
+    return text.decode("utf-8", "replace")

@@ -71,8 +71,8 @@ def store_errors(path: Path) -> Iterator[None]:
         if found is None:
             raise
         raise found from error
-    except msgspec.MsgspecError as error:
-        raise _damaged(path) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError) as error:  # SQLite's own messages quote the file
+        raise damaged(path) from error
     except OSError as error:
         raise StoreNotWritable(
             f"Conversations cannot be saved in {path.parent}: {error.strerror}.",
@@ -83,7 +83,7 @@ def store_errors(path: Path) -> Iterator[None]:
 def _store_error(error: sqlite3.Error, path: Path) -> StoreError | None:
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:  # the higher bits only add details
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return _damaged(path)
+            return damaged(path)
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreLocked(
                 f"Another program is using {path}.", "Close it (or wait for its backup to end) and try again."
@@ -101,7 +101,7 @@ def _store_error(error: sqlite3.Error, path: Path) -> StoreError | None:
     return None
 
 
-def _damaged(path: Path) -> StoreDamaged:
+def damaged(path: Path) -> StoreDamaged:
     return StoreDamaged(
         f"The conversations file {path} is damaged.",
         "Export the chats that can still be read, then rename the file and restart the program.",

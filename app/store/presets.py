@@ -14,7 +14,7 @@ from msgspec import Struct
 from app.store import rows
 from app.store.database import Database
 from app.store.errors import BadImport
-from app.store.records import ChatSettings, Preset, to_json, well_formed
+from app.store.records import ChatSettings, Preset, settings_of, to_json, well_formed
 
 VERSION = 1
 _settings = msgspec.json.Decoder(ChatSettings)
@@ -42,7 +42,7 @@ class Presets:
             found = connection.execute(
                 "SELECT name, settings FROM presets ORDER BY name COLLATE NOCASE, name"
             )
-            return [Preset(name, _settings.decode(settings)) for name, settings in found]
+            return [Preset(name, settings_of(settings)) for name, settings in found]
 
     def save(self, preset: Preset) -> None:
         """Save a preset; it replaces a preset of the same name."""

@@ -73,6 +73,9 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
         return cls(settings=settings, pair=pair, **figures)
 
 
+LATEST = 253_402_300_799  # Unix seconds of the end of the year 9999, the last that dates can show
+
+
 class StoredMessage(Struct, frozen=True, kw_only=True):
     """A node in the tree of a chat's messages. Messages with the same parent are versions of each other; one
     of them is shown.
@@ -135,6 +138,26 @@ class Hit(Struct, frozen=True):
 class Preset(Struct, frozen=True):
     name: str
     settings: ChatSettings
+
+
+_settings = msgspec.json.Decoder(ChatSettings)
+_reports = msgspec.json.Decoder(list[AnswerReport])
+
+
+def settings_of(text: str) -> ChatSettings:
+    """Return settings stored as JSON; the defaults if the text is damaged."""
+    try:
+        return _settings.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return ChatSettings()
+
+
+def reports_of(text: str) -> list[AnswerReport]:
+    """Return reports stored as JSON; none if the text is damaged."""
+    try:
+        return _reports.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return []
 
 
 def to_json(value: object) -> str:

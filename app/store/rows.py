@@ -2,14 +2,20 @@
 
 import time
 from sqlite3 import Connection
+from typing import get_args
 
-import msgspec
-
-from app.store import search, titles
+from app.store import search, titles, tree
 from app.store.errors import NotInStore
-from app.store.records import AnswerReport, Role, State, StoredMessage, to_json, well_formed
-
-_reports = msgspec.json.Decoder(list[AnswerReport])
+from app.store.records import (
+    LATEST,
+    AnswerReport,
+    Role,
+    State,
+    StoredMessage,
+    reports_of,
+    to_json,
+    well_formed,
+)
 
 
 def check_chat(connection: Connection, chat: int) -> None:
@@ -19,26 +25,28 @@ def check_chat(connection: Connection, chat: int) -> None:
 
 
 def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
-    """Return a chat's messages in the order of their creation. Raises NotInStore if there is no such chat."""
+    """Return a chat's messages in the order of their creation; damaged ones as far as they can be understood.
+    Raises NotInStore if there is no such chat."""
     check_chat(connection, chat)
     rows = connection.execute(
         "SELECT id, parent, role, text, created_at, state, shown, reports FROM messages"
         " WHERE chat = ? ORDER BY id",
         (chat,),
     )
-    return [
+    messages = [
         StoredMessage(
             id=id,
             parent=parent,
-            role=role,
-            text=text,
-            created_at=created_at,
-            state=state,
+            role=role if role in get_args(Role) else "user",
+            text=str(text),
+            created_at=created_at if isinstance(created_at, float) and 0 <= created_at <= LATEST else 0.0,
+            state=state if state in get_args(State) else "interrupted",
             shown=bool(shown),
-            reports=_reports.decode(reports),
+            reports=reports_of(reports),
         )
         for id, parent, role, text, created_at, state, shown, reports in rows
     ]
+    return tree.with_one_shown(messages) or tree.with_one_shown(tree.reparented(messages)) or []
 
 
 def place_of(connection: Connection, message: int) -> tuple[int, int | None, Role, str]:

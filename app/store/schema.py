@@ -9,9 +9,10 @@ message again.
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
-from app.store.errors import StoreDamaged, StoreNewer
+from app.store.errors import StoreDamaged, StoreNewer, damaged
 
 APPLICATION_ID = 0x53454443  # "SEDC", in the file's header
 WAIT_S = 5.0  # longest wait for another process that is writing
@@ -68,6 +69,25 @@ def _version_1(connection: sqlite3.Connection) -> None:
 
 
 MIGRATIONS: tuple[Migration, ...] = (_version_1,)
+TABLES = ("folders", "chats", "messages", "presets")  # those with the user's own rows, parents first
+_FAR = 100  # versions ahead that no program will have written: then the number is damaged
+
+
+def columns(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """Return the names of the columns of each table of TABLES."""
+    return {name: [row[1] for row in connection.execute(f"PRAGMA table_info({name})")] for name in TABLES}
+
+
+def _newest_columns() -> dict[str, list[str]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        migrate(connection)
+        return columns(connection)
+
+
+def check_tables(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise StoreDamaged unless the tables of a migrated file are as the migrations make them."""
+    if columns(connection) != _newest_columns():
+        raise damaged(path)
 
 
 def check(connection: sqlite3.Connection, path: Path) -> None:
@@ -76,7 +96,9 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
     if tables and connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreDamaged(f"{path} was not written by this program.", "Move the file to another folder.")
     version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
+    if tables and not 0 < version < len(MIGRATIONS) + _FAR:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+    elif version > len(MIGRATIONS):
         raise StoreNewer(
             f"{path} was written by a newer version of SpecExec Desktop.",
             "Update SpecExec Desktop. The file was not changed.",

@@ -1,15 +1,16 @@
 """The store: all of the user's conversations and presets, in one file."""
 
 import contextlib
+import sqlite3
 from datetime import datetime
 from pathlib import Path
 
 import platformdirs
 
-from app.store import search, under_way
+from app.store import repair, search, under_way
 from app.store.chats import Chats, Folders
 from app.store.database import Database
-from app.store.errors import StoreDamaged, StoreError, store_errors
+from app.store.errors import StoreDamaged, StoreError, damaged, store_errors
 from app.store.messages import Messages
 from app.store.presets import Presets
 from app.store.records import Hit
@@ -22,7 +23,8 @@ def default_path() -> Path:
 
 class Store:
     """All conversations and presets. Every method may be called from any thread and by several processes at
-    once. When the store is opened, a damaged file is renamed and replaced by an empty one.
+    once. When the store is opened, a damaged file is renamed and replaced by one with what could be read of
+    it; single odd values are mended.
 
     Attributes:
         path: path of the conversations file
@@ -42,8 +44,10 @@ class Store:
         except StoreDamaged as damage:
             kept = _set_aside(path)
             self._database = _open(path)
+            count = repair.salvage(kept, self._database)
             self.damage = StoreDamaged(
-                f"{damage.message} It was renamed to {kept.name}, and an empty file was created.",
+                f"{damage.message} It was renamed to {kept.name}. What could be read of it was kept: "
+                f"{count:,} messages.",
                 f"If you have a backup, close the program and copy it to {path}.",
             )
         self.chats = Chats(self._database)
@@ -67,14 +71,31 @@ class Store:
 
 
 def _open(path: Path) -> Database:
+    try:
+        return _opened(path)
+    except sqlite3.OperationalError as error:  # a table is missing, or of a format that SQLite does not know
+        raise damaged(path) from error
+
+
+def _opened(path: Path) -> Database:
     database = Database(path)
     try:
         with database.writing() as connection:
+            repair.mend(connection)
             under_way.settle_lost(connection)
-    except StoreError:
+        _read_lists(database)
+    except (StoreError, sqlite3.OperationalError):
         database.close()
         raise
     return database
+
+
+def _read_lists(database: Database) -> None:
+    """Read what a window shows first. Raises StoreDamaged if it cannot be read."""
+    chats = Chats(database)
+    chats.pinned(), chats.recent(), Presets(database).all()
+    for folder in Folders(database).all():
+        chats.in_folder(folder.id)
 
 
 def _set_aside(path: Path) -> Path:

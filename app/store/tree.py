@@ -65,6 +65,17 @@ def to_send(path: Sequence[StoredMessage], system: str = "") -> list[protocol.Me
     return [protocol.Message("system", system), *sent] if system else sent
 
 
+def reparented(messages: Sequence[StoredMessage]) -> list[StoredMessage]:
+    """Return the messages with the one before as parent of each whose parent is missing."""
+    ids: set[int | None] = {None}
+    sound: list[StoredMessage] = []
+    for message in messages:
+        parent = message.parent if message.parent in ids else sound[-1].id if sound else None
+        sound.append(structs.replace(message, parent=parent))
+        ids.add(message.id)
+    return sound
+
+
 def with_one_shown(messages: Sequence[StoredMessage]) -> list[StoredMessage] | None:
     """Return the same tree with exactly one version of each message shown, by default the newest.
 

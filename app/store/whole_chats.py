@@ -3,13 +3,9 @@
 from collections.abc import Sequence
 from sqlite3 import Connection
 
-import msgspec
-
 from app.store import rows, tree
 from app.store.errors import BadImport
-from app.store.records import ChatSettings, StoredMessage, WholeChat, to_json, well_formed
-
-_settings = msgspec.json.Decoder(ChatSettings)
+from app.store.records import StoredMessage, WholeChat, settings_of, to_json, well_formed
 
 
 def read(connection: Connection, chat: int) -> WholeChat:
@@ -29,7 +25,7 @@ def read(connection: Connection, chat: int) -> WholeChat:
         updated_at=updated_at,
         pinned=bool(pinned),
         folder=folder,
-        settings=_settings.decode(settings),
+        settings=settings_of(settings),
         messages=rows.messages_of(connection, chat),
     )
 

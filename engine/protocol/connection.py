@@ -6,6 +6,7 @@ the client ends in any way, and then the engine process ends too.
 """
 
 import contextlib
+import os
 import secrets
 import subprocess
 import threading
@@ -35,10 +36,14 @@ def log_path() -> Path:
 
 
 def open_log() -> IO[bytes]:
-    """Open the engine's log to append to it; empty it first if it has grown beyond LOG_NBYTES."""
+    """Open the engine's log to append to it; empty it first if it is larger than LOG_NBYTES. If it cannot be
+    written, what the engine says is discarded."""
     path = log_path()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path.open("wb" if path.exists() and path.stat().st_size > LOG_NBYTES else "ab")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path.open("wb" if path.exists() and path.stat().st_size > LOG_NBYTES else "ab")
+    except OSError:
+        return Path(os.devnull).open("wb")
 
 
 class EngineConnection:

@@ -23,8 +23,8 @@ SHOWS = {
     "setText", "setPlainText", "setToolTip", "setStatusTip", "setPlaceholderText", "setWindowTitle",
     "setTitle", "setAccessibleName", "setAccessibleDescription", "setInformativeText", "setSpecialValueText",
     "setSuffix", "setPrefix", "setLabelText", "addItem", "addItems", "addAction", "addMenu", "addTab",
-    "addRow", "addButton", "showMessage", "setHeaderLabels", "QLabel", "QPushButton", "QCheckBox",
-    "QRadioButton", "QGroupBox", "QAction", "QMenu", "QListWidgetItem", "QMessageBox", "Notice",
+    "addRow", "addButton", "showMessage", "setHeaderLabels", "PlainLabel", "QPushButton", "QCheckBox",
+    "QRadioButton", "QGroupBox", "QAction", "QMenu", "QListWidgetItem", "PlainMessageBox", "Notice",
 }  # fmt: skip
 NAMES = {"SpecExec Desktop", "hf_…"}  # the same in every language
 
@@ -75,7 +75,7 @@ def literals(node: ast.expr) -> list[str]:
 def test_the_check_finds_what_it_should() -> None:
     program = """x.setText("Hello")
 x.setText(f"{a} s · {b} done")
-QLabel("a" if b else "Stop")
+PlainLabel("a" if b else "Stop")
 x.setText(self.tr("So"))"""
     assert shown_literals(ast.parse(program)) == [(1, "Hello"), (2, " done"), (3, "Stop")]
 

@@ -15,6 +15,7 @@ from app.settings.dialog import SettingsDialog
 from app.settings.editors import ChoiceEditor, FractionEditor, SwitchEditor, WholeEditor
 from app.settings.presets_page import PresetsPage
 from app.store import ChatSettings, Preset, SavedOptions, Store
+from app.widgets.plain_text import PlainMessageBox
 
 CHAT = ChatSettings(system="Be brief.", options=SavedOptions(temperature=0.2, budget=64))
 
@@ -141,10 +142,10 @@ def test_a_preset_is_saved_described_and_deleted(
     page.save_as("Brief / cold")
     assert store.presets.all() == [Preset("Brief / cold", CHAT)]
     assert page.summary.text() == "System prompt: Be brief.\nTemperature: 0.20\nBudget: 64"
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.No)
+    monkeypatch.setattr(PlainMessageBox, "exec", lambda box: QMessageBox.StandardButton.No)
     page.delete.click()
     assert len(store.presets.all()) == 1
-    monkeypatch.setattr(QMessageBox, "question", lambda *_: QMessageBox.StandardButton.Yes)
+    monkeypatch.setattr(PlainMessageBox, "exec", lambda box: QMessageBox.StandardButton.Yes)
     page.delete.click()
     assert store.presets.all() == []
     assert not page.use.isEnabled()

@@ -1,0 +1,118 @@
+"""Repair of a damaged file: odd values are mended in place, and readable rows are copied to a new file."""
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from app.store import rows, schema
+from app.store.database import Database, connect
+from app.store.records import LATEST
+
+PAGE_NBYTES = 4096
+_SKIPS = 40  # unreadable places of a table that are passed over, each twice as far as the one before
+
+
+def _odd_time(column: str) -> str:
+    kind = f"typeof({column}) NOT IN ('real', 'integer')"
+    return f"{column} IS NOT NULL AND ({kind} OR NOT {column} BETWEEN 0 AND {LATEST})"
+
+
+_MENDING = (
+    "DELETE FROM under_way WHERE message NOT IN (SELECT id FROM messages)",
+    "UPDATE under_way SET pid = 0, started = 0.0"
+    " WHERE typeof(pid) <> 'integer' OR NOT pid BETWEEN 0 AND 4194304 OR typeof(started) <> 'real'",
+    "UPDATE folders SET name = CAST(name AS TEXT) WHERE typeof(name) <> 'text'",
+    "UPDATE chats SET title = CAST(title AS TEXT) WHERE typeof(title) <> 'text'",
+    "UPDATE chats SET named = 0 WHERE typeof(named) <> 'integer'",
+    "UPDATE chats SET pinned = 0 WHERE typeof(pinned) <> 'integer'",
+    "UPDATE chats SET folder = NULL WHERE folder NOT IN (SELECT id FROM folders)",
+    f"UPDATE chats SET updated_at = 0.0 WHERE {_odd_time('updated_at')}",
+    f"UPDATE chats SET created_at = 0.0 WHERE {_odd_time('created_at')}",
+    f"UPDATE chats SET deleted_at = NULL WHERE {_odd_time('deleted_at')}",
+    "UPDATE chats SET settings = '{}' WHERE NOT json_valid(settings)",
+    "UPDATE presets SET settings = '{}' WHERE NOT json_valid(settings)",
+)
+
+
+def mend(connection: sqlite3.Connection) -> int:
+    """Replace values that damage has made impossible, outside of messages. Return how many rows changed."""
+    before = connection.total_changes
+    for statement in _MENDING:
+        connection.execute(statement)
+    return connection.total_changes - before
+
+
+def salvage(damaged: Path, database: Database) -> int:
+    """Copy all readable rows of the file `damaged` into an empty database. Return the number of messages."""
+    with (
+        suppress(sqlite3.Error, UnicodeDecodeError),
+        _source(damaged) as source,
+        database.writing() as connection,
+    ):
+        connection.execute("PRAGMA defer_foreign_keys = ON")
+        for table in schema.TABLES:
+            for row in _readable(source, table):
+                places = ", ".join("?" * len(row))
+                with suppress(sqlite3.IntegrityError):
+                    connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row)
+        # Messages whose chat could not be read get a chat of their own.
+        connection.execute(
+            "INSERT INTO chats (id, title, named, pinned, created_at, updated_at, settings)"
+            " SELECT chat, '', 0, 0, min(created_at), max(created_at), '{}' FROM messages"
+            " WHERE chat NOT IN (SELECT id FROM chats) GROUP BY chat"
+        )
+        connection.execute("UPDATE messages SET state = 'interrupted' WHERE state = 'streaming'")
+        mend(connection)
+        kept = connection.execute("SELECT id, text FROM messages").fetchall()
+        for message, text in kept:
+            rows.index(connection, message, text)
+        return len(kept)
+    return 0
+
+
+@contextmanager
+def _source(damaged: Path) -> Iterator[sqlite3.Connection]:
+    """Open a damaged file to read it, if need be with the first page of a new file: the header and where each
+    table begins, which is the same in every file."""
+    with TemporaryDirectory(dir=damaged.parent) as folder:
+        copy = Path(folder, damaged.name)
+        for suffix in ("", "-wal"):
+            if (part := damaged.with_name(damaged.name + suffix)).exists():
+                shutil.copy(part, copy.with_name(copy.name + suffix))
+        if not _has_schema(copy):
+            new = Path(folder, "new.sqlite")
+            Database(new).close()
+            pages = copy.stat().st_size // PAGE_NBYTES
+            first = bytearray(new.read_bytes()[:PAGE_NBYTES])
+            first[28:32] = pages.to_bytes(4, "big")
+            first[32:40] = bytes(8)  # no list of free pages
+            with copy.open("r+b") as file:
+                file.write(first)
+        with closing(connect(copy)) as source:
+            source.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than its header says
+            yield source
+
+
+def _has_schema(path: Path) -> bool:
+    with suppress(sqlite3.Error, UnicodeDecodeError), closing(connect(path)) as source:
+        source.execute("PRAGMA writable_schema = ON")
+        return bool(source.execute("SELECT count(*) FROM chats").fetchone())
+    return False
+
+
+def _readable(source: sqlite3.Connection, table: str) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of a table that can be read, in the order of their ids."""
+    last, step = -1, 1
+    for _ in range(_SKIPS):
+        try:
+            for row in source.execute(
+                f"SELECT rowid, * FROM {table} WHERE rowid > ? ORDER BY rowid", (last,)
+            ):
+                last, step = row[0], 1
+                yield row[1:]
+            return
+        except (sqlite3.DatabaseError, UnicodeDecodeError):
+            last, step = last + step, 2 * step
