@@ -50,6 +50,8 @@ def top(values: Array, count: int) -> tuple[Array, Array]:
     if not isinstance(values, np.ndarray):
         best = values.topk(count)
         return best.values, best.indices
+    if not count:
+        return values[:, :0], np.empty((len(values), 0), np.int64)
     kept = values.shape[-1] - count
     columns = np.argpartition(values, kept, axis=-1)[:, kept:] if kept else np.arange(count)[None]
     columns = np.sort(np.broadcast_to(columns, (len(values), count)), axis=-1)  # equal values: lowest first

@@ -185,13 +185,15 @@ class AutoLimits:
     def observe(self, iteration: Iterated) -> None:
         limits = iteration.limits
         seconds = iteration.draft_s + iteration.target_s + iteration.other_s
-        self._iteration_s.add(limits.budget + 1, seconds)
+        # In the first tree after others without one, a draft model also reads the tokens since then.
+        if not (limits.budget and self._plain):
+            self._iteration_s.add(limits.budget + 1, seconds)
         if limits.budget:
             self._remember(iteration)
         self._plain = 0 if limits.budget else self._plain + 1
         self._undecided_s += seconds
         if self._plain >= PROBE:
-            self._limits = replace(limits, budget=BUDGETS[0])
+            self._limits = replace(limits, budget=self._budgets[:2][-1])
         elif self._past and (self._undecided_s >= DECIDE_S or len(self._past) <= KNOWN or not self._plain):
             self._undecided_s = 0.0
             budget = self._best_budget()
@@ -202,7 +204,7 @@ class AutoLimits:
     def _remember(self, iteration: Iterated) -> None:
         """Learn from the tree of an iteration."""
         limits, tree = iteration.limits, iteration.tree
-        if iteration.rounds:
+        if iteration.rounds and not self._plain:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
         ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")[iteration.accepted]
         self._accepted *= FADE

@@ -120,7 +120,7 @@ def draft(
     """Grow a tree; return it and the number of rounds. Yields an event after each round except the last."""
     drafter.plant(limits)
     if not limits.budget:
-        return TokenTree.empty(), 0
+        return drafter.snapshot(0), 0
     rounds = 1
     while drafter.grow(1, progress):
         rounds += 1

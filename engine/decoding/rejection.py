@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.arrays import Array, as_float, like, namespace, on_host
+from engine.arrays import Array, as_float, is_on_card, like, namespace, on_host
 from engine.drafting import Drawing
 from engine.errors import BadNumbers
 from engine.sampling import TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
@@ -45,14 +45,14 @@ def reject(
         if drawn is not None:
             tokens = like(row, tree.tokens[drawn.children])
             tests = like(row, uniforms(sampler.seed, position, np.arange(len(tokens)), TEST_STREAM))
-            probs = like(row, on_host(drawn.probs))
+            probs = drawn.probs if is_on_card(drawn.probs) else like(row, on_host(drawn.probs))
             kept, residual = rounds(residual, probs[None], tokens[None], tests[None])
-            if int(kept) < len(tokens):
-                node = drawn.children[int(kept)]
+            if (number := int(kept[0])) < len(tokens):
+                node = drawn.children[number]
                 accepted.append(node)
                 continue
-        number = uniforms(sampler.seed, position, np.zeros(1, np.int64), TARGET_STREAM)
-        return accepted, int(draw(residual, like(residual, number))[0, 0])
+        last = uniforms(sampler.seed, position, np.zeros(1, np.int64), TARGET_STREAM)
+        return accepted, int(draw(residual, like(residual, last))[0, 0])
 
 
 def rounds(p: Array, q: Array, tokens: Array, tests: Array) -> tuple[Array, Array]:

@@ -1,4 +1,6 @@
 """Draft heads, small networks that guess a target's next tokens from its hidden states: Medusa and EAGLE.
+Here are their files, how they fit a target, and EAGLE-3 as a compiled program; `engine.torch_model` has the
+others.
 
 Heads are trained for one target and bound to it when loaded: they read its states, and may share its
 embedding and its output head.

@@ -191,7 +191,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     pair, budget = candidate.pair, candidate.budget
     tokens = replace(pair.acceptance, gain=pair.acceptance.gain * correction.acceptance).tokens(budget)
     draft_s = 0.0
-    if pair.draft:
+    if pair.draft and budget:
         compute = candidate.compute(pair.draft)
         draft_s = growth_s(pair.draft, budget, tokens, compute, candidate.draft_unpacked)
     target = pair.target

@@ -125,7 +125,9 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     if request.kv_cache != "f16" and not may_compile(request, device):
         raise _needs_compiled_passes(request.kv_cache)
     if request.context:
-        form = "F32" if request.dtype == "float32" else request.kv_cache.upper()
+        compiled = may_compile(request, device) and not describe(files.target).experts
+        exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
+        form = "F32" if exact else request.kv_cache.upper()
         check_context(files.checkpoints, request.context, form, device)
     job.report("tokenizer")
     tokenizer = load_tokenizer(files.target)
@@ -217,7 +219,7 @@ def _needs_compiled_passes(cache: str) -> BadOption:
     return BadOption(
         f"Only compiled passes on the processor keep the context in {cache}; here, a model runs otherwise.",
         "Keep it in 16 bits (--kv-cache f16), or let the processor compute with weights as stored "
-        "(--device cpu --dtype auto); mixtures, GPTQ and AWQ need 16 bits.",
+        "(--device cpu --dtype auto); mixtures need 16 bits, and so do GPTQ and AWQ that go through torch.",
     )
 
 

@@ -2,7 +2,7 @@
 
 The main thread executes requests. A control thread reads them and sets cancel flags; another thread sends
 events, so that decoding never waits for a slow window. Standard input is a lifeline: when it closes, the
-client is gone and the process ends. The process imports torch only when the first model is loaded.
+client is gone and the process ends. The process imports what models need only when one is loaded.
 """
 
 import logging

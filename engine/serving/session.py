@@ -104,8 +104,8 @@ class Session:
         """Answer the last message, or continue it if it is the assistant's. `emit` receives events meanwhile,
         in the order of the protocol.
 
-        `cancelled` is called once per chunk of a pass; when it returns true, the answer ends with the text so
-        far.
+        `cancelled` is called once per chunk of a pass; when it returns true, or the pass is interrupted
+        (`engine.interruption`), the answer ends with the text so far.
 
         Raises EmptyPrompt if there is nothing to answer; PromptTooLong if the prompt fills the context;
         BadOption if the drafter cannot run; BadCheckpoint if the tokenizer uses tokens that the model lacks;

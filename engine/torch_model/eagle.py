@@ -52,7 +52,7 @@ class TorchEagleHead(EagleHead):
             self._module: Any = Eagle3(config, target.width) if three else Eagle(config)
         _choose_biases(self._module, weights)
         fill(self._module, replace(file, tensors=weights), of.dtype, of.device)
-        self._embed: Any = getattr(self._module, "embed_tokens", of.embed)
+        self._embed: Any = getattr(self._module, "embed_tokens", None)
         if not three:
             of.keep_head()
         self._ids = target_ids(file, config.vocab_size) if three else None
@@ -85,8 +85,10 @@ class TorchEagleHead(EagleHead):
         cache.reserve(len(rows))
         last = int(rows.positions.max())
         tensors = TensorRows.of(rows, self._target.device)
+        own = self._embed is not None
+        embedded = self._embed(tensors.tokens) if own else self._target.embed(rows.tokens)
         guessed: Tensor = self._module(
-            self._embed(tensors.tokens)[None],
+            embedded[None],
             states[None],
             attention_mask=Visibility(tensors, last, cache.length, tensors.positions[:0]),
             position_embeddings=self._rotary(states, tensors.positions[None]),

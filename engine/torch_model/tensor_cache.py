@@ -95,7 +95,7 @@ class AddressedSlots:
     keys: int
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        """Write rows and return keys and values, as KVCache.update does."""
+        """Write rows and return keys and values, as TensorCache.update does."""
         visible = []
         for store, rows in zip(self.store[layer], (keys, values), strict=True):
             store.index_copy_(2, self.slots, rows)

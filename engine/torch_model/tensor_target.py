@@ -1,6 +1,8 @@
 """A target as heads that torch runs see it: its states, embedding and output head as tensors."""
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.arrays import Array
@@ -18,9 +20,9 @@ class TensorTarget:
         self.nbytes = 0
         self._target = target
 
-    def embed(self, tokens: Tensor) -> Tensor:
+    def embed(self, tokens: NDArray[np.int64]) -> Tensor:
         """Return the embeddings [tokens, width] of int64 [tokens]."""
-        return self.tensor(self._target.embed(tokens.cpu().numpy()))
+        return self.tensor(self._target.embed(tokens))
 
     def keep_head(self) -> None:
         """Keep the output head in memory for `logits`."""

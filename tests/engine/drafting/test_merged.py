@@ -4,7 +4,9 @@ from hypothesis import strategies as st
 
 from engine.drafting import Feedback, TreeLimits
 from engine.drafting.merged import MergedDrafter, merge
+from engine.drafting.pld import PromptLookupDrafter
 from engine.drafting.protocol import Drafter, Needs
+from engine.drafting.recycling import RecyclingDrafter
 from engine.model.interface import no_progress
 from engine.sampling import Sampler
 from engine.tree import TokenTree
@@ -99,3 +101,27 @@ def test_a_model_drafter_grows_no_deeper_than_alone():
         merged.plant(TreeLimits(64, 1, asked))
         assert (model.planted.depth, text.planted.depth) == (min(asked, 4), asked)
     assert merged.defaults.depth > 4
+
+
+def test_an_iteration_without_a_tree_teaches_nothing():
+    """A tree of an earlier root must not count as promised."""
+    drafter = MergedDrafter("recycling+pld", [RecyclingDrafter(64), PromptLookupDrafter()])
+
+    def told(token):
+        best = np.full((1, 8), token % 4 + 1)
+        return Feedback(np.array([token]), best, np.full((1, 8), -2.0, np.float32), {}, np.empty(0, np.int64))
+
+    context = [1, 2, 3, 4, 1, 2, 3, 4, 1]
+    drafter.begin(context, Sampler(), no_progress)
+    drafter.plant(TreeLimits(15, 8, 8))
+    while drafter.grow(1, no_progress):
+        pass
+    assert len(drafter.snapshot(15))
+    drafter.advance([2], told(1))
+    before = [trust.log for trust in drafter._trust]
+    for token in (3, 4, 1, 2, 3, 4, 1, 2):
+        drafter.plant(TreeLimits(0, 8, 8))
+        assert not len(drafter.snapshot(0))
+        drafter.advance([token], told(token))
+    after = [trust.log for trust in drafter._trust]
+    assert np.abs(np.subtract(after, before)).max() < 0.2

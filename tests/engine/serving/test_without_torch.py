@@ -23,7 +23,8 @@ machine.installed_torch = lambda packages=None: None
 from engine.serving.service import EngineService
 
 engine = EngineService()
-loaded = engine.load(protocol.Load(id=1), lambda event: None, lambda: False)
+draft = sys.argv[2] if len(sys.argv) > 2 else "auto"
+engine.load(protocol.Load(id=1, draft=draft, context=256), lambda event: None, lambda: False)
 messages = [protocol.Message(role="user", content="What is the capital of Japan?")]
 for drafter in sys.argv[1].split(","):
     for temperature in (0.0, 0.7):
@@ -37,18 +38,29 @@ print(sorted({"torch", "transformers", "accelerate"} & {name.partition(".")[0] f
 """
 
 
-def test_every_drafter_of_the_demonstration_model_answers_without_torch():
+def answers_of(drafters, *draft):
     model_file("smollm2")
-    drafters = "none,auto,pld,recycling,lookahead,eagle,merged"
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, drafters],
+        [sys.executable, "-c", PROGRAM, drafters, *draft],
         capture_output=True, text=True, cwd=Path(__file__).parents[3], timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     *answers, imported = done.stdout.splitlines()
     assert imported == "[]"
-    assert len(answers) == 14
+    assert len(answers) == 2 * len(drafters.split(","))
+    return answers
+
+
+def test_every_drafter_of_the_demonstration_model_answers_without_torch():
+    answers = answers_of("none,auto,pld,recycling,lookahead,eagle,merged")
     for temperature in (" 0.0 ", " 0.7 "):
         texts = {line.partition(temperature)[2] for line in answers if temperature in line}
         assert len(texts) == 1
+    assert "Tokyo" in answers[0]
+
+
+def test_every_drafter_with_a_draft_model_answers_without_torch():
+    answers = answers_of("none,specexec,specexec+pld,specinfer,sps", "smollm2")
+    greedy = {line.partition(" 0.0 ")[2] for line in answers if " 0.0 " in line}
+    assert len(greedy) == 1
     assert "Tokyo" in answers[0]
