@@ -2,6 +2,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.decoding.iteration import PhaseClock, draft
 from engine.drafting import Feedback, TreeLimits
 from engine.drafting.merged import MergedDrafter, merge
 from engine.drafting.pld import PromptLookupDrafter
@@ -120,8 +121,7 @@ def test_an_iteration_without_a_tree_teaches_nothing():
     drafter.advance([2], told(1))
     before = [trust.log for trust in drafter._trust]
     for token in (3, 4, 1, 2, 3, 4, 1, 2):
-        drafter.plant(TreeLimits(0, 8, 8))
-        assert not len(drafter.snapshot(0))
+        assert not list(draft(drafter, TreeLimits(0, 8, 8), no_progress, PhaseClock()))
         drafter.advance([token], told(token))
     after = [trust.log for trust in drafter._trust]
     assert np.abs(np.subtract(after, before)).max() < 0.2
