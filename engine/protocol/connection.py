@@ -1,14 +1,16 @@
 """The client's end of the connection: start the engine process, send requests, receive events, end it.
 
-Knows neither torch nor Qt. The engine's end is `engine.serving.process`. The engine process prints its
-address and reads a one-time key from its standard input. That pipe stays open as a lifeline: it closes when
-the client ends in any way, and then the engine process ends too.
+Knows neither torch nor Qt. The engine's end is `engine.serving.process`. The engine process inherits its end
+of the connection, so that no other user's program can come first. On Windows, which inherits none, it prints an
+address and reads a one-time key from its standard input. That pipe stays open as a lifeline: it closes when the
+client ends in any way, and then the engine process ends too.
 """
 
 import contextlib
 import os
 import secrets
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
@@ -53,11 +55,14 @@ class EngineConnection:
     sleeps until there is an event to receive or a request to send, or until the connection ends.
     """
 
-    def __init__(self, process: "subprocess.Popen[bytes]", key: str) -> None:
-        """process: the engine process, which prints its address and reads `key` from its standard input.
-
-        key: in hexadecimal.
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", key: str, inherited: Connection | None = None
+    ) -> None:
+        """process: the engine process, which prints a line when it listens and reads `key` from its standard
+        input. key: in hexadecimal. inherited: the connection whose other end the process has inherited;
+        None: the line that it prints is the address to connect to.
         """
+        self._inherited = inherited
         self._process = process
         self._key = key
         self._outbox: deque[messages.Request] = deque()
@@ -76,21 +81,33 @@ class EngineConnection:
 
         Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
         """
+        inherits = sys.platform != "win32"
+        ours, theirs = Pipe()
+        handles = (theirs.fileno(),) if inherits else ()
         try:
             with open_log() as log:
                 process = subprocess.Popen(
-                    interpreter.command("engine.serving.process"),
+                    interpreter.command("engine.serving.process", *map(str, handles)),
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=log,
                     cwd=Path(__file__).parents[2],
+                    pass_fds=handles,
                     creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
                 )
         except OSError as error:
+            ours.close()
             raise EngineGone(
                 f"The engine process cannot be started: {error}.", "Free some memory or disk space."
             ) from error
-        return EngineConnection(process, secrets.token_hex(32))
+        except BaseException:
+            ours.close()
+            raise
+        finally:
+            theirs.close()
+        if not inherits:
+            ours.close()
+        return EngineConnection(process, secrets.token_hex(32), ours if inherits else None)
 
     def post(self, request: messages.Request) -> None:
         """Queue a request and wake the thread in `events`, which sends it. Does nothing after `close`."""
@@ -133,7 +150,11 @@ class EngineConnection:
             self._process.stdin.write(self._key.encode() + b"\n")
             self._process.stdin.flush()
             address = self._process.stdout.readline().decode().strip()  # empty if the child died
-            return Client(address, authkey=bytes.fromhex(self._key))
+            if self._inherited is None:
+                return Client(address, authkey=bytes.fromhex(self._key))
+            if not address:
+                raise EOFError
+            return self._inherited
         except (OSError, EOFError, ValueError, AuthenticationError) as error:
             if self._closing:
                 raise EOFError from error
@@ -206,6 +227,8 @@ class EngineConnection:
             self._closing = True
         assert self._process.stdin
         assert self._process.stdout
+        if self._inherited is not None:
+            self._inherited.close()
         with contextlib.suppress(OSError):
             self._process.stdin.close()
         try:

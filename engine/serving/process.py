@@ -15,6 +15,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from importlib.metadata import version
+from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from typing import NoReturn
 
@@ -155,14 +156,25 @@ def main() -> None:
             "engine.serving.process is started by the program itself: a key is expected on standard input."
         )
     watch_lifeline()
-    # On Linux the address is an abstract name, which leaves no file behind. Elsewhere it is of the system's
-    # default kind, with a random name.
-    address = f"\0specexec-{secrets.token_hex(8)}" if sys.platform == "linux" else None
-    with Listener(address, authkey=key) as listener:
-        print(address or listener.address, flush=True)
-        connection = listener.accept()
+    if len(sys.argv) > 1:
+        connection = Connection(int(sys.argv[1]))
+        print("inherited", flush=True)
+    else:
+        connection = accepted(key)
     Server(connection).serve()
     connection.close()
+
+
+def accepted(key: bytes) -> Connection:
+    """Listen at an address of a random name, print it, and return the connection to the first client that has
+    the key."""
+    with Listener(authkey=key) as listener:
+        print(listener.address, flush=True)
+        while True:
+            try:
+                return listener.accept()
+            except (AuthenticationError, EOFError, ConnectionError):  # another program came first
+                continue
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ def test_the_engine_ends_when_its_client_is_killed():
     assert not engine.is_running()
 
 
-def test_a_connection_without_the_key_is_refused():
+def test_a_connection_without_the_key_is_refused_and_the_next_one_accepted():
     from multiprocessing import AuthenticationError
     from multiprocessing.connection import Client as Connect
 
@@ -172,11 +172,13 @@ def test_a_connection_without_the_key_is_refused():
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[3],
     )  # fmt: skip
-    process.stdin.write(os.urandom(32).hex().encode() + b"\n")
+    key = os.urandom(32)
+    process.stdin.write(key.hex().encode() + b"\n")
     process.stdin.flush()
     address = process.stdout.readline().decode().strip()
     with pytest.raises((AuthenticationError, EOFError, ConnectionError)):
         Connect(address, authkey=os.urandom(32))
+    Connect(address, authkey=key).close()
     process.stdin.close()
     process.stdout.close()
     process.wait(timeout=10)
@@ -238,3 +240,15 @@ def test_numpy_is_loaded_before_the_lifeline_reads():
     """On Windows, loading it later would wait for that read to end; see the comment in the module."""
     code = "import sys, engine.serving.process; assert 'numpy' in sys.modules and 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[3], timeout=60)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="lists sockets in /proc")
+def test_the_engine_of_a_window_listens_nowhere():
+    """Another user's program cannot come first where nobody can come."""
+    connection = EngineConnection.start()
+    events = connection.events()
+    assert isinstance(next(events), protocol.Ready)
+    listening = psutil.Process(connection.pid).net_connections("all")
+    assert not [each for each in listening if each.status == psutil.CONN_LISTEN or each.laddr]
+    connection.close()
+    list(events)
