@@ -1,9 +1,9 @@
 """The client's end of the connection: start the engine process, send requests, receive events, end it.
 
 Knows neither torch nor Qt. The engine's end is `engine.serving.process`. The engine process inherits its end
-of the connection, so that no other user's program can come first. On Windows, which inherits none, it prints an
-address and reads a one-time key from its standard input. That pipe stays open as a lifeline: it closes when the
-client ends in any way, and then the engine process ends too.
+of the connection, so that no other user's program can come first. On Windows, which inherits none, it prints
+an address and reads a one-time key from its standard input. That pipe stays open as a lifeline: it closes
+when the client ends in any way, and then the engine process ends too.
 """
 
 import contextlib
