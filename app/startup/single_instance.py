@@ -3,6 +3,8 @@
 import getpass
 import hashlib
 import json
+import os
+import sys
 from pathlib import Path
 
 import platformdirs
@@ -10,6 +12,7 @@ from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 WAIT_MS = 2_000
+MOST_PATH = 100  # characters of a socket's path
 
 
 class SingleInstance(QObject):
@@ -95,7 +98,27 @@ def _decoded(line: bytes) -> Path | None:
 
 
 def server_name(folder: Path) -> str:
-    """Return the name of the local socket, which differs between users and folders. It is short, because
-    socket paths are limited to about 100 bytes."""
+    """Return the address of the local socket, which differs between users and folders.
+
+    On Windows it is a name; elsewhere it is a path in a folder where only the user can write, so that nobody
+    else can be there first. Paths of sockets are limited to about 100 bytes; if none fits, it is a name in
+    the folder for temporary files.
+    """
     whose = f"{getpass.getuser()}\0{folder.resolve()}"
-    return f"specexec-desktop-{hashlib.sha256(whose.encode()).hexdigest()[:16]}"
+    name = f"specexec-desktop-{hashlib.sha256(whose.encode()).hexdigest()[:16]}"
+    if sys.platform != "win32":
+        runtime = os.environ.get("XDG_RUNTIME_DIR", "")
+        for place in [Path(runtime, "specexec-desktop"), folder][not runtime :]:
+            if len(str(place / name)) < MOST_PATH and _is_own(place):
+                return str(place / name)
+    return name
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether nobody else can write to the folder or replace it. Create it if necessary."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        both = [place.stat() for place in (folder, folder.parent)]
+    except OSError:
+        return False
+    return all(status.st_uid == os.getuid() and not status.st_mode & 0o022 for status in both)

@@ -2,9 +2,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QLockFile
 from pytestqt.qtbot import QtBot
 
+from app.startup import single_instance
 from app.startup.single_instance import SingleInstance, server_name
 
 # A first instance that ends without cleaning up, as in a crash.
@@ -77,4 +79,18 @@ def test_two_users_have_separate_instances(tmp_path: Path, monkeypatch) -> None:
     one = server_name(tmp_path)
     monkeypatch.setattr("getpass.getuser", lambda: "somebody else")
     assert server_name(tmp_path) != one
-    assert len(one) < 40
+    assert len(one) < single_instance.MOST_PATH
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_the_socket_is_where_nobody_else_can_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime, data = tmp_path / "run" / "specexec-desktop", tmp_path / "d"
+    for folder in (runtime, data):
+        folder.mkdir(parents=True)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime.parent))
+    monkeypatch.setattr(single_instance, "MOST_PATH", 1000)
+    assert Path(server_name(data)).parent == runtime
+    runtime.parent.chmod(0o777)  # another user could put a folder of the same name there
+    assert Path(server_name(data)).parent == data
+    data.chmod(0o777)
+    assert not Path(server_name(data)).is_absolute()
