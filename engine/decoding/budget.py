@@ -30,7 +30,7 @@ HOPE = 0.4  # an untried smaller size is assumed to be faster: seconds ~ size **
 # as this number of trees.
 BELIEF = 3.0
 GAIN = 1.03  # the budget changes only if the speed is expected to rise by more than this factor
-KNOWN = 4  # iterations needed before a drafter's chances can be corrected
+KNOWN = 4  # trees needed before a drafter's chances can be corrected, and in an answer before it has none
 MODESTY = 0.25, 2.0  # range of the exponent that corrects a drafter's chances
 
 
@@ -174,10 +174,17 @@ class AutoLimits:
         self._accepted = np.zeros(len(BUDGETS))
         self._trees = np.zeros(len(BUDGETS))
         self._plain = 0  # iterations without a tree since the last one with a tree
+        self._grown = 0  # trees in this answer
         self._undecided_s = 0.0
         self._iteration_s = CostCurve(cache(lambda rows: predicted(rows - 1)))  # by rows of the pass
         self._round_s = CostCurve()  # by beams
         self._past: deque[_Past] = deque(maxlen=MEMORY)
+
+    def begin(self) -> None:
+        """Start an answer. What did not pay in the last one may pay in this one, so it begins with trees."""
+        self._grown = self._plain = 0
+        if self._limits.budget == PLAIN:
+            self._limits = replace(self._limits, budget=self._budgets[:2][-1])
 
     def choose(self) -> TreeLimits:
         return self._limits
@@ -203,6 +210,7 @@ class AutoLimits:
 
     def _remember(self, iteration: Iterated) -> None:
         """Learn from the tree of an iteration."""
+        self._grown += 1
         limits, tree = iteration.limits, iteration.tree
         if iteration.rounds and not self._plain:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
@@ -234,7 +242,7 @@ class AutoLimits:
     def _best_budget(self) -> int:
         now = self._limits.budget
         here = max(0, bisect_right(self._budgets, now) - 1)
-        near = self._budgets[max(0, here - 1) : here + 2]
+        near = [b for b in self._budgets[max(0, here - 1) : here + 2] if b or self._grown >= KNOWN]
         seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *near}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now

@@ -85,6 +85,8 @@ class Session:
                 else AutoLimits(first, predicted=self._iteration_s)
             )
         rule = self._rules[drafter.name]
+        if isinstance(rule, AutoLimits):
+            rule.begin()
         return Overridden(rule, fixed) if fixed else rule
 
     def forget(self) -> None:

@@ -104,7 +104,7 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     memory = answer["memory"]
     assert memory.keys() == {"vram", "ram", "peak", "parts"}
     assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # in a process that did nothing else
-    assert answer["tokens_per_pass"] > 1
+    assert answer["tokens_per_pass"] >= 1
     assert "Tokyo" in answer["text"]
 
 

@@ -88,8 +88,8 @@ def test_a_formula_that_is_hovered_over_reads_nothing(qtbot: QtBot, picture: Pat
     qtbot.waitExposed(body)
     body.show_markdown(f'$x<img src="{picture}">$')
     QApplication.processEvents()
-    for x in range(5, 300, 20):
-        at = QPoint(x, 15)
+    for place in range(150):
+        at = QPoint(5 + place % 15 * 20, 5 + place // 15 * 4)
         event = QHelpEvent(QEvent.Type.ToolTip, at, body.viewport().mapToGlobal(at))
         QApplication.sendEvent(body.viewport(), event)
         QApplication.processEvents()
