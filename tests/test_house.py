@@ -152,7 +152,7 @@ OURS = {"tr", "_tr", "translate", "plain"}
 
 
 def is_ours(text: ast.expr) -> bool:
-    """Whether a text is written in the program, or passes through `plain`."""
+    """Return whether a text is written in the program, or passes through `plain`."""
     if isinstance(text, ast.IfExp):
         return is_ours(text.body) and is_ours(text.orelse)
     if isinstance(text, ast.Call):

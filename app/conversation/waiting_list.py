@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.connection.pending_answer import Waiting
@@ -44,7 +44,6 @@ class WaitingList(QWidget):
         layout = QHBoxLayout(row)
         layout.setContentsMargins(12, 4, 4, 4)
         question = PlainLabel(self.tr("Next: {}").format(excerpt(text)), row)
-        question.setTextFormat(Qt.TextFormat.PlainText)
         question.setMinimumWidth(40)
         remove = QToolButton(row)
         remove.setIcon(icon("close"))

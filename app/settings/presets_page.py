@@ -51,7 +51,6 @@ class PresetsPage(QWidget):
         self.names.setAccessibleName(self.tr("Presets"))
         self.names.currentRowChanged.connect(self._choose)
         self.summary = PlainLabel(parent=self)
-        self.summary.setTextFormat(Qt.TextFormat.PlainText)
         self.summary.setWordWrap(True)
         self.use = self._button(self.tr("Use in this chat"), lambda: self.used.emit(self._chosen.settings))
         self.use.setProperty("role", "main")

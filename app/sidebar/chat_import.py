@@ -128,7 +128,6 @@ class ImportBar(QFrame):
         super().__init__(parent)
         self.setObjectName("note_bar")
         self._label = PlainLabel(parent=self)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setWordWrap(True)
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)

@@ -24,7 +24,6 @@ class NoteBar(QFrame):
         self._action: Callable[[], object] | None = None
         self._is_undo = False
         self._label = PlainLabel(parent=self)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setWordWrap(True)
         self._label.setMinimumWidth(1)
         self.button = QPushButton(self)

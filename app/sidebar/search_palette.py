@@ -109,7 +109,6 @@ class SearchPalette(QWidget):
         self.results = self._list()
         self._nothing = PlainLabel(parent=self._frame)
         self._nothing.setProperty("role", "muted")
-        self._nothing.setTextFormat(Qt.TextFormat.PlainText)
         self._nothing.setWordWrap(True)
         self._nothing.setMargin(16)
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeading)

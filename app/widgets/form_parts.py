@@ -24,7 +24,6 @@ LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
 def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLabel:
     """Return a label of plain text that wraps and can be selected."""
     made = PlainLabel(parent=parent)
-    made.setTextFormat(Qt.TextFormat.PlainText)
     made.setText(text)
     made.setWordWrap(True)
     made.setProperty("role", role)

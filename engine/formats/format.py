@@ -1,4 +1,4 @@
-"""What every description of a stored number format tells."""
+"""The interface of descriptions of stored number formats."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""What a checkpoint's configuration says of its model: sizes, scales, windows and rotary positions, equal to
-those of the module that transformers builds from it, but read without torch."""
+"""A description of a model, read from its checkpoint's configuration without torch: sizes, scales, windows and
+rotary positions, equal to those of the module that transformers builds from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

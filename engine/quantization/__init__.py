@@ -10,12 +10,10 @@ from engine.quantization.modules import (
 )
 from engine.quantization.operations import prepare_kernel
 from engine.quantization.packed import DiskRows, Packed, Workspace
-from engine.streaming import Mover
 
 __all__ = [
     "DiskRows",
     "Experts",
-    "Mover",
     "Packed",
     "PackedEmbedding",
     "PackedLinear",

@@ -96,7 +96,9 @@ def test_bad_usage_is_status_2():
 
 def test_json_is_one_object_with_the_fields_of_the_contract():
     model_file("smollm2")
-    done = specexec("chat", "What is the capital of Japan?", "--max-new-tokens", "24", "--json")
+    done = specexec(
+        "chat", "What is the capital of Japan?", "--max-new-tokens", "24", "--budget", "16", "--json"
+    )
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert answer.keys() >= ANSWER_FIELDS
@@ -104,7 +106,7 @@ def test_json_is_one_object_with_the_fields_of_the_contract():
     memory = answer["memory"]
     assert memory.keys() == {"vram", "ram", "peak", "parts"}
     assert memory["ram"] < memory["peak"] < memory["ram"] + (2 << 30)  # in a process that did nothing else
-    assert answer["tokens_per_pass"] >= 1
+    assert answer["tokens_per_pass"] > 1
     assert "Tokyo" in answer["text"]
 
 

@@ -1,4 +1,4 @@
-"""What the config.json of well-known models say, as far as it matters to a decoder."""
+"""The configurations of well-known models, without the fields that do not concern a decoder."""
 
 from typing import Any
 
