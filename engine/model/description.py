@@ -1,5 +1,5 @@
-"""A description of a model, read from its checkpoint's configuration without torch: sizes, scales, windows and
-rotary positions, equal to those of the module that transformers builds from it."""
+"""A description of a model, read from its checkpoint's configuration without torch: sizes, scales, windows
+and rotary positions, equal to those of the module that transformers builds from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
