@@ -23,6 +23,7 @@ from app.widgets import theme
 from app.window.arguments import Arguments
 from app.window.window import Window
 from tests.app.fake_engine import FakeEngines
+from tests.app.threads import join
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -47,7 +48,7 @@ def leaves_nothing_running(qapp: QApplication) -> Iterator[None]:
     yield
     new = [each for each in threading.enumerate() if each not in threads and not _is_dummy(each)]
     for thread in new:
-        thread.join(1.0)  # a thread whose result has arrived may still be ending
+        join(thread, 1.0)  # a thread whose result has arrived may still be ending
     left: list[object] = [thread for thread in new if thread.is_alive()]
     # By type: reading `__class__` would load lazy objects of other libraries.
     qt = [o for o in gc.get_objects() if issubclass(type(o), QThread | QTimer) and Shiboken.isValid(o)]

@@ -19,6 +19,7 @@ from engine import catalog
 from engine.catalog import Catalog, Variant
 from engine.hub import Hub
 from engine.machine import Cpu, Disk, Gpu, Machine, Surroundings, SystemMemory
+from tests.app.threads import join
 from tests.engine.hub.conftest import content
 from tests.engine.hub.lying_hub import LyingHub, Offered
 
@@ -75,13 +76,13 @@ def server() -> Iterator[LyingHub]:
     lying.close()
     answering = [thread for thread in threading.enumerate() if "process_request" in thread.name]
     for thread in set(threading.enumerate()) - before - set(answering):
-        thread.join(5)
+        join(thread, 5)
     close_session()
     for thread in answering:
-        thread.join(0.1)
+        join(thread, 0.1)
         if thread.is_alive():
             gc.collect()
-            thread.join(5)
+            join(thread, 5)
 
 
 @pytest.fixture
