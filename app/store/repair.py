@@ -24,16 +24,16 @@ _MENDING = (
     "DELETE FROM under_way WHERE message NOT IN (SELECT id FROM messages)",
     "UPDATE under_way SET pid = 0, started = 0.0"
     " WHERE typeof(pid) <> 'integer' OR NOT pid BETWEEN 0 AND 4194304 OR typeof(started) <> 'real'",
-    "UPDATE folders SET name = CAST(name AS TEXT) WHERE typeof(name) <> 'text'",
-    "UPDATE chats SET title = CAST(title AS TEXT) WHERE typeof(title) <> 'text'",
+    "UPDATE folders SET name = coalesce(CAST(name AS TEXT), '') WHERE typeof(name) <> 'text'",
+    "UPDATE chats SET title = coalesce(CAST(title AS TEXT), '') WHERE typeof(title) <> 'text'",
     "UPDATE chats SET named = 0 WHERE typeof(named) <> 'integer'",
     "UPDATE chats SET pinned = 0 WHERE typeof(pinned) <> 'integer'",
     "UPDATE chats SET folder = NULL WHERE folder NOT IN (SELECT id FROM folders)",
     f"UPDATE chats SET updated_at = 0.0 WHERE {_odd_time('updated_at')}",
     f"UPDATE chats SET created_at = 0.0 WHERE {_odd_time('created_at')}",
     f"UPDATE chats SET deleted_at = NULL WHERE {_odd_time('deleted_at')}",
-    "UPDATE chats SET settings = '{}' WHERE NOT json_valid(settings)",
-    "UPDATE presets SET settings = '{}' WHERE NOT json_valid(settings)",
+    "UPDATE chats SET settings = '{}' WHERE settings IS NULL OR NOT json_valid(settings)",
+    "UPDATE presets SET settings = '{}' WHERE settings IS NULL OR NOT json_valid(settings)",
 )
 
 

@@ -3,39 +3,19 @@
 import random
 import shutil
 import sqlite3
-import time
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.store import Store, StoreError, StoreNewer, by_date, schema
-from app.store.records import ChatSettings, Preset
-from tests.app.store.made import PAIR, SETTINGS, answer
-
-CHATS, TURNS = 12, 4
-WORDS = "the tree of tokens grows while the target reads its weights and each branch is a guess"
+from app.store import Store, StoreNewer, schema
+from tests.app.store.dozen import CHATS, TURNS, make_dozen, shown, texts
 
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store of a dozen chats, closed."""
     path = tmp_path_factory.mktemp("sound") / "conversations.sqlite"
-    store = Store(path)
-    folder = store.folders.create("Work")
-    for number in range(CHATS):
-        chat = store.chats.create(SETTINGS)
-        after = None
-        for turn in range(TURNS):
-            question = store.messages.ask(chat, f"{number}.{turn} {WORDS} " * 8, after)
-            written = store.messages.answer(question, SETTINGS, PAIR)
-            written.finish(answer(f"Answer {number}.{turn} {WORDS}"))
-            after = written.id
-        store.chats.move(chat, folder if number % 3 == 0 else None)
-        store.chats.pin(chat, number % 4 == 1)
-    store.presets.save(Preset("Mine", ChatSettings()))
-    store.close()
+    make_dozen(path)
     return path
 
 
@@ -51,31 +31,6 @@ def change(path: Path, statement: str) -> None:
         connection.execute("PRAGMA foreign_keys = OFF")
         connection.execute("PRAGMA ignore_check_constraints = ON")
         connection.execute(statement)
-
-
-def shown(store: Store) -> Iterator[str]:
-    """Read all that a window shows; yield the texts of messages. Unreadable chats are passed over."""
-    lines = [*store.chats.pinned(), *store.chats.recent()]
-    for folder in store.folders.all():
-        lines += store.chats.in_folder(folder.id)
-    by_date(lines, time.time())
-    store.presets.all()
-    for line in lines:
-        try:
-            store.chats.settings(line.id)
-            for message in store.messages.shown(line.id):
-                time.localtime(message.message.created_at)
-                yield message.message.text
-        except StoreError:
-            continue
-
-
-def texts(path: Path) -> list[str]:
-    store = Store(path)
-    try:
-        return list(shown(store))
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize(
