@@ -68,15 +68,18 @@ SHORT = (
 )
 
 
-def add_prompt_options(parser: argparse.ArgumentParser, tokens: int = 128) -> None:
-    """Add the options that `prompts_of` reads. tokens: default of --tokens."""
+def add_prompt_options(
+    parser: argparse.ArgumentParser, tokens: int = 128, default: str = "a built-in set of eight"
+) -> None:
+    """Add the options that `prompts_of` reads. tokens: default of --tokens; default: the prompts answered
+    without --prompts, for the help text."""
     prompts = parser.add_argument_group("prompts")
     prompts.add_argument(
         "--prompts",
         type=Path,
         metavar="FILE",
         help='prompts to answer, one per line: plain text, or JSON with "prompt" or "turns" and optionally '
-        '"id" and "kind" (default: a built-in set of eight)',
+        f'"id" and "kind" (default: {default})',
     )
     prompts.add_argument(
         "--kinds",

@@ -26,13 +26,13 @@ def main() -> None:
         options = protocol.Options(drafter=order["drafter"], temperature=0.0, max_new_tokens=tokens, seed=0)
         return session.answer([protocol.Message("user", question)], options, _ignore, _never)
 
-    long = ask(order["long"], 1)
+    long = ask(order["long"], 1) if order["long"] else None
     session.forget()
     answer = ask(order["question"], order["tokens"])
     figures = {
         "load_s": load_s,
-        "first_token_s": long.time_to_first_token_s,
-        "prompt_tokens": long.prompt_tokens,
+        "first_token_s": long and long.time_to_first_token_s,
+        "prompt_tokens": long and long.prompt_tokens,
         "tokens": answer.tokens,
         "tokens_per_second": answer.tokens_per_second,
         "tokens_per_pass": answer.tokens_per_pass,

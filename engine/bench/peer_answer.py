@@ -124,12 +124,12 @@ def xllamacpp(order: dict[str, Any]) -> dict[str, Any]:
         answer: dict[str, Any] = server.handle_chat_completions(asked)
         return answer
 
-    long = ask(order["long"], 1)["timings"]
+    long = ask(order["long"], 1)["timings"] if order["long"] else None
     answer = ask(order["question"], order["tokens"])
     return {
         "load_s": load_s,
-        "first_token_s": (long["prompt_ms"] + long["predicted_ms"]) / 1000,
-        "prompt_tokens": long["prompt_n"],
+        "first_token_s": long and (long["prompt_ms"] + long["predicted_ms"]) / 1000,
+        "prompt_tokens": long and long["prompt_n"],
         "tokens": answer["timings"]["predicted_n"],
         "tokens_per_second": answer["timings"]["predicted_per_second"],
         "text": answer["choices"][0]["message"]["content"],
@@ -158,13 +158,13 @@ def llama_cpp(order: dict[str, Any]) -> dict[str, Any]:
                 text += piece
         return text, times_s
 
-    _, long_s = ask(order["long"], 1)
-    prompt_tokens = llama.n_tokens
+    long_s = ask(order["long"], 1)[1] if order["long"] else None
+    prompt_tokens = llama.n_tokens if order["long"] else None
     text, times_s = ask(order["question"], order["tokens"])
     tokens = len(times_s) - 1
     return {
         "load_s": load_s,
-        "first_token_s": long_s[-1] - long_s[0],
+        "first_token_s": long_s and long_s[-1] - long_s[0],
         "prompt_tokens": prompt_tokens,
         "tokens": tokens,
         "tokens_per_second": (tokens - 1) / (times_s[-1] - times_s[1]),
@@ -191,16 +191,18 @@ def transformers(order: dict[str, Any]) -> dict[str, Any]:
         row = model.generate(**asked, max_new_tokens=tokens, do_sample=False)[0]
         return row[asked["input_ids"].shape[1] :], time.perf_counter() - begun
 
-    long = tokenizer.apply_chat_template(
-        [{"role": "user", "content": order["long"]}], add_generation_prompt=True
-    )
-    _, first_s = ask(order["long"], 1)
+    first_s, prompt_tokens = None, None
+    if order["long"]:
+        messages = [{"role": "user", "content": order["long"]}]
+        long = tokenizer.apply_chat_template(messages, add_generation_prompt=True)
+        prompt_tokens = len(long["input_ids"])
+        _, first_s = ask(order["long"], 1)
     _, one_s = ask(order["question"], 1)
     answer, seconds = ask(order["question"], order["tokens"])
     return {
         "load_s": load_s,
         "first_token_s": first_s,
-        "prompt_tokens": len(long["input_ids"]),
+        "prompt_tokens": prompt_tokens,
         "tokens": len(answer),
         "tokens_per_second": (len(answer) - 1) / (seconds - one_s),
         "text": tokenizer.decode(answer, skip_special_tokens=True),

@@ -21,7 +21,14 @@ from statistics import median
 from engine import catalog
 from engine.bench import in_ram
 from engine.bench.memory_cgroup import memory_cgroup
-from engine.bench.options import PROMPT, add_repeats_option, say
+from engine.bench.options import (
+    PROMPT,
+    Prompt,
+    add_prompt_options,
+    add_repeats_option,
+    prompts_of,
+    say,
+)
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.errors import BadOption
 from engine.terminal import Commands, add_command
@@ -98,14 +105,8 @@ def add(kinds: Commands) -> None:
         default=PROMPT,
         help="question to answer (default: one about hash tables)",
     )
-    parser.add_argument(
-        "--tokens",
-        type=int,
-        default=48,
-        metavar="N",
-        help="maximum number of tokens per answer (default: %(default)s)",
-    )
-    add_repeats_option(parser, 3, "number of answers by each program")
+    add_prompt_options(parser, 48, "the one of --prompt; a file needs --in-ram")
+    add_repeats_option(parser, 3, "number of answers by each program to each prompt")
     parser.add_argument(
         "--llama-python",
         default=sys.executable,
@@ -119,6 +120,10 @@ def run(parsed: argparse.Namespace) -> int:
         return _in_ram(parsed)
     if not parsed.memory > 0 or not parsed.overhead >= 0:
         raise BadOption("--memory and --overhead must be sizes in GiB.", "Example: --memory 2.5.")
+    if parsed.prompts or parsed.kinds:
+        raise BadOption(
+            "--prompts and --kinds are for models that fit in RAM.", "Add --in-ram, or name one --prompt."
+        )
     if parsed.tokens < 2 or min(parsed.budget, parsed.repeats) < 1:
         raise BadOption(
             "--budget and --repeats must be at least 1, --tokens at least 2.",
@@ -149,12 +154,27 @@ def _in_ram(parsed: argparse.Namespace) -> int:
         raise BadOption(
             "--repeats must be at least 1, --tokens at least 2.", "Omit them to use the defaults."
         )
-    question = in_ram.QUESTION if parsed.prompt == PROMPT else parsed.prompt
-    draft = parsed.draft or "auto"
-    terms = in_ram.InRamTerms(draft, question, parsed.tokens, parsed.repeats, _python(parsed.llama_python))
+    terms = in_ram.InRamTerms(
+        parsed.draft or "auto",
+        tuple(_questions(parsed)),
+        parsed.tokens,
+        parsed.repeats,
+        _python(parsed.llama_python),
+    )
     results = in_ram.measure(parsed.targets, terms, say)
-    print(in_ram.as_json(results) if parsed.json else "\n".join(in_ram.table(results)))
+    if parsed.json:
+        print(in_ram.as_json(results))
+        return 0
+    print("\n".join(in_ram.table(results)))
+    if len(terms.questions) > 1:
+        print("\n".join(in_ram.kinds_table(results)))
     return 0
+
+
+def _questions(parsed: argparse.Namespace) -> list[Prompt]:
+    if parsed.prompts or parsed.kinds:
+        return prompts_of(parsed)
+    return [in_ram.QUESTION if parsed.prompt == PROMPT else Prompt("prompt", "", parsed.prompt)]
 
 
 def _python(program: str) -> str:

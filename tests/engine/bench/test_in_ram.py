@@ -2,16 +2,18 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from engine import cli
 from engine.bench import in_ram
-from engine.bench.in_ram import InRamAnswer, InRamResult, InRamTerms, measure, table
+from engine.bench.in_ram import InRamAnswer, InRamResult, InRamTerms, kinds_table, measure, table
+from engine.bench.options import Prompt
 from tests.engine.conftest import model_file
 
-TERMS = InRamTerms("none", "Say hello.", 6, 1, sys.executable)
+TERMS = InRamTerms("none", (Prompt("hello", "", "Say hello."),), 6, 1, sys.executable)
 
 
 def answer(rate: float, features: str = "") -> InRamAnswer:
@@ -30,6 +32,43 @@ def test_medians_spreads_and_the_ratio_to_the_other_program_are_shown():
     assert lines[-1] == "first token: after a prompt of 900 tokens"
 
 
+def test_ratios_are_taken_question_by_question_and_shown_for_each_kind():
+    def asked(name: str, rates: dict[str, float]) -> InRamResult:
+        runs = [
+            replace(answer(rate), question=question, kind=question[0]) for question, rate in rates.items()
+        ]
+        return InRamResult(name, "model", [], {}, runs=runs)
+
+    ours = asked("plain", {"a1": 30, "a2": 10, "a3": 20, "b1": 8, "c1": 5})
+    theirs = asked("xllamacpp", {"a1": 10, "a2": 10, "a3": 10, "b1": 2})
+    first, *rows = kinds_table([ours, theirs])
+    assert first.startswith("plain against xllamacpp on model")
+    assert [row.split() for row in rows] == [
+        ["a", "2.00", "(1.00–3.00)", "of", "3"],
+        ["b", "4.00", "(4.00–4.00)", "of", "1"],
+        ["all", "2.50", "(1.00–4.00)", "of", "4"],
+    ]
+
+
+def test_with_several_questions_the_long_one_is_asked_once(monkeypatch):
+    code = """
+import json, sys
+order = json.load(sys.stdin)
+first = 0.5 if order["long"] else None
+print(json.dumps({"load_s": 1, "first_token_s": first, "prompt_tokens": first and 900, "tokens": 6,
+    "tokens_per_second": len(order["question"]), "tokens_per_pass": 1, "peak_nbytes": 1, "text": "?"}))
+"""
+    contender = InRamResult("plain", "model", [sys.executable, "-c", code], {})
+    monkeypatch.setattr(in_ram, "_contenders", lambda target, terms: [contender])
+    questions = (Prompt("one", "a", "?" * 3), Prompt("two", "b", "?" * 5))
+    measure(["model"], replace(TERMS, questions=questions, repeats=2), lambda line: None)
+    assert contender.outcome == "ok"
+    assert [run.question for run in contender.runs] == ["one", "two", "one", "two"]
+    assert [run.first_token_s for run in contender.runs] == [0.5, None, None, None]
+    assert [run.tokens_per_second for run in contender.runs] == [3, 5, 3, 5]
+    assert "0.50" in list(table([contender]))[1]
+
+
 def test_a_program_that_is_missing_or_fails_is_named_and_runs_no_more(monkeypatch):
     def program(name: str, code: str) -> InRamResult:
         return InRamResult(name, "model", [sys.executable, "-c", code], {})
@@ -42,7 +81,7 @@ def test_a_program_that_is_missing_or_fails_is_named_and_runs_no_more(monkeypatc
     ]
     monkeypatch.setattr(in_ram, "_contenders", lambda target, terms: contenders)
     reported: list[str] = []
-    results = measure(["model"], InRamTerms("none", "?", 6, 2, sys.executable), reported.append)
+    results = measure(["model"], replace(TERMS, repeats=2), reported.append)
     assert [len(each.runs) for each in results] == [2, 0, 0]
     assert results[1].outcome == "failed: no such model"
     assert len(reported) == 3, "what failed is not tried again"
@@ -62,6 +101,11 @@ def test_this_engine_answers_and_a_missing_llama_cpp_is_said(capsys):
         assert run["peak_nbytes"] > 1 << 27
     assert results["plain"]["runs"][0]["text"] == results["default"]["runs"][0]["text"]
     assert {results[name]["outcome"] for name in ("xllamacpp", "llama_cpp")} <= {"ok", "not installed"}
+
+
+def test_a_file_of_prompts_is_for_models_in_ram(capsys):
+    assert cli.run(["bench", "peers", "smollm2", "--memory", "1", "--kinds", "coding", "--json"]) == 1
+    assert "--in-ram" in json.loads(capsys.readouterr().out)["error"]["hint"]
 
 
 @pytest.mark.parametrize("arguments", [[], ["--in-ram", "--memory", "1"]])
