@@ -36,6 +36,7 @@ class Conversation(QObject):
         listed: the list of chats or a title in it changed.
         settings_changed: `settings` changed.
         waiting_changed: `waiting` changed.
+        returned: list of Waiting; these queued questions will not be asked, because the user stopped.
         text_added: str, the next piece of the answer in progress; only if that answer is shown
         reported: PrefillProgress, TreeGrown, IterationDone, PassProgress or Answer; only if the answer
             that the event belongs to is shown
@@ -49,6 +50,7 @@ class Conversation(QObject):
     listed = Signal()
     settings_changed = Signal()
     waiting_changed = Signal()
+    returned = Signal(list)
     text_added = Signal(str)
     reported = Signal(object)
     answered = Signal(object)
@@ -138,6 +140,15 @@ class Conversation(QObject):
         del self.waiting[place]
         self.waiting_changed.emit()
 
+    def titles_of_waiting(self) -> list[str]:
+        """Return, for each queued question, the title of its chat; "" for the chat shown."""
+        titles: list[str] = []
+        with self._reporting_store_errors():
+            for waiting in self.waiting:
+                here = waiting.chat == self.id
+                titles.append("" if here else self._store.chats.line(waiting.chat).title)
+        return titles
+
     def edit(self, message: int, text: str) -> None:
         """Add a changed version of a message. If the message is a question, answer the new version."""
         with self._reporting_store_errors():
@@ -177,9 +188,11 @@ class Conversation(QObject):
                 self._answer(last.id)
 
     def stop(self) -> None:
-        """Stop the answer in progress, keep its text so far, and empty the queue."""
+        """Stop the answer in progress, keep its text so far, and return the queued questions."""
+        returned = list(self.waiting)
         self.waiting.clear()
         self.waiting_changed.emit()
+        self.returned.emit(returned)
         self._engine.stop()
 
     # -- the answer in progress ------------------------------------------------------------------------------

@@ -4,15 +4,14 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app import formatting
-from app.widgets.plain_text import PlainLabel
+from app.conversation.pasted_texts import PastedTexts
+from app.store import UnsentMessage
 
 MAX_LINES = 8
 
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
 # characters blocks QPlainTextEdit for 40 s.
 MAX_TYPED = 20_000
-SHOWN = 40  # number of characters shown of the pasted text
 
 
 class Composer(QFrame):
@@ -20,16 +19,18 @@ class Composer(QFrame):
 
     Attributes:
         editor: the text field.
-        pasted: holds a long pasted text, which is sent after the typed text.
+        pasted: holds long pasted texts, which are sent after the typed text.
         button: "Send", or "Stop" while an answer or a load can be stopped.
 
     Signals:
         sent: str, the text to send; the receiver calls `accept` to empty the field
         stopped: the user wants to stop the answer
+        changed: the unsent message changed
     """
 
     sent = Signal(str)
     stopped = Signal()
+    changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,12 +42,12 @@ class Composer(QFrame):
         self.send_with("enter")
         self.editor.submitted.connect(self._submit)
         self.editor.focus_changed.connect(self._show_focus)
-        self.editor.textChanged.connect(self._refresh)
+        self.editor.textChanged.connect(self._change)
         self.button = QPushButton(self)
         self.button.setProperty("role", "main")
         self.button.clicked.connect(self._press)
-        self.pasted = PastedText(self)
-        self.pasted.remove.clicked.connect(lambda: self._hold(""))
+        self.pasted = PastedTexts(self)
+        self.pasted.changed.connect(self._change)
         self.editor.pasted.connect(self._hold)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
@@ -82,13 +83,22 @@ class Composer(QFrame):
 
     def accept(self) -> None:
         """Empty the field after its text was sent."""
-        self.editor.clear()
-        self._hold("")
+        self.show_unsent(UnsentMessage())
 
     def text(self) -> str:
-        """Return the text to send: the typed text, then the pasted text."""
-        parts = (self.editor.toPlainText(), self.pasted.text)
+        """Return the text to send: the typed text, then the pasted texts."""
+        parts = (self.editor.toPlainText(), *self.pasted.texts)
         return "\n\n".join(part for part in parts if part.strip())
+
+    def unsent(self) -> UnsentMessage:
+        """Return the message as it stands."""
+        return UnsentMessage(typed=self.editor.toPlainText(), pasted=list(self.pasted.texts))
+
+    def show_unsent(self, message: UnsentMessage) -> None:
+        """Show a message that `unsent` returned, in place of the present one."""
+        self.pasted.hold(message.pasted)
+        self.editor.setPlainText(message.typed)
+        self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
 
     def write(self, text: str) -> None:
         """Put `text` in the field, so that the user can change it and send it."""
@@ -103,8 +113,12 @@ class Composer(QFrame):
                 self.sent.emit(text)
 
     def _hold(self, text: str) -> None:
-        self.pasted.hold(text)
+        self.pasted.add(text)
+        self._change()
+
+    def _change(self) -> None:
         self._refresh()
+        self.changed.emit()
 
     def _press(self) -> None:
         if self._can_stop:
@@ -117,43 +131,13 @@ class Composer(QFrame):
         self.button.setText(text)
         self.button.setAccessibleName(text)
         self.button.setToolTip(self.tr("Esc") if self._can_stop else self.tr("Enter"))
-        is_empty = self.editor.document().isEmpty() and not self.pasted.text
+        is_empty = self.editor.document().isEmpty() and not self.pasted.texts
         self.button.setEnabled(self._can_stop or (self._can_send and not is_empty))
 
     def _show_focus(self, active: bool) -> None:
         self.setProperty("active", active)
         self.style().unpolish(self)
         self.style().polish(self)
-
-
-class PastedText(QFrame):
-    """A long pasted text, shown as one line with a button that removes it. Hidden while empty.
-
-    Attributes:
-        text: the whole pasted text, or "".
-        remove: the button.
-    """
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.text = ""
-        self._label = PlainLabel(parent=self)
-        self._label.setProperty("role", "caption")
-        self.remove = QPushButton(self.tr("Remove"), self)
-        self.remove.setAccessibleName(self.tr("Remove the pasted text"))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(4, 0, 0, 4)
-        layout.addWidget(self._label, 1)
-        layout.addWidget(self.remove)
-        self.hide()
-
-    def hold(self, text: str) -> None:
-        """Replace the text; "" removes it."""
-        self.text = text
-        begin = " ".join(text[: 2 * SHOWN].split())[:SHOWN]
-        shown = self.tr("Pasted: “{}…”, {} characters").format(begin, formatting.number(len(text)))
-        self._label.setText(shown)
-        self.setVisible(bool(text))
 
 
 class _Editor(QPlainTextEdit):

@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWi
 
 from app.connection.pending_answer import Waiting
 from app.formatting import excerpt
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.icons import icon
-from app.widgets.plain_text import PlainLabel, plain
+from app.widgets.plain_text import plain
 
 
 class WaitingList(QWidget):
@@ -28,23 +29,30 @@ class WaitingList(QWidget):
         self._rows.setSpacing(4)
         self.hide()
 
-    def show_waiting(self, waiting: Sequence[Waiting]) -> None:
-        """Show the queued questions, the next one to be asked first."""
+    def show_waiting(self, waiting: Sequence[Waiting], titles: Sequence[str]) -> None:
+        """Show the queued questions, the next one to be asked first.
+
+        titles: for each, the title of its chat; "" for the chat shown.
+        """
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.hide()
                 old.deleteLater()
-        for place, question in enumerate(waiting):
-            self._rows.addWidget(self._row(place, question.text))
+        for place, (question, title) in enumerate(zip(waiting, titles, strict=False)):
+            self._rows.addWidget(self._row(place, question.text, title))
         self.setVisible(bool(waiting))
 
-    def _row(self, place: int, text: str) -> QFrame:
+    def _row(self, place: int, text: str, title: str) -> QFrame:
         row = QFrame(self)
         row.setObjectName("question")
         layout = QHBoxLayout(row)
         layout.setContentsMargins(12, 4, 4, 4)
-        question = PlainLabel(self.tr("Next: {}").format(excerpt(text)), row)
-        question.setMinimumWidth(40)
+        question = ElidedLabel(row)
+        question.setText(
+            self.tr("Next in “{}”: {}").format(title, excerpt(text))
+            if title
+            else self.tr("Next: {}").format(excerpt(text))
+        )
         remove = QToolButton(row)
         remove.setIcon(icon("close"))
         remove.setAccessibleName(self.tr("Remove from the queue"))

@@ -7,11 +7,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVB
 
 from app import formatting
 from app.connection.engine import State
-from app.header.elided_label import ElidedLabel
 from app.header.memory import by_part, by_tier
 from app.header.picker import Picker
 from app.header.status_line import StatusLine
 from app.preferences import RecentPair
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.icons import icon
 from app.widgets.plain_text import plain
 from engine.protocol.messages import Loaded

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 
 from app import formatting
 from app.connection.engine import State
-from app.header.elided_label import ElidedLabel
+from app.widgets.elided_label import ElidedLabel
 from engine.protocol.messages import IterationDone, LoadProgress, PassProgress, PrefillProgress, TreeGrown
 
 BAR_STEPS = 1000

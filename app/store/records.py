@@ -135,6 +135,16 @@ class Hit(Struct, frozen=True):
     ranges: list[tuple[int, int]]
 
 
+class UnsentMessage(Struct, frozen=True, kw_only=True):
+    """A message that the user has not sent. pasted: long pasted texts, which follow the typed text."""
+
+    typed: str = ""
+    pasted: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.typed or self.pasted)
+
+
 class Preset(Struct, frozen=True):
     name: str
     settings: ChatSettings

@@ -24,6 +24,7 @@ _MENDING = (
     "DELETE FROM under_way WHERE message NOT IN (SELECT id FROM messages)",
     "UPDATE under_way SET pid = 0, started = 0.0"
     " WHERE typeof(pid) <> 'integer' OR NOT pid BETWEEN 0 AND 4194304 OR typeof(started) <> 'real'",
+    "DELETE FROM unsent WHERE chat IS NOT NULL AND chat NOT IN (SELECT id FROM chats)",
     "UPDATE folders SET name = coalesce(CAST(name AS TEXT), '') WHERE typeof(name) <> 'text'",
     "UPDATE chats SET title = coalesce(CAST(title AS TEXT), '') WHERE typeof(title) <> 'text'",
     "UPDATE chats SET named = 0 WHERE typeof(named) <> 'integer'",

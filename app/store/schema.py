@@ -68,8 +68,19 @@ def _version_1(connection: sqlite3.Connection) -> None:
         connection.execute(statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (_version_1,)
-TABLES = ("folders", "chats", "messages", "presets")  # those with the user's own rows, parents first
+def _version_2(connection: sqlite3.Connection) -> None:
+    connection.execute(
+        """CREATE TABLE unsent (
+            chat INTEGER UNIQUE REFERENCES chats ON DELETE CASCADE,  -- NULL: the new chat
+            typed TEXT NOT NULL,
+            pasted TEXT NOT NULL  -- JSON: list of texts
+        )"""
+    )
+
+
+MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2)
+# Those with the user's own rows, parents first.
+TABLES = ("folders", "chats", "messages", "presets", "unsent")
 _FAR = 100  # versions ahead that no program will have written: then the number is damaged
 
 

@@ -14,6 +14,7 @@ from app.store.errors import StoreDamaged, StoreError, damaged, store_errors
 from app.store.messages import Messages
 from app.store.presets import Presets
 from app.store.records import Hit
+from app.store.unsent import Unsent
 
 
 def default_path() -> Path:
@@ -28,7 +29,7 @@ class Store:
 
     Attributes:
         path: path of the conversations file
-        chats, folders, messages, presets: the parts of the store
+        chats, folders, messages, presets, unsent: the parts of the store
         damage: the error to show if the file was damaged, else None
     """
 
@@ -54,6 +55,7 @@ class Store:
         self.folders = Folders(self._database)
         self.messages = Messages(self._database)
         self.presets = Presets(self._database)
+        self.unsent = Unsent(self._database)
 
     def search(self, query: str, limit: int = 50, before: int | None = None) -> list[Hit]:
         """Search all messages; see `search.search`."""

@@ -44,7 +44,7 @@ class Reports(QObject):
         self._panel.colours_toggled.connect(self._tint.set_on)
         self._panel.text_asked.connect(self._tint.look_at)
         self._tint.position_asked.connect(self._panel.show_origin)
-        chat.waiting_changed.connect(lambda: panes.waiting.show_waiting(list(chat.waiting)))
+        self._waiting = panes.waiting
 
     def _connect_engine(self) -> None:
         engine = self._engine
@@ -58,6 +58,8 @@ class Reports(QObject):
     def _connect_chat(self) -> None:
         chat = self._chat
         chat.opened.connect(self._open)
+        chat.opened.connect(self._show_waiting)
+        chat.waiting_changed.connect(self._show_waiting)
         chat.path_changed.connect(self._show_path)
         chat.listed.connect(self._list_chats)
         chat.text_added.connect(self._add_text)
@@ -83,6 +85,9 @@ class Reports(QObject):
             reports = [shown.message.reports[-1] for shown in self._chat.shown if shown.message.reports]
             most = self._chat.settings.options.max_new_tokens
             self._header.status.expect(most, usual_tokens([report.tokens for report in reports]))
+
+    def _show_waiting(self) -> None:
+        self._waiting.show_waiting(list(self._chat.waiting), self._chat.titles_of_waiting())
 
     @property
     def _answering(self) -> int | None:

@@ -22,6 +22,7 @@ from app.window.arguments import Arguments
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
 from app.window.reports import Reports
+from app.window.unsent_keeper import UnsentKeeper
 
 # Longest wait for the engine when the window is closed: a little more than the 5 s after which an engine that
 # does not end is killed.
@@ -78,6 +79,8 @@ class Window(QMainWindow):
         self.transcript, self.waiting, self.composer = panes.transcript, panes.waiting, panes.composer
         self._reports = Reports(self.engine, self.chat, panes)
         self.calibration = Calibration(self.engine, self)
+        self._unsent = UnsentKeeper(self.composer, self.chat, store, self)
+        self._unsent.failed.connect(self._reports.show_error)
         self.search = SearchPalette(store, self)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
@@ -172,6 +175,7 @@ class Window(QMainWindow):
     def _send(self, text: str) -> None:
         if self.chat.send(text):
             self.composer.accept()
+            self._unsent.forget()
 
     def _new_chat(self) -> None:
         self.chat.open(None)
@@ -278,6 +282,7 @@ class Window(QMainWindow):
             return
         kept = self._panes.state(bytes(self.saveGeometry().data()))
         self._keep(lambda: self._preferences.change(window=kept))
+        self._unsent.keep()
         self.sidebar.close_down()
         if not self.engine.is_running:
             event.accept()

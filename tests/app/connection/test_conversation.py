@@ -219,9 +219,7 @@ def test_a_branch_is_a_separate_chat(chat: Conversation, store: Store, person: P
     assert [each.message.text for each in store.messages.shown(old)] == ["first", "1", "second", "2"]
 
 
-def test_questions_are_queued_and_stop_empties_the_queue(
-    chat: Conversation, person: Person, qtbot: QtBot
-) -> None:
+def test_questions_are_queued_and_stop_returns_them(chat: Conversation, person: Person, qtbot: QtBot) -> None:
     for text in ("one", "two", "three"):
         assert chat.send(text)
     assert [waiting.text for waiting in chat.waiting] == ["two", "three"]
@@ -230,7 +228,9 @@ def test_questions_are_queued_and_stop_empties_the_queue(
     qtbot.waitUntil(lambda: len(person.asked) == 2)
     assert person.sent[-1] == ("user", "three")
     chat.send("four")
-    chat.stop()
+    with qtbot.waitSignal(chat.returned) as returned:
+        chat.stop()
+    assert [waiting.text for waiting in returned.args[0]] == ["four"]
     assert not chat.waiting
     person.finish("3", "cancelled")
     assert len(person.asked) == 2

@@ -1,8 +1,12 @@
 import pytest
 from PySide6.QtCore import QMimeData, Qt
+from PySide6.QtWidgets import QFrame, QToolButton
 from pytestqt.qtbot import QtBot
 
+from app import formatting
 from app.conversation.composer import Composer
+from app.store import UnsentMessage
+from app.widgets.plain_text import PlainLabel
 
 
 @pytest.fixture
@@ -70,6 +74,35 @@ def test_a_long_paste_can_be_removed(composer: Composer, qtbot: QtBot) -> None:
     clipboard.setText("x" * 30_000)
     composer.editor.insertFromMimeData(clipboard)
     assert composer.button.isEnabled()
-    composer.pasted.remove.click()
+    composer.pasted.findChildren(QToolButton)[-1].click()
     assert composer.text() == ""
     assert not composer.button.isEnabled()
+
+
+def test_a_second_long_paste_stands_beside_the_first(composer: Composer, qtbot: QtBot) -> None:
+    composer.resize(400, 300)
+    composer.show()
+    for letter in "abcdef":
+        clipboard = QMimeData()
+        clipboard.setText(f"{letter} line {letter * 30_000}")
+        composer.editor.insertFromMimeData(clipboard)
+    assert [text[0] for text in composer.pasted.texts] == list("abcdef")
+    assert 100 < composer.pasted.height() < 200, "more than four are scrolled"
+    rows = composer.pasted.widget().findChildren(QFrame, "question")
+    lengths = [row.findChildren(PlainLabel)[0] for row in rows]
+    assert {label.text() for label in lengths} == {f"{formatting.number(30_007)} characters"}
+    assert all(label.width() >= label.sizeHint().width() for label in lengths), "no count is cut off"
+    rows[1].findChildren(QToolButton)[0].click()
+    assert [text[0] for text in composer.pasted.texts] == list("acdef")
+    assert composer.text().count("\n\n") == 4
+
+
+def test_a_message_is_shown_again_as_it_was(composer: Composer, qtbot: QtBot) -> None:
+    message = UnsentMessage(typed="two\nlines", pasted=["x" * 30_000, "y" * 30_000])
+    composer.show_unsent(message)
+    assert composer.unsent() == message
+    assert composer.editor.textCursor().atEnd()
+    with qtbot.waitSignal(composer.changed):
+        qtbot.keyClicks(composer.editor, "!")
+    composer.accept()
+    assert not composer.unsent()

@@ -1,6 +1,7 @@
 """Files of every released version are migrated to the newest one, completely or not at all."""
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -35,12 +36,15 @@ def content(path: Path) -> list[object]:
     return [found, tables(path)]
 
 
-def test_version_1_is_what_it_was_when_it_was_released(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("version", range(1, len(schema.MIGRATIONS) + 1))
+def test_each_version_is_what_it_was_when_it_was_released(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int
 ) -> None:
-    monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:1])
-    Store(path).close()
-    assert tables(path) == tables(frozen(tmp_path / "frozen" / "a.sqlite", 1))
+    path.parent.mkdir(parents=True)
+    monkeypatch.setattr(schema, "MIGRATIONS", schema.MIGRATIONS[:version])
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        schema.migrate(connection)
+    assert tables(path) == tables(frozen(tmp_path / "frozen" / "a.sqlite", version))
 
 
 def test_every_released_version_has_a_frozen_copy() -> None:
@@ -64,6 +68,8 @@ def test_an_old_file_opens_with_all_its_content(path: Path, tmp_path: Path, vers
     assert [hit.message for hit in store.search("北京")] == [8, 7]
     assert [hit.message for hit in store.search("맛집")] == [6]
     assert store.search("forget") == []
+    assert store.unsent.of(1).typed == ("and YAML?" if version > 1 else "")
+    assert store.unsent.of(None).pasted == (["a log"] if version > 1 else [])
     assert store.chats.purge() == 1
     store.close()
     Store(tmp_path / "new" / "a.sqlite").close()
@@ -82,7 +88,7 @@ def test_a_migration_keeps_everything(path: Path, monkeypatch: pytest.MonkeyPatc
     store.close()
     Store(path).close()  # the second time nothing is migrated
     connection = sqlite3.connect(path)
-    assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+    assert connection.execute("PRAGMA user_version").fetchone() == (len(schema.MIGRATIONS),)
     assert connection.execute("SELECT colour FROM chats ORDER BY id").fetchall() == [
         ("blue",),
         ("red",),

@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QToolTip, QWidg
 from pytestqt.qtbot import QtBot
 
 from app.conversation.link_question import ask_to_open
-from app.header.elided_label import ElidedLabel
 from app.rendering.formulas import FormulaRenderer
 from app.rendering.text_body import TextBody
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.form_parts import label
 from app.widgets.plain_text import PlainLabel, PlainMessageBox, plain, unmarked
 

@@ -13,8 +13,9 @@ from app.conversation.link_question import ask_to_open
 from app.preferences import PreferencesFile, WindowState
 from app.rendering.message_actions import Action
 from app.settings.dialog import SettingsDialog
-from app.store import Store
+from app.store import Store, UnsentMessage
 from app.widgets import motion
+from app.widgets.elided_label import ElidedLabel
 from app.window.arguments import Arguments
 from app.window.window import Window
 from engine.protocol import messages
@@ -47,6 +48,11 @@ def last_answer(window: Window) -> AnswerView:
     view = window.transcript.rows[-1].view
     assert isinstance(view, AnswerView)
     return view
+
+
+def waiting_rows(window: Window) -> list[str]:
+    labels = window.waiting.findChildren(ElidedLabel)
+    return [label.text() for label in labels if not label.parentWidget().isHidden()]
 
 
 def notice_text(window: Window) -> str:
@@ -205,6 +211,65 @@ def test_an_answer_continues_in_its_chat_while_another_is_opened(
     first = min(line.id for line in store.chats.recent())
     window.chat.open(first)
     assert last_answer(window).body.toPlainText() == "old and late"
+
+
+def test_each_chat_keeps_what_was_not_sent_also_when_the_window_is_closed(
+    window: Window, make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    question = ask(window, engines, qtbot)
+    engines.last.say(answer(question, "An answer."))
+    reach(window, qtbot, State.READY)
+    asked = window.chat.id
+    qtbot.keyClicks(window.composer.editor, "half a question")
+    window.chat.open(None)
+    assert window.composer.text() == ""
+    window.composer.show_unsent(UnsentMessage(typed="to the new chat", pasted=["x" * 30_000]))
+    window.chat.open(asked)
+    assert window.composer.text() == "half a question"
+    window.close()
+    later = make_window(engines)
+    assert later.composer.unsent() == UnsentMessage(typed="to the new chat", pasted=["x" * 30_000])
+    later.chat.open(asked)
+    assert later.composer.text() == "half a question"
+
+
+def test_what_was_sent_is_not_kept(window: Window, engines: FakeEngines, qtbot: QtBot, store: Store) -> None:
+    reach(window, qtbot, State.READY)
+    window.composer.write("What is a tree?")
+    qtbot.waitUntil(lambda: bool(store.unsent.of(None)))
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    assert not store.unsent.of(None)
+    asked = window.chat.id
+    window.chat.open(None)
+    assert window.composer.text() == ""
+    window.chat.open(asked)
+    assert window.composer.text() == ""
+
+
+def test_stop_puts_queued_questions_back_where_they_were_written(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    question = ask(window, engines, qtbot)
+    first = window.chat.id
+    ask(window, engines, qtbot, "second")
+    ask(window, engines, qtbot, "third")
+    qtbot.waitUntil(lambda: waiting_rows(window) == ["Next: second", "Next: third"])
+    window.chat.open(None)
+    ask(window, engines, qtbot, "elsewhere")
+    qtbot.waitUntil(lambda: len(waiting_rows(window)) == 3)
+    rows = waiting_rows(window)
+    assert rows[0].startswith("Next in “")
+    assert rows[0].endswith("”: second")
+    assert rows[2] == "Next: elsewhere"
+    qtbot.keyClicks(window.composer.editor, "typed")
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.composer.text() == "elsewhere\n\ntyped"
+    assert window.waiting.isHidden()
+    engines.last.say(answer(question, "", stop_reason="cancelled"))
+    reach(window, qtbot, State.READY)
+    window.chat.open(first)
+    assert window.composer.text() == "second\n\nthird"
+    assert len(engines.last.asked(messages.Chat)) == 1
 
 
 @pytest.mark.parametrize("state", [State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.LOST])

@@ -1,0 +1,96 @@
+"""Keeps what the user has written and not sent: one message for each chat, also when the program ends."""
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.connection.conversation import Conversation
+from app.connection.pending_answer import Waiting
+from app.conversation.composer import MAX_TYPED, Composer
+from app.store import Store, StoreError, UnsentMessage
+
+PAUSE_MS = 500  # from the last change until it is stored
+
+
+class UnsentKeeper(QObject):
+    """Stores the composer's message with the chat shown, and shows the one of the chat that is opened.
+
+    Signals:
+        failed: StoreError; sent once until a message can be stored again
+    """
+
+    failed = Signal(object)
+
+    def __init__(self, composer: Composer, chat: Conversation, store: Store, parent: QObject) -> None:
+        super().__init__(parent)
+        self._composer, self._chat, self._store = composer, chat, store
+        self._id: int | None = None  # the chat that the composer's message belongs to
+        self._kept = UnsentMessage()
+        self._has_failed = False
+        self._timer = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._timer.timeout.connect(self.keep)
+        composer.changed.connect(self._timer.start)
+        chat.opened.connect(self._follow)
+        chat.returned.connect(self._give_back)
+        self._show()
+
+    def keep(self) -> None:
+        """Store the composer's message now."""
+        self._timer.stop()
+        message = self._composer.unsent()
+        if message != self._kept and self._keep(self._id, message):
+            self._kept = message
+
+    def forget(self) -> None:
+        """The message was sent, and the composer is empty. The new chat has become a stored one."""
+        self.keep()
+        self._id = self._chat.id
+
+    def _follow(self) -> None:
+        if self._chat.id != self._id:
+            self.keep()
+            self._id = self._chat.id
+            self._show()
+
+    def _show(self) -> None:
+        self._kept = self._read(self._id)
+        self._composer.show_unsent(self._kept)
+        self._timer.stop()
+
+    def _give_back(self, returned: Sequence[Waiting]) -> None:
+        """Put questions that will not be asked before what is unsent in their chats."""
+        for chat in dict.fromkeys(waiting.chat for waiting in returned):
+            texts = [waiting.text for waiting in returned if waiting.chat == chat]
+            if chat == self._id:
+                self._composer.show_unsent(_before(texts, self._composer.unsent()))
+            else:
+                self._keep(chat, _before(texts, self._read(chat)))
+
+    def _read(self, chat: int | None) -> UnsentMessage:
+        try:
+            return self._store.unsent.of(chat)
+        except StoreError as error:
+            self._fail(error)
+            return UnsentMessage()
+
+    def _keep(self, chat: int | None, message: UnsentMessage) -> bool:
+        try:
+            self._store.unsent.keep(chat, message)
+        except StoreError as error:
+            self._fail(error)
+            return False
+        self._has_failed = False
+        return True
+
+    def _fail(self, error: StoreError) -> None:
+        if not self._has_failed:
+            self._has_failed = True
+            self.failed.emit(error)
+
+
+def _before(texts: Sequence[str], message: UnsentMessage) -> UnsentMessage:
+    """Return the message with `texts` in front; long ones become pasted texts."""
+    typed = [text for text in texts if len(text) <= MAX_TYPED]
+    pasted = [text for text in texts if len(text) > MAX_TYPED]
+    parts = [*typed, message.typed] if message.typed else typed
+    return UnsentMessage(typed="\n\n".join(parts), pasted=[*pasted, *message.pasted])
