@@ -82,6 +82,13 @@ class Conversation(QObject):
             shown.message.id == self.answering.message for shown in self.shown
         )
 
+    @property
+    def title(self) -> str:
+        """The title of the chat shown; "" if it has none yet."""
+        with self._reporting_store_errors():
+            return "" if self.id is None else self._store.chats.line(self.id).title
+        return ""
+
     # -- which chat ------------------------------------------------------------------------------------------
 
     def open(self, chat: int | None, message: int | None = None) -> None:
@@ -212,7 +219,7 @@ class Conversation(QObject):
         pair = self._engine.pair
         if chat is None or pair is None or self._engine.state is not State.READY:
             return
-        settings = settings or self._store.chats.settings(chat)
+        settings = settings or self._with_loaded_models(chat)
         write = self._store.messages.resume if self._has_answer_text(message) else self._store.messages.answer
         under_way = write(message, settings, ModelPair.of(pair))
         try:
@@ -226,6 +233,16 @@ class Conversation(QObject):
         if chat == self.id:
             self._show(shown_path(stored))
         self.listed.emit()
+
+    def _with_loaded_models(self, chat: int) -> ChatSettings:
+        """Return a chat's settings, after storing there which models answer now."""
+        before, loaded = self._store.chats.settings(chat), self._engine.wanted
+        settings = structs.replace(before, target=loaded.target, draft=loaded.draft)
+        if settings != before:
+            self._store.chats.set_settings(chat, settings)
+            if chat == self.id:
+                self._set(settings)
+        return settings
 
     def _receive(self, event: messages.Event) -> None:
         if self.answering is None:

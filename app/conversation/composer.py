@@ -20,6 +20,7 @@ class Composer(QFrame):
     Attributes:
         editor: the text field.
         pasted: holds long pasted texts, which are sent after the typed text.
+        can_stop: whether there is something to stop.
         button: "Send", or "Stop" while an answer or a load can be stopped.
 
     Signals:
@@ -36,7 +37,7 @@ class Composer(QFrame):
         super().__init__(parent)
         self.setObjectName("composer")
         self._can_send = False
-        self._can_stop = False
+        self.can_stop = False
         self.editor = _Editor(self)
         self.editor.setAccessibleName(self.tr("Message"))
         self.send_with("enter")
@@ -64,7 +65,7 @@ class Composer(QFrame):
 
     def allow(self, *, send: bool, stop: bool) -> None:
         """Set whether the button can send or stop now. The text in the field stays."""
-        self._can_send, self._can_stop = send, stop
+        self._can_send, self.can_stop = send, stop
         self._refresh()
 
     def send_with(self, key: str) -> None:
@@ -106,6 +107,11 @@ class Composer(QFrame):
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self.editor.setFocus()
 
+    def take(self, key: QKeyEvent) -> None:
+        """Take the focus, and write a key that was typed elsewhere."""
+        self.editor.setFocus()
+        self.editor.keyPressEvent(key)
+
     def _submit(self) -> None:
         if self._can_send:
             text = self.text()
@@ -121,18 +127,18 @@ class Composer(QFrame):
         self.changed.emit()
 
     def _press(self) -> None:
-        if self._can_stop:
+        if self.can_stop:
             self.stopped.emit()
         else:
             self._submit()
 
     def _refresh(self) -> None:
-        text = self.tr("Stop") if self._can_stop else self.tr("Send")
+        text = self.tr("Stop") if self.can_stop else self.tr("Send")
         self.button.setText(text)
         self.button.setAccessibleName(text)
-        self.button.setToolTip(self.tr("Esc") if self._can_stop else self.tr("Enter"))
+        self.button.setToolTip(self.tr("Esc") if self.can_stop else self.tr("Enter"))
         is_empty = self.editor.document().isEmpty() and not self.pasted.texts
-        self.button.setEnabled(self._can_stop or (self._can_send and not is_empty))
+        self.button.setEnabled(self.can_stop or (self._can_send and not is_empty))
 
     def _show_focus(self, active: bool) -> None:
         self.setProperty("active", active)

@@ -62,6 +62,8 @@ class Header(QFrame):
         self.picker = Picker(self)
         self.sidebar_switch = self._switch("sidebar", self.tr("Chats (Ctrl+B)"), self.tr("Chats"))
         self.new_chat = self._button("add", self.tr("New chat (Ctrl+N)"), self.tr("New chat"))
+        self.sidebar_switch.toggled.connect(self.new_chat.setHidden)  # the sidebar has one of its own
+        self.new_chat.hide()
         self.panel_switch = self._switch("tree", self.tr("Token tree (Ctrl+T)"), self.tr("Token tree"))
         self.settings = self._button("settings", self.tr("Settings (Ctrl+,)"), self.tr("Settings"))
         self.settings.clicked.connect(self.settings_asked)
@@ -118,6 +120,10 @@ class Header(QFrame):
         if state in (State.UNLOADED, State.LOAD_FAILED):
             self._show_name(self.tr("Choose a model"))
         self.status.show_state(state)
+
+    def show_loading(self, name: str) -> None:
+        """Show the model that is being loaded."""
+        self._show_name(name)
 
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded

@@ -58,6 +58,18 @@ def pairs_here() -> list[LocalPair]:
     ]
 
 
+def is_here(target: str | None) -> bool:
+    """Return whether a target, named as in `Load`, is on this machine."""
+    return target is None or Path(target).exists() or any(pair.target.name == target for pair in pairs_here())
+
+
+def text_of(target: str | None) -> str:
+    """Return the name shown to the user of a target that is named as in `Load`."""
+    target = target or catalog.default_target()
+    found = (model.text for model in models_here() if model.name == target)
+    return next(found, Path(target).name)
+
+
 def _heads(target: str) -> LocalModel | None:
     """Return the trained heads that the program includes for a target, or None."""
     folder = catalog.heads_for(target)

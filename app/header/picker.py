@@ -1,6 +1,6 @@
 """Popup list of the models on this machine; a click loads one."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, SignalInstance
@@ -111,7 +111,7 @@ class Picker(QFrame):
         self._work.forget("plan")
         self.models.clear()
         self._rows = []
-        known = [last for last in recent if self._is_here(last, named)]
+        known = [last for last in recent if local_models.is_here(last.target)]
         if known:
             self._add_heading(self.tr("Recent"))
             for last in known:
@@ -129,10 +129,6 @@ class Picker(QFrame):
         self._filter("")
         self.filter.setFocus()
         self._plan(0, held)
-
-    @staticmethod
-    def _is_here(pair: RecentPair, named: Container[str]) -> bool:
-        return pair.target is None or pair.target in named or Path(pair.target).exists()
 
     def _add_heading(self, text: str) -> None:
         item = QListWidgetItem(text, self.models)

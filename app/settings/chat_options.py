@@ -9,14 +9,16 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("chat_options", text)
 
 
-def chat_sections() -> list[OptionSection]:
-    """Return the options of `ChatSettings` by section."""
+def chat_sections(*, for_new_chats: bool = False) -> list[OptionSection]:
+    """Return the options of `ChatSettings` by section. New chats are answered by the models that are loaded,
+    so that they have no options for models."""
+    models = [] if for_new_chats else _models()
     return [
         OptionSection(_tr("Prompt"), [_system()]),
         OptionSection(_tr("Sampling"), [*_choosing(), *_penalties(), _biases(), _seed()]),
         OptionSection(_tr("Answer"), _ends()),
         OptionSection(_tr("Drafter"), [_drafter(), *_limits_of_trees()]),
-        OptionSection(_tr("Model"), [*_models(), _context()]),
+        OptionSection(_tr("Model"), [*models, _context()]),
     ]
 
 

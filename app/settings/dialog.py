@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from msgspec import structs
 from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.header.local_models import models_here
-from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile
+from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile, RecentPair
 from app.runtime_setup.setup_job import EngineSetup
 from app.settings.about_page import AboutPage
 from app.settings.chat_options import chat_sections
@@ -67,9 +68,11 @@ class SettingsDialog(QDialog):
         now = preferences.now
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
-        self.chat_page: Form[ChatSettings] = Form(chat_sections(), chat, now.new_chats)
+        self.chat_page: Form[ChatSettings] = Form(chat_sections(), chat, self._defaults(chat))
         self.presets_page = PresetsPage(presets, chat)
-        self.defaults_page: Form[ChatSettings] = Form(chat_sections(), now.new_chats, NEW_CHATS)
+        self.defaults_page: Form[ChatSettings] = Form(
+            chat_sections(for_new_chats=True), now.new_chats, NEW_CHATS
+        )
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
         self.models_page = ModelsPage()
@@ -131,8 +134,17 @@ class SettingsDialog(QDialog):
         installed = [(model.name, model.text) for model in models_here()]
         for page in (self.chat_page, self.defaults_page):
             _add_choices(page, "options.drafter", [(name, name) for name in drafters])
-            _add_choices(page, "target", installed)
-            _add_choices(page, "draft", installed)
+        for name in ("target", "draft"):
+            _add_choices(self.chat_page, name, installed)
+
+    @property
+    def pair(self) -> RecentPair:
+        """The models chosen on the page of the chat."""
+        return RecentPair(self.chat_page.value.target, self.chat_page.value.draft)
+
+    def _defaults(self, chat: ChatSettings) -> ChatSettings:
+        """Return the settings that the page of the chat can be reset to; its models stay."""
+        return structs.replace(self._file.now.new_chats, target=chat.target, draft=chat.draft)
 
     # -- changes ---------------------------------------------------------------------------------------------
 
@@ -142,7 +154,7 @@ class SettingsDialog(QDialog):
         self._ask_reload(chat_sections(), before, settings)
 
     def _use(self, settings: ChatSettings) -> None:
-        self.chat_page.show_record(settings, self._file.now.new_chats)
+        self.chat_page.show_record(settings, self._defaults(settings))
         self._change_chat(settings)
 
     def _use_for_new(self, settings: ChatSettings) -> None:
@@ -170,7 +182,7 @@ class SettingsDialog(QDialog):
         except PreferencesError as error:
             self.error.setText(f"{error.message} {error.hint}")
             self.error.show()
-        self.chat_page.show_record(self.chat_page.value, self._file.now.new_chats)
+        self.chat_page.show_record(self.chat_page.value, self._defaults(self.chat_page.value))
         self.preferences_changed.emit(self._file.now)
 
     def _ask_reload(self, sections: Sequence[OptionSection], before: Any, now: Any) -> None:

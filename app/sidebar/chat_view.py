@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QTreeView, QWidget
 
 from app.sidebar.chat_list import ChatList
 from app.sidebar.chat_row import ChatRow
+from app.widgets.shortcuts import is_typed
 
 
 class ChatView(QTreeView):
@@ -57,6 +58,8 @@ class ChatView(QTreeView):
     def step(self, by: int) -> None:
         """Choose the chat above (-1) or below (1) the one that the window shows."""
         index = self.chats.index_of(self._row.shown)
+        if not index.isValid() and by > 0:  # a new chat stands above all
+            index = self.model().index(0, 0)
         while (index := self.indexBelow(index) if by > 0 else self.indexAbove(index)).isValid():
             if chat := self.chats.chat(index):
                 self.chosen.emit(chat.id)
@@ -126,6 +129,8 @@ class ChatView(QTreeView):
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         if is_enter and self.state() != QAbstractItemView.State.EditingState:
             self._open(self.currentIndex())
+        elif is_typed(event):
+            event.ignore()  # the window writes it into the composer
         else:
             super().keyPressEvent(event)
 

@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -195,7 +196,8 @@ class Program:
             return
         self._reopens = False
         self.close_down()
-        old, chat = self.window, self.window.chat.id
+        old, chat, loaded = self.window, self.window.chat.id, self.window.engine.wanted
+        self._arguments = replace(self._arguments, target=loaded.target, draft=loaded.draft)
         self.open_window()
         self.window.chat.open(chat)
         old.deleteLater()

@@ -6,7 +6,7 @@ from sqlite3 import Connection
 
 from msgspec import structs
 
-from app.store import rows, search, tree, whole_chats
+from app.store import rows, search, titles, tree, whole_chats
 from app.store.database import Database
 from app.store.errors import StoreError
 from app.store.records import ChatLine, ChatSettings, Folder, WholeChat, settings_of, to_json, well_formed
@@ -130,11 +130,14 @@ class Chats:
         return self._add_now(self.read(chat))
 
     def branch(self, message: int) -> int:
-        """Create a chat with a copy of this message and of the messages that lead to it. Return its id."""
+        """Create a chat with a copy of this message and of the messages that lead to it, named after the chat
+        with a number. Return its id."""
         with self._database.reading() as connection:
             chat = whole_chats.read(connection, rows.place_of(connection, message)[0])
+            taken = {title for (title,) in connection.execute("SELECT title FROM chats")}
         path = [structs.replace(one, shown=True) for one in tree.path_to(chat.messages, message)]
-        return self._add_now(structs.replace(chat, messages=path))
+        title = titles.numbered(chat.title, taken)
+        return self._add_now(structs.replace(chat, messages=path, title=title, named=bool(title)))
 
     def _add_now(self, chat: WholeChat) -> int:
         now = time.time()

@@ -1,12 +1,15 @@
 """Automatic chat titles from the first question and answer, in English, Korean and Chinese. Pure
 functions."""
 
+import itertools
 import re
 import unicodedata
+from collections.abc import Collection
 
 WIDTH = 40  # most columns in a title; Han, kana and Hangul take two each
 _READ = 4000  # only this many characters of a text are considered
 
+_NUMBER = re.compile(r" \(\d{1,9}\)$")
 _CODE = re.compile(r"^\s*(```|~~~).*?(^\s*\1|\Z)", re.DOTALL | re.MULTILINE)
 _MARKS = re.compile(r"^\s*(?:[#>]+|[-*+]|\d+[.)])\s+|[*`]+", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
@@ -28,6 +31,15 @@ _ENDING = re.compile(
     r"|,?\s*please$",
     re.IGNORECASE,
 )
+
+
+def numbered(title: str, taken: Collection[str]) -> str:
+    """Return the title with the first number that makes it differ from those in `taken`: "Trees (2)". An
+    empty title stays empty."""
+    stem = _NUMBER.sub("", title)
+    if not stem:
+        return title
+    return next(name for count in itertools.count(2) if (name := f"{stem} ({count})") not in taken)
 
 
 def title_of(question: str, answer: str = "") -> str:

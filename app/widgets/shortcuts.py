@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from PySide6.QtCore import QCoreApplication, QObject
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import QCoreApplication, QObject, Qt
+from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QWidget
 
 
@@ -101,3 +101,11 @@ def listen(window: QWidget, actions: Mapping[str, Callable[[], object]]) -> list
         for id, action in actions.items()
         for keys in known[id].keys
     ]
+
+
+def is_typed(event: QKeyEvent) -> bool:
+    """Return whether a key writes a character, other than a space."""
+    held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+    alt_gr = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
+    is_plain = held in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.GroupSwitchModifier, alt_gr)
+    return is_plain and event.text().isprintable() and bool(event.text().strip())

@@ -1,7 +1,6 @@
 """The panes of the main window: the header, the sidebar, the chat and the panel."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation.composer import Composer
 from app.conversation.transcript import COLUMN_WIDTH, Transcript
@@ -11,6 +10,7 @@ from app.panel.panel import Panel
 from app.preferences import WindowState
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
+from app.window.used_here import UsedHere
 
 SIZES = [250, 620, 560]  # default widths of the sidebar, the chat and the panel, in pixels
 # Minimum widths of the chat and the panel; together with the sidebar they fit in 1024 pixels.
@@ -22,7 +22,7 @@ class Panes(QWidget):
 
     Attributes:
         header, sidebar, panel: the panes of these names.
-        transcript, waiting, composer: the widgets of the chat pane, from top to bottom.
+        transcript, used_here, waiting, composer: the widgets of the chat pane, from top to bottom.
     """
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -30,6 +30,7 @@ class Panes(QWidget):
         self.header = Header(self)
         self.sidebar = Sidebar(store, store.path, self)
         self.transcript = Transcript(self)
+        self.used_here = UsedHere(self)
         self.waiting = WaitingList(self)
         self.composer = Composer(self)
         self.panel = Panel(self)
@@ -57,13 +58,16 @@ class Panes(QWidget):
         writing.setMaximumWidth(COLUMN_WIDTH)
         around = QVBoxLayout(writing)
         around.setContentsMargins(20, 4, 20, 16)
+        around.addWidget(self.used_here)
         around.addWidget(self.waiting)
         around.addWidget(self.composer)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addWidget(self.transcript, 1)
-        column.addWidget(writing, 0, Qt.AlignmentFlag(0))
+        centred = QHBoxLayout()
+        centred.addWidget(writing)
+        column.addLayout(centred)
         return middle
 
     def restore(self, kept: WindowState) -> None:

@@ -8,6 +8,7 @@ from PySide6.QtGui import QDesktopServices
 
 from app.connection.conversation import Conversation
 from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
+from app.header import local_models
 from app.header.status_line import usual_tokens
 from app.panel.tint import Tint
 from app.widgets import motion
@@ -39,6 +40,7 @@ class Reports(QObject):
         self._header, self._sidebar = panes.header, panes.sidebar
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
         self._tint = Tint(self)
+        self._failed: tuple[int | None, Notice | None] = None, None  # the last chat whose answer failed
         self._connect_engine()
         self._connect_chat()
         self._panel.colours_toggled.connect(self._tint.set_on)
@@ -70,12 +72,17 @@ class Reports(QObject):
     # -- the chat --------------------------------------------------------------------------------------------
 
     def _open(self) -> None:
+        failed, notice = self._failed
+        if failed != self._chat.id and self._transcript.notice is notice:
+            self._transcript.clear_notice()
         self._tint.follow(None, self._panel.origins)
         self._transcript.open(self._chat.shown, self._answering)
+        self._allow()
         self._panel.begin()
         self._list_chats()
 
     def _show_path(self) -> None:
+        self._allow()
         before = self._transcript.answer
         self._transcript.show_path(self._chat.shown, self._answering)
         if self._transcript.answer and self._transcript.answer is not before:
@@ -129,13 +136,22 @@ class Reports(QObject):
 
     def _show_state(self, state: State) -> None:
         self._header.show_state(state)
-        self._composer.allow(send=state in WILL_ANSWER, stop=state in BUSY)
+        if state is State.LOADING:
+            self._header.show_loading(local_models.text_of(self._engine.wanted.target))
+        self._allow()
         self._transcript.allow_changes(state is State.READY)
         if state in (State.STARTING, State.LOADING, State.ANSWERING):
             self._transcript.clear_notice()
 
+    def _allow(self) -> None:
+        """Let the composer send, or stop what goes on here: the load, or an answer in the chat shown."""
+        state = self._engine.state
+        is_here = state is State.LOADING or self._chat.is_answering_here
+        self._composer.allow(send=state in WILL_ANSWER, stop=state in BUSY and is_here)
+
     def _show_failure(self, failed: Failed) -> None:
-        self._notify(failed.message, failed.hint, self.tr("Try again"), self._chat.try_again)
+        notice = self._notify(failed.message, failed.hint, self.tr("Try again"), self._chat.try_again)
+        self._failed = self._chat.id, notice
 
     def _show_load_failure(self, failed: Failed) -> None:
         self._notify(failed.message, failed.hint, self.tr("Reload"), self._engine.load)
@@ -154,5 +170,6 @@ class Reports(QObject):
     def _notify(self, message: str, hint: str, remedy: str, do: Callable[[], object]) -> Notice:
         notice = Notice(message, hint, remedy, self._transcript)
         notice.pressed.connect(lambda: do())
+        notice.pressed.connect(self._composer.setFocus)  # the button with the focus disappears
         self._transcript.show_notice(notice)
         return notice

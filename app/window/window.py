@@ -4,20 +4,21 @@ from collections.abc import Callable
 
 from msgspec import structs
 from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.connection.conversation import Conversation
 from app.connection.engine import Engine, State
 from app.connection.engine_link import EngineLink
 from app.conversation.link_question import ask_to_open
+from app.header import local_models
 from app.panel.calibration import Calibration
 from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request
 from app.settings.dialog import SettingsDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import Store
+from app.store import ChatSettings, Store
 from app.widgets import motion, theme
-from app.widgets.shortcuts import listen
+from app.widgets.shortcuts import is_typed, listen
 from app.window.arguments import Arguments
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
@@ -64,8 +65,8 @@ class Window(QMainWindow):
         now = preferences.now
         link = link or EngineLink()
         link.setParent(self)
-        target, context = arguments.target or now.new_chats.target, now.new_chats.context
-        wanted = load_request(target, arguments.draft, context, now.loading)
+        first = _first_pair(arguments, now)
+        wanted = load_request(first.target, first.draft, now.new_chats.context, now.loading)
         self.engine = Engine(link, structs.replace(wanted, drafter=arguments.drafter), self)
         options = now.new_chats.options
         if arguments.drafter != "auto":
@@ -117,18 +118,20 @@ class Window(QMainWindow):
         transcript.regenerate_asked.connect(chat.regenerate)
         transcript.again_asked.connect(lambda message: chat.regenerate(message, same_seed=True))
         transcript.continue_asked.connect(chat.continue_answer)
-        transcript.branch_asked.connect(chat.branch)
+        transcript.branch_asked.connect(self._branch)
         transcript.version_asked.connect(chat.show_version)
 
     def _connect_chat_list(self) -> None:
         sidebar, chat, search = self.sidebar, self.chat, self.search
-        sidebar.chat_chosen.connect(chat.open)
+        sidebar.chat_chosen.connect(self._open_chat)
         sidebar.new_chat.connect(self._new_chat)
         sidebar.search_asked.connect(search.open)
         sidebar.keys_asked.connect(self._show_keys)
         sidebar.chat_deleted.connect(self._leave_deleted)
         sidebar.failed.connect(self._reports.show_error)
-        search.chat_chosen.connect(chat.open)
+        search.chat_chosen.connect(self._open_chat)
+        for changed in (chat.opened, chat.listed, sidebar.view.chats.changed):
+            changed.connect(self._show_title)
         search.hit_chosen.connect(self._show_hit)
         search.failed.connect(self._reports.show_error)
 
@@ -138,7 +141,10 @@ class Window(QMainWindow):
         header.new_chat.clicked.connect(self._new_chat)
         header.load_asked.connect(self.load)
         header.unload_asked.connect(self.engine.unload)
-        header.reload_asked.connect(self._reload)
+        header.reload_asked.connect(lambda: self._load(self._loaded_pair()))
+        self._panes.used_here.load_asked.connect(self.load)
+        for changed in (self.engine.state_changed, self.chat.opened, self.chat.settings_changed):
+            changed.connect(self._offer_used_models)
         header.settings_asked.connect(self._open_settings)
         header.panel_switch.toggled.connect(self._set_telemetry)
         panel.calibration_asked.connect(lambda: panel.show_calibrating(self.calibration.start()))
@@ -160,7 +166,7 @@ class Window(QMainWindow):
                 "previous_chat": lambda: sidebar.view.step(-1),
                 "next_chat": lambda: sidebar.view.step(1),
                 "quit": self.close,
-                "stop": self.chat.stop,
+                "stop": self._stop,
                 "regenerate": self._regenerate,
                 "copy_answer": transcript.copy_last_answer,
                 "edit_last": transcript.edit_last_question,
@@ -177,9 +183,34 @@ class Window(QMainWindow):
             self.composer.accept()
             self._unsent.forget()
 
+    def _stop(self) -> None:
+        """Stop what goes on here; an answer in another chat goes on."""
+        if self.composer.can_stop:
+            self.chat.stop()
+
     def _new_chat(self) -> None:
         self.chat.open(None)
         self.composer.setFocus()
+
+    def _show_title(self) -> None:
+        title = self.chat.title
+        self.setWindowTitle(f"{title} – SpecExec Desktop" if title else "SpecExec Desktop")
+
+    def _open_chat(self, chat: int) -> None:
+        self.chat.open(chat)
+        self.composer.setFocus()
+
+    def _branch(self, message: int) -> None:
+        self.chat.branch(message)
+        self.composer.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Write what is typed into the composer, wherever the focus is: the key has reached the window
+        because no other widget uses it."""
+        if is_typed(event):
+            self.composer.take(event)
+        else:
+            super().keyPressEvent(event)
 
     def _leave_deleted(self, deleted: int) -> None:
         """Open a new chat if the shown one was deleted. The focus stays in the chat list, where Ctrl+Z undoes
@@ -211,28 +242,44 @@ class Window(QMainWindow):
     # -- models and settings ---------------------------------------------------------------------------------
 
     def load(self, pair: RecentPair) -> None:
-        """Load these models, and use them for the shown chat from now on."""
-        settings = structs.replace(self.chat.settings, target=pair.target, draft=pair.draft)
-        self.chat.set_settings(settings)
-        self._reload()
+        """Load these models. They answer in every chat from now on, and at the next start."""
+        self._load(pair)
         self._keep(lambda: self._preferences.remember_pair(pair))
         self.header.show_recent(self._preferences.now.recent_pairs)
 
-    def _reload(self) -> None:
-        chat, loading = self.chat.settings, self._preferences.now.loading
-        self.engine.load(load_request(chat.target, chat.draft, chat.context, loading))
+    def _load(self, pair: RecentPair) -> None:
+        context, loading = self.chat.settings.context, self._preferences.now.loading
+        self.engine.load(load_request(pair.target, pair.draft, context, loading))
+
+    def _loaded_pair(self) -> RecentPair:
+        """The pair that is loaded or being loaded."""
+        return RecentPair(self.engine.wanted.target, self.engine.wanted.draft)
+
+    def _offer_used_models(self) -> None:
+        """Offer to load the models that gave this chat's answers, if others are loaded."""
+        used = RecentPair(self.chat.settings.target, self.chat.settings.draft)
+        differs = bool(self.chat.shown) and used.target != self.engine.wanted.target
+        self._panes.used_here.offer(used if differs and local_models.is_here(used.target) else None)
 
     def _open_settings(self) -> None:
         drafters = self.engine.pair.drafters if self.engine.pair else ()
-        dialog = SettingsDialog(self._preferences, self._store.presets, self.chat.settings, drafters, self)
+        loaded = self._loaded_pair()
+        shown = structs.replace(self.chat.settings, target=loaded.target, draft=loaded.draft)
+        dialog = SettingsDialog(self._preferences, self._store.presets, shown, drafters, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chat_changed.connect(self.chat.set_settings)
+        dialog.chat_changed.connect(self._set_chat)
         dialog.preferences_changed.connect(self._apply)
-        dialog.reload_asked.connect(self._reload)
+        dialog.reload_asked.connect(lambda: self.load(dialog.pair))
         dialog.models_moved.connect(self.models_moved)
         language = self._preferences.now.language
         dialog.finished.connect(lambda: self._announce_language(language))
         dialog.open()
+
+    def _set_chat(self, settings: ChatSettings) -> None:
+        """Change the shown chat's settings. Its models are those that gave its answers: they change with the
+        next answer."""
+        kept = self.chat.settings
+        self.chat.set_settings(structs.replace(settings, target=kept.target, draft=kept.draft))
 
     def _apply(self, preferences: Preferences) -> None:
         """Apply preferences that the user has just changed."""
@@ -297,3 +344,13 @@ class Window(QMainWindow):
         if self._close_timer.isActive():
             self._close_timer.stop()
             self.closed.emit()
+
+
+def _first_pair(arguments: Arguments, now: Preferences) -> RecentPair:
+    """Return the pair to load at the start: the one named on the command line, else the last one loaded, else
+    the one for new chats."""
+    if arguments.target:
+        return RecentPair(arguments.target, arguments.draft)
+    if now.recent_pairs and local_models.is_here(now.recent_pairs[0].target):
+        return now.recent_pairs[0]
+    return RecentPair(now.new_chats.target, arguments.draft)

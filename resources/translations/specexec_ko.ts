@@ -1133,18 +1133,18 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
-        <name>PastedText</name>
+        <name>PastedTexts</name>
         <message>
-            <source>Pasted: “{}…”, {} characters</source>
-            <translation>붙여넣음: “{}…”, {}자</translation>
-        </message>
-        <message>
-            <source>Remove</source>
-            <translation>제거</translation>
+            <source>Pasted texts</source>
+            <translation>붙여 넣은 텍스트</translation>
         </message>
         <message>
             <source>Remove the pasted text</source>
             <translation>붙여넣은 텍스트 제거</translation>
+        </message>
+        <message>
+            <source>{} characters</source>
+            <translation>{}자</translation>
         </message>
     </context>
     <context>
@@ -2273,6 +2273,21 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UsedHere</name>
+        <message>
+            <source>Load</source>
+            <translation>불러오기</translation>
+        </message>
+        <message>
+            <source>Load {}</source>
+            <translation>{} 불러오기</translation>
+        </message>
+        <message>
+            <source>This chat was answered by {}.</source>
+            <translation>이 대화의 답변은 {} 모델이 작성했습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>VersionSwitch</name>
         <message>
             <source>Next version</source>
@@ -2289,6 +2304,10 @@ other: everything else</source>
     </context>
     <context>
         <name>WaitingList</name>
+        <message>
+            <source>Next in “{}”: {}</source>
+            <translation>“{}”의 다음 질문: {}</translation>
+        </message>
         <message>
             <source>Next: {}</source>
             <translation>다음: {}</translation>

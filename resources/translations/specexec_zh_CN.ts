@@ -1133,18 +1133,18 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
-        <name>PastedText</name>
+        <name>PastedTexts</name>
         <message>
-            <source>Pasted: “{}…”, {} characters</source>
-            <translation>已粘贴：“{}…”，{} 个字符</translation>
-        </message>
-        <message>
-            <source>Remove</source>
-            <translation>移除</translation>
+            <source>Pasted texts</source>
+            <translation>粘贴的文本</translation>
         </message>
         <message>
             <source>Remove the pasted text</source>
             <translation>移除粘贴的文本</translation>
+        </message>
+        <message>
+            <source>{} characters</source>
+            <translation>{} 个字符</translation>
         </message>
     </context>
     <context>
@@ -2273,6 +2273,21 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UsedHere</name>
+        <message>
+            <source>Load</source>
+            <translation>加载</translation>
+        </message>
+        <message>
+            <source>Load {}</source>
+            <translation>加载 {}</translation>
+        </message>
+        <message>
+            <source>This chat was answered by {}.</source>
+            <translation>此对话由 {} 回答。</translation>
+        </message>
+    </context>
+    <context>
         <name>VersionSwitch</name>
         <message>
             <source>Next version</source>
@@ -2289,6 +2304,10 @@ other: everything else</source>
     </context>
     <context>
         <name>WaitingList</name>
+        <message>
+            <source>Next in “{}”: {}</source>
+            <translation>“{}”中的下一个问题：{}</translation>
+        </message>
         <message>
             <source>Next: {}</source>
             <translation>接下来：{}</translation>

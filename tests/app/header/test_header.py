@@ -166,7 +166,7 @@ def test_a_placed_widget_is_before_the_buttons(header: Header, qtbot: QtBot) -> 
     indicator = QLabel("60 %")
     header.place(indicator)
     qtbot.waitUntil(lambda: indicator.isVisible() and indicator.x() > header.status.x())
-    assert indicator.x() < header.new_chat.x()
+    assert indicator.x() < header.panel_switch.x()
 
 
 # -- the model -----------------------------------------------------------------------------------------------

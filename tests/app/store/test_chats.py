@@ -121,6 +121,9 @@ def test_a_branch_is_the_path_to_a_message(store: Store) -> None:
         ("two, again", 1),
     ]
     assert store.chats.settings(branch) == SETTINGS
+    assert store.chats.line(branch).title == f"{store.chats.line(chat).title} (2)"
+    store.messages.ask(branch, "and more", store.messages.shown(branch)[-1].message.id)
+    assert store.chats.line(branch).title.endswith(" (2)"), "the number stays"
 
 
 def test_an_answer_in_progress_is_interrupted_in_a_copy(store: Store) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.store.titles import WIDTH, title_of
+from app.store.titles import WIDTH, numbered, title_of
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,18 @@ def test_a_title_is_one_short_line(question: str, answer: str) -> None:
     assert len(title.splitlines()) <= 1
     assert "Cc" not in map(unicodedata.category, title)
     assert sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in title) <= WIDTH + 1
+
+
+@pytest.mark.parametrize(
+    ("title", "taken", "expected"),
+    [
+        ("Trees", [], "Trees (2)"),
+        ("Trees", ["Trees", "Trees (2)", "Trees (4)"], "Trees (3)"),
+        ("Trees (2)", ["Trees (2)"], "Trees (3)"),
+        ("f(x)", ["f(x)"], "f(x) (2)"),
+        ("(2)", [], "(2) (2)"),
+        ("", [], ""),
+    ],
+)
+def test_a_branch_gets_a_number(title: str, taken: list[str], expected: str) -> None:
+    assert numbered(title, taken) == expected

@@ -3,14 +3,15 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
 from app.connection.mailbox import MOST_VERDICTS
 from app.conversation.answer_view import AnswerView
 from app.conversation.link_question import ask_to_open
-from app.preferences import PreferencesFile, WindowState
+from app.conversation.transcript import COLUMN_WIDTH
+from app.preferences import PreferencesFile, RecentPair, WindowState
 from app.rendering.message_actions import Action
 from app.settings.dialog import SettingsDialog
 from app.store import Store, UnsentMessage
@@ -213,6 +214,48 @@ def test_an_answer_continues_in_its_chat_while_another_is_opened(
     assert last_answer(window).body.toPlainText() == "old and late"
 
 
+@pytest.mark.parametrize("width", [900, 1900, 2600])
+def test_the_composer_stands_below_the_middle_of_the_transcript(
+    window: Window, qtbot: QtBot, width: int
+) -> None:
+    window.header.panel_switch.setChecked(False)
+    window.resize(width, 900)
+    window.grab()
+
+    def middle(widget: QWidget) -> int:
+        return widget.mapTo(window, widget.rect().center()).x()
+
+    assert abs(middle(window.composer) - middle(window.transcript)) <= 1
+    assert window.composer.width() <= COLUMN_WIDTH
+
+
+def test_the_window_is_named_after_its_chat(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
+) -> None:
+    assert window.windowTitle() == "SpecExec Desktop"
+    engines.last.say(answer(ask(window, engines, qtbot, "What is a tree?"), "A plant."))
+    reach(window, qtbot, State.READY)
+    assert window.windowTitle() == "What is a tree? – SpecExec Desktop"
+    line = store.chats.recent()[0]
+    store.chats.rename(line.id, "Trees")
+    window.sidebar.refresh()
+    assert window.windowTitle() == "Trees – SpecExec Desktop"
+    window.chat.open(None)
+    assert window.windowTitle() == "SpecExec Desktop"
+
+
+def test_one_button_for_a_new_chat_is_shown(window: Window) -> None:
+    assert not window.header.new_chat.isVisible()
+    window.header.sidebar_switch.setChecked(False)
+    assert window.header.new_chat.isVisible()
+
+
+def test_the_header_names_the_model_that_is_being_loaded(window: Window, engines: FakeEngines) -> None:
+    before = window.header.model.text()
+    window.load(RecentPair("another.gguf"))
+    assert window.header.model.text() == "another.gguf" != before
+
+
 def test_each_chat_keeps_what_was_not_sent_also_when_the_window_is_closed(
     window: Window, make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
 ) -> None:
@@ -261,14 +304,20 @@ def test_stop_puts_queued_questions_back_where_they_were_written(
     assert rows[0].startswith("Next in “")
     assert rows[0].endswith("”: second")
     assert rows[2] == "Next: elsewhere"
+    second = window.chat.id
+    assert window.composer.button.text() == "Send", "nothing answers here"
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert len(window.chat.waiting) == 3
+    window.chat.open(first)
+    assert window.composer.button.text() == "Stop"
     qtbot.keyClicks(window.composer.editor, "typed")
     qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert window.composer.text() == "elsewhere\n\ntyped"
+    assert window.composer.text() == "second\n\nthird\n\ntyped"
     assert window.waiting.isHidden()
     engines.last.say(answer(question, "", stop_reason="cancelled"))
     reach(window, qtbot, State.READY)
-    window.chat.open(first)
-    assert window.composer.text() == "second\n\nthird"
+    window.chat.open(second)
+    assert window.composer.text() == "elsewhere"
     assert len(engines.last.asked(messages.Chat)) == 1
 
 

@@ -1,0 +1,40 @@
+"""Offers to load the models that gave the answers of the chat shown."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+
+from app.header import local_models
+from app.preferences import RecentPair
+from app.widgets.elided_label import ElidedLabel
+
+
+class UsedHere(QFrame):
+    """A line with a button; hidden while the models of the chat are loaded.
+
+    Signals:
+        load_asked: RecentPair to load
+    """
+
+    load_asked = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("question")
+        self._pair = RecentPair()
+        self._text = ElidedLabel(self)
+        self.button = QPushButton(self.tr("Load"), self)
+        self.button.clicked.connect(lambda: self.load_asked.emit(self._pair))
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 4, 4, 4)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self.button)
+        self.hide()
+
+    def offer(self, pair: RecentPair | None) -> None:
+        """Offer these models; None offers nothing."""
+        self.setVisible(pair is not None)
+        if pair is not None and (pair != self._pair or not self._text.text()):
+            self._pair = pair
+            name = local_models.text_of(pair.target)
+            self._text.setText(self.tr("This chat was answered by {}.").format(name))
+            self.button.setAccessibleName(self.tr("Load {}").format(name))

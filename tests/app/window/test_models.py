@@ -1,0 +1,161 @@
+"""One truth about models: those that are loaded answer in every chat, are shown everywhere, and come back."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.connection.engine import State
+from app.header import local_models
+from app.preferences import PreferencesFile, RecentPair
+from app.settings.dialog import SettingsDialog
+from app.store import ChatSettings, Store
+from app.window.arguments import Arguments
+from app.window.window import Window
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines, answer
+from tests.app.window.test_window import ask, reach
+
+
+@pytest.fixture
+def other(tmp_path: Path) -> str:
+    """The path of a model file."""
+    path = tmp_path / "other.gguf"
+    path.touch()
+    return str(path)
+
+
+def loads(engines: FakeEngines) -> list[tuple[str | None, str]]:
+    return [(load.target, load.draft) for load in engines.last.asked(messages.Load)]
+
+
+def answered(window: Window, engines: FakeEngines, qtbot: QtBot) -> int:
+    """Let a question be answered; return the chat."""
+    engines.last.say(answer(ask(window, engines, qtbot), "An answer."))
+    reach(window, qtbot, State.READY)
+    assert window.chat.id is not None
+    return window.chat.id
+
+
+def dialog_of(window: Window) -> SettingsDialog:
+    window.header.settings.click()
+    return window.findChildren(SettingsDialog)[-1]
+
+
+def test_the_program_starts_with_the_models_loaded_last(
+    make_window: Callable[..., Window], qtbot: QtBot, preferences: PreferencesFile, other: str
+) -> None:
+    first = FakeEngines()
+    window = make_window(first)
+    reach(window, qtbot, State.READY)
+    window.load(RecentPair(other, "none"))
+    reach(window, qtbot, State.READY)
+    second = FakeEngines()
+    reach(make_window(second), qtbot, State.READY)
+    assert loads(second) == [(other, "none")]
+    third = FakeEngines()
+    reach(make_window(third, Arguments("named.gguf")), qtbot, State.READY)
+    assert loads(third) == [("named.gguf", "auto")]
+
+
+def test_models_that_are_gone_are_not_loaded_at_the_start(
+    make_window: Callable[..., Window], qtbot: QtBot, preferences: PreferencesFile, other: str
+) -> None:
+    preferences.remember_pair(RecentPair(other))
+    Path(other).unlink()
+    engines = FakeEngines()
+    reach(make_window(engines), qtbot, State.READY)
+    assert loads(engines) == [(None, "auto")]
+
+
+def test_header_settings_and_load_again_agree(
+    window: Window, engines: FakeEngines, qtbot: QtBot, other: str
+) -> None:
+    answered(window, engines, qtbot)
+    window.load(RecentPair(other, "none"))
+    reach(window, qtbot, State.READY)
+    dialog = dialog_of(window)
+    assert dialog.pair == RecentPair(other, "none")
+    dialog.close()
+    window.header.reload_asked.emit()
+    reach(window, qtbot, State.READY)
+    assert loads(engines)[-2:] == [(other, "none")] * 2
+
+
+def test_a_choice_in_the_settings_is_loaded_on_request(
+    window: Window, engines: FakeEngines, qtbot: QtBot, other: str, preferences: PreferencesFile
+) -> None:
+    dialog = dialog_of(window)
+    dialog._use(ChatSettings(target=other, draft="none"))
+    assert loads(engines) == [(None, "auto")]
+    dialog.reload.click()
+    reach(window, qtbot, State.READY)
+    assert loads(engines)[-1] == (other, "none")
+    assert preferences.now.recent_pairs[0] == RecentPair(other, "none")
+
+
+def test_a_chat_keeps_the_models_that_answered_and_offers_them(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store, other: str
+) -> None:
+    window.load(RecentPair(other, "none"))
+    reach(window, qtbot, State.READY)
+    chat = answered(window, engines, qtbot)
+    assert store.chats.settings(chat).target == other
+    offer = window.centralWidget().used_here  # type: ignore[attr-defined]
+    assert offer.isHidden()
+    window.load(RecentPair())
+    reach(window, qtbot, State.READY)
+    assert not offer.isHidden()
+    assert offer.button.accessibleName() == "Load other.gguf"
+    window.chat.open(None)
+    assert offer.isHidden(), "a new chat inherits what is loaded"
+    window.chat.open(chat)
+    offer.button.click()
+    reach(window, qtbot, State.READY)
+    assert loads(engines)[-1] == (other, "none")
+    assert offer.isHidden()
+
+
+def test_a_chat_whose_models_are_gone_offers_nothing_and_goes_on(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store, other: str
+) -> None:
+    chat = answered(window, engines, qtbot)
+    settings = store.chats.settings(chat)
+    store.chats.set_settings(chat, ChatSettings(system="Be brief.", target="gone", options=settings.options))
+    window.chat.open(None)
+    window.chat.open(chat)
+    assert window.centralWidget().used_here.isHidden()  # type: ignore[attr-defined]
+    answered(window, engines, qtbot)
+    assert store.chats.settings(chat).target is None
+    assert store.chats.settings(chat).system == "Be brief."
+
+
+def test_changing_another_setting_does_not_change_the_models_of_an_old_chat(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store, other: str
+) -> None:
+    chat = answered(window, engines, qtbot)
+    window.load(RecentPair(other, "none"))
+    reach(window, qtbot, State.READY)
+    dialog = dialog_of(window)
+    dialog._use(ChatSettings(system="Be brief.", target=other, draft="none"))
+    kept = store.chats.settings(chat)
+    assert (kept.system, kept.target) == ("Be brief.", None)
+
+
+def test_a_failed_answer_is_not_reported_in_another_chat(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    failed = messages.Failed(request=request, kind="prompt_too_long", message="Too long.", hint="Shorten it.")
+    engines.last.say(failed)
+    reach(window, qtbot, State.READY)
+    assert window.transcript.notice is not None
+    window.chat.open(None)
+    assert window.transcript.notice is None
+
+
+def test_the_names_shown_are_those_of_the_files(other: str) -> None:
+    assert local_models.text_of(other) == "other.gguf"
+    assert local_models.is_here(other)
+    assert not local_models.is_here("no-such-model")
