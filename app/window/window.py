@@ -193,8 +193,7 @@ class Window(QMainWindow):
         self.composer.setFocus()
 
     def _show_title(self) -> None:
-        title = self.chat.title
-        self.setWindowTitle(f"{title} – SpecExec Desktop" if title else "SpecExec Desktop")
+        self.setWindowTitle(" – ".join(filter(None, (self.chat.title, "SpecExec Desktop"))))
 
     def _open_chat(self, chat: int) -> None:
         self.chat.open(chat)
