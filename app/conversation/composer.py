@@ -4,8 +4,10 @@ from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.conversation import text_files
 from app.conversation.pasted_texts import PastedTexts
 from app.store import UnsentMessage
+from app.widgets.plain_text import PlainLabel
 
 MAX_LINES = 8
 
@@ -19,7 +21,8 @@ class Composer(QFrame):
 
     Attributes:
         editor: the text field.
-        pasted: holds long pasted texts, which are sent after the typed text.
+        pasted: holds long pasted texts and the text of files, which are sent after the typed text.
+        remark: says why something that was dropped or pasted cannot be sent; hidden at the next change.
         can_stop: whether there is something to stop.
         button: "Send", or "Stop" while an answer or a load can be stopped.
 
@@ -50,10 +53,16 @@ class Composer(QFrame):
         self.pasted = PastedTexts(self)
         self.pasted.changed.connect(self._change)
         self.editor.pasted.connect(self._hold)
+        self.editor.brought.connect(self.bring)
+        self.remark = PlainLabel(parent=self)
+        self.remark.setProperty("role", "danger")
+        self.remark.setWordWrap(True)
+        self.remark.hide()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
         texts = QVBoxLayout()
         texts.addWidget(self.pasted)
+        texts.addWidget(self.remark)
         texts.addWidget(self.editor)
         layout.addLayout(texts, 1)
         buttons = QVBoxLayout()
@@ -107,6 +116,19 @@ class Composer(QFrame):
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
         self.editor.setFocus()
 
+    def bring(self, data: QMimeData) -> None:
+        """Hold the text of the files that were dropped or pasted; say which of them cannot be sent."""
+        remarks = []
+        for path in text_files.files_in(data):
+            try:
+                self._hold(text_files.read(path))
+            except text_files.NotText as remark:
+                remarks.append(str(remark))
+        if data.hasImage() and not data.hasUrls():
+            remarks.append(self.tr("The loaded model does not read pictures."))
+        self.remark.setText("\n".join(remarks))
+        self.remark.setVisible(bool(remarks))
+
     def take(self, key: QKeyEvent) -> None:
         """Take the focus, and write a key that was typed elsewhere."""
         self.editor.setFocus()
@@ -123,6 +145,7 @@ class Composer(QFrame):
         self._change()
 
     def _change(self) -> None:
+        self.remark.hide()
         self._refresh()
         self.changed.emit()
 
@@ -146,6 +169,11 @@ class Composer(QFrame):
         self.style().polish(self)
 
 
+def has_files_or_picture(data: QMimeData) -> bool:
+    """Return whether `Composer.bring` takes this, rather than the text field."""
+    return bool(text_files.files_in(data)) or (data.hasImage() and not data.hasText())
+
+
 class _Editor(QPlainTextEdit):
     """The text field of the composer; as high as its text, up to `MAX_LINES`.
 
@@ -153,11 +181,13 @@ class _Editor(QPlainTextEdit):
         submitted: the key that sends was pressed
         focus_changed: bool, whether the field now has the focus
         pasted: str, a pasted text that is too long for the field
+        brought: QMimeData with files or a picture that were dropped or pasted
     """
 
     submitted = Signal()
     focus_changed = Signal(bool)
     pasted = Signal(str)
+    brought = Signal(QMimeData)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -190,8 +220,13 @@ class _Editor(QPlainTextEdit):
         else:
             super().keyPressEvent(event)
 
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return has_files_or_picture(source) or super().canInsertFromMimeData(source)
+
     def insertFromMimeData(self, source: QMimeData) -> None:
-        if len(source.text()) > MAX_TYPED:
+        if has_files_or_picture(source):
+            self.brought.emit(source)
+        elif len(source.text()) > MAX_TYPED:
             self.pasted.emit(source.text())
         else:
             super().insertFromMimeData(source)

@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from msgspec import structs
 from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QGuiApplication, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication, QMainWindow
 
 from app.connection.conversation import Conversation
 from app.connection.engine import Engine, State
 from app.connection.engine_link import EngineLink
+from app.conversation.composer import has_files_or_picture
 from app.conversation.link_question import ask_to_open
 from app.header import local_models
 from app.panel.calibration import Calibration
@@ -61,6 +62,7 @@ class Window(QMainWindow):
     ) -> None:
         super().__init__()
         self.setWindowTitle("SpecExec Desktop")
+        self.setAcceptDrops(True)
         self._store, self._preferences = store, preferences
         now = preferences.now
         link = link or EngineLink()
@@ -210,6 +212,16 @@ class Window(QMainWindow):
             self.composer.take(event)
         else:
             super().keyPressEvent(event)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Take files anywhere in the window."""
+        if has_files_or_picture(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.composer.bring(event.mimeData())
+        self.composer.setFocus()
+        event.acceptProposedAction()
 
     def _leave_deleted(self, deleted: int) -> None:
         """Open a new chat if the shown one was deleted. The focus stays in the chat list, where Ctrl+Z undoes

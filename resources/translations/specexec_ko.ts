@@ -347,6 +347,10 @@
             <source>Stop</source>
             <translation>중지</translation>
         </message>
+        <message>
+            <source>The loaded model does not read pictures.</source>
+            <translation>불러온 모델은 그림을 읽지 못합니다.</translation>
+        </message>
     </context>
     <context>
         <name>CopyButton</name>
@@ -3277,6 +3281,29 @@ other: everything else</source>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>
             <translation>계속 사용할 수 있습니다. 다시 생기면 로그를 확인하세요: {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>text_files</name>
+        <message>
+            <source>{} cannot be read: {}.</source>
+            <translation>{}을(를) 읽을 수 없습니다: {}.</translation>
+        </message>
+        <message>
+            <source>{} is a folder; drop the files in it.</source>
+            <translation>{}은(는) 폴더입니다. 안에 있는 파일을 놓으세요.</translation>
+        </message>
+        <message>
+            <source>{} is larger than {}; drop a part of it.</source>
+            <translation>{}은(는) {}보다 큽니다. 일부만 놓으세요.</translation>
+        </message>
+        <message>
+            <source>{} is not a file that can be read.</source>
+            <translation>{}은(는) 읽을 수 있는 파일이 아닙니다.</translation>
+        </message>
+        <message>
+            <source>{} is not a text file.</source>
+            <translation>{}은(는) 텍스트 파일이 아닙니다.</translation>
         </message>
     </context>
     <context>

@@ -347,6 +347,10 @@
             <source>Stop</source>
             <translation>停止</translation>
         </message>
+        <message>
+            <source>The loaded model does not read pictures.</source>
+            <translation>当前加载的模型不能读取图片。</translation>
+        </message>
     </context>
     <context>
         <name>CopyButton</name>
@@ -3277,6 +3281,29 @@ other: everything else</source>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>
             <translation>您可以继续使用。如果再次发生，请查看日志：{}</translation>
+        </message>
+    </context>
+    <context>
+        <name>text_files</name>
+        <message>
+            <source>{} cannot be read: {}.</source>
+            <translation>无法读取 {}：{}。</translation>
+        </message>
+        <message>
+            <source>{} is a folder; drop the files in it.</source>
+            <translation>{} 是文件夹；请拖放其中的文件。</translation>
+        </message>
+        <message>
+            <source>{} is larger than {}; drop a part of it.</source>
+            <translation>{} 大于 {}；请只拖放其中一部分。</translation>
+        </message>
+        <message>
+            <source>{} is not a file that can be read.</source>
+            <translation>{} 不是可以读取的文件。</translation>
+        </message>
+        <message>
+            <source>{} is not a text file.</source>
+            <translation>{} 不是文本文件。</translation>
         </message>
     </context>
     <context>
