@@ -2,8 +2,8 @@
 
 Run as a program, because it needs a display:
     xvfb-run -a -s "-screen 0 1600x1000x24" python -m tests.app.frames [SECONDS]
-A timer asks for a turn every 8 ms; the time between two turns is the longest that a frame can wait. Prints the
-shares up to 33 and 100 ms, once while the window is idle and once while answers with trees are shown.
+A timer asks for a turn every 8 ms; the time between two turns is the longest that a frame can wait. Prints
+the shares up to 33 and 100 ms, once while the window is idle and once while answers with trees are shown.
 """
 
 import sys
