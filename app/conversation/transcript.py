@@ -129,6 +129,11 @@ class Transcript(QScrollArea):
         self._may_change = allowed
         self.show_path(self._path, self._answering)
 
+    def answer_of(self, message: int) -> AnswerView | None:
+        """Return the view of an answer, if it is shown."""
+        views = (row.view for row in self.rows if row.id == message)
+        return next((view for view in views if isinstance(view, AnswerView)), None)
+
     @property
     def is_editing(self) -> bool:
         return any(row.editor is not None for row in self.rows)

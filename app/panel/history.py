@@ -1,10 +1,21 @@
 """History of a run: its newest iterations, and the one in view. No widgets."""
 
 from collections import deque
+from dataclasses import dataclass
 
-from engine.protocol.messages import IterationDone
+from app.panel.origins import Origins
+from engine.protocol.messages import Answer, IterationDone
 
 MOST = 200  # number of iterations kept; a tree of 1,024 nodes takes about 0.3 MB
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRun:
+    """What the panel knows of the run of one answer. answer: None if it is not complete."""
+
+    iterations: tuple[IterationDone, ...]
+    origins: Origins
+    answer: Answer | None
 
 
 class RunHistory:

@@ -8,7 +8,7 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
 from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QTabWidget, QToolButton, QVBoxLayout, QWidget
 
 from app.panel import export, run_figures
-from app.panel.history import RunHistory
+from app.panel.history import KeptRun, RunHistory
 from app.panel.memory_bars import MemoryBars
 from app.panel.origins import Origins
 from app.panel.run_page import RunPage
@@ -148,6 +148,23 @@ class Panel(QFrame):
         self.speed_page.begin()
         self.run_page.show_iterations(self.history.iterations)
         self._show(None)
+
+    def kept_run(self) -> KeptRun:
+        """Return what is shown, for `show_run`."""
+        return KeptRun(tuple(self.history.iterations), self.origins, self._answer)
+
+    def show_run(self, run: KeptRun) -> None:
+        """Show a run again, as it was; one that is not complete goes on."""
+        self.begin()
+        self.origins = run.origins
+        for done in run.iterations:
+            self.history.add(done)
+            self.time_page.add(done)
+            self.stats.show_iteration(done)
+        self._show(self.history.current)
+        if run.answer is not None:
+            self.show_answer(run.answer)
+        self._refresh()
 
     def show_tree(self, event: TreeGrown | IterationDone) -> None:
         """Show a tree, growing or with its verdict, unless an iteration is held or the tree has to wait."""

@@ -10,6 +10,7 @@ from app.connection.conversation import Conversation
 from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
 from app.header import local_models
 from app.header.status_line import usual_tokens
+from app.panel.last_runs import LastRuns
 from app.panel.tint import Tint
 from app.widgets import motion
 from app.widgets.notice import Notice
@@ -40,6 +41,7 @@ class Reports(QObject):
         self._header, self._sidebar = panes.header, panes.sidebar
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
         self._tint = Tint(self)
+        self._runs = LastRuns()
         self._failed: tuple[int | None, Notice | None] = None, None  # the last chat whose answer failed
         self._connect_engine()
         self._connect_chat()
@@ -75,11 +77,22 @@ class Reports(QObject):
         failed, notice = self._failed
         if failed != self._chat.id and self._transcript.notice is notice:
             self._transcript.clear_notice()
+        self._runs.leave(self._panel.kept_run())
         self._tint.follow(None, self._panel.origins)
         self._transcript.open(self._chat.shown, self._answering)
         self._allow()
-        self._panel.begin()
+        self._show_kept_run()
         self._list_chats()
+
+    def _show_kept_run(self) -> None:
+        """Show the last run of the chat that is opened, if its answer is shown."""
+        message, run = self._runs.enter(self._chat.id)
+        view = self._transcript.answer_of(message) if message is not None else None
+        if run is None or view is None:
+            self._panel.begin()
+            return
+        self._panel.show_run(run)
+        self._tint.follow(view, self._panel.origins)
 
     def _show_path(self) -> None:
         self._allow()
@@ -88,6 +101,7 @@ class Reports(QObject):
         if self._transcript.answer and self._transcript.answer is not before:
             self._transcript.follow()
             self._panel.begin()
+            self._runs.begin(self._chat.id, self._answering)
             self._tint.follow(self._transcript.answer, self._panel.origins)
             reports = [shown.message.reports[-1] for shown in self._chat.shown if shown.message.reports]
             most = self._chat.settings.options.max_new_tokens

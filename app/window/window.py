@@ -198,7 +198,8 @@ class Window(QMainWindow):
         self.setWindowTitle(" – ".join(filter(None, (self.chat.title, "SpecExec Desktop"))))
 
     def _open_chat(self, chat: int) -> None:
-        self.chat.open(chat)
+        if chat != self.chat.id:
+            self.chat.open(chat)
         self.composer.setFocus()
 
     def _branch(self, message: int) -> None:
