@@ -12,6 +12,7 @@ import msgspec
 T = TypeVar("T")
 
 JSON_NBYTES = 64 << 20  # longer documents are refused; an export of many chats has a few million bytes
+MOST_LEVELS = 64  # of tables in tables; what is read can also be written and compared
 TOML_NBYTES = 1 << 20  # tomllib reads about a million bytes per second
 
 
@@ -35,9 +36,21 @@ def read_json(path: Path, kind: type[T]) -> T:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return the TOML file at `path`. Raises ValueError if it is not TOML or too deeply nested; OSError."""
     try:
-        return tomllib.loads(_content(path, TOML_NBYTES).decode())
+        document = tomllib.loads(_content(path, TOML_NBYTES).decode())
     except RecursionError:
         raise ValueError("it is too deeply nested") from None
+    level: list[Any] = [document]
+    for _ in range(MOST_LEVELS):
+        level = [inner for value in level for inner in _inner(value)]
+    if level:
+        raise ValueError("it is too deeply nested")
+    return document
+
+
+def _inner(value: Any) -> list[Any]:
+    """Return the tables and lists in a table or list."""
+    values = value.values() if isinstance(value, dict) else value
+    return [each for each in values if isinstance(each, dict | list)]
 
 
 def _content(path: Path, most_nbytes: int) -> bytes:

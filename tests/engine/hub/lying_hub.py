@@ -76,6 +76,7 @@ class LyingHub:
         handler = type("Handler", (Answer,), {"hub": self, "host": host})
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.daemon_threads = True
+        server.handle_error = lambda *_: None  # a client that hangs up is no error here
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return server
 
