@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 JSON_NBYTES = 64 << 20  # longer documents are refused; an export of many chats has a few million bytes
 MOST_LEVELS = 64  # of tables in tables; what is read can also be written and compared
-TOML_NBYTES = 1 << 20  # tomllib reads about a million bytes per second
+TOML_NBYTES = 16 << 20  # longer than any system prompt in the settings
 
 
 def json_of(content: bytes, kind: type[T]) -> T:

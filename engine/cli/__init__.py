@@ -16,11 +16,7 @@ from pathlib import Path
 
 from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
 from engine.errors import SpecExecError
-from engine.terminal import (
-    HelpFormatter,
-    fail,
-    say,
-)
+from engine.terminal import HelpFormatter, fail, say
 
 COMMANDS = (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench)
 

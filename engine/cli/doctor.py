@@ -12,11 +12,7 @@ from engine import catalog, machine
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.machine import Finding, Machine, TorchBuild
-from engine.terminal import (
-    Commands,
-    add_command,
-    say,
-)
+from engine.terminal import Commands, add_command, say
 
 _KINDS = {"ssd": "an SSD", "hdd": "a hard disk", "network": "a network share", "memory": "RAM"}
 

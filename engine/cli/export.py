@@ -6,13 +6,7 @@ from pathlib import Path
 
 from engine import catalog
 from engine.errors import Interrupted
-from engine.terminal import (
-    Commands,
-    add_command,
-    cancelled_by_ctrl_c,
-    progress_line,
-    say,
-)
+from engine.terminal import Commands, add_command, cancelled_by_ctrl_c, progress_line, say
 
 
 def add(commands: Commands) -> None:

@@ -13,12 +13,7 @@ from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
 from engine.planner import Asked, MachineProfile, Plan
 from engine.planner.paper import Compared, comparison
-from engine.terminal import (
-    Commands,
-    add_cache_option,
-    add_command,
-    say,
-)
+from engine.terminal import Commands, add_cache_option, add_command, say
 
 GIB = 2**30
 DESCRIBING = ("vram", "ram", "link_gbps", "disk_gbps", "machine")

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine import catalog
 from engine.catalog import Variant
 from engine.errors import BadOption, Interrupted, ModelNotFound
-from engine.terminal import (
-    Commands,
-    add_command,
-    add_folder_option,
-    cancelled_by_ctrl_c,
-    plain,
-    say,
-)
+from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c, plain, say
 
 if TYPE_CHECKING:
     from engine.hub import Download, DownloadProgress, Hub, Item, Repository

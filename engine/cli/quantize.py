@@ -6,11 +6,7 @@ from pathlib import Path
 
 from engine import catalog
 from engine.errors import BadOption
-from engine.terminal import (
-    Commands,
-    add_command,
-    say,
-)
+from engine.terminal import Commands, add_command, say
 
 
 def add(commands: Commands) -> None:

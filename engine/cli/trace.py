@@ -12,11 +12,7 @@ import msgspec
 
 from engine.errors import BadOption
 from engine.protocol import IterationDone, Link, TreeNodes, trace
-from engine.terminal import (
-    Commands,
-    add_command,
-    say,
-)
+from engine.terminal import Commands, add_command, say
 
 MOST_NODES = 60  # nodes printed per tree; more would not fit a terminal
 

@@ -11,13 +11,7 @@ from pathlib import Path
 from engine import catalog
 from engine.errors import BadOption
 from engine.serving.service import GOMP_SPINCOUNT
-from engine.terminal import (
-    Commands,
-    add_command,
-    add_compute_options,
-    cancelled_by_ctrl_c,
-    say,
-)
+from engine.terminal import Commands, add_command, add_compute_options, cancelled_by_ctrl_c, say
 
 
 def add(commands: Commands) -> None:

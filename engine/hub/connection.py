@@ -125,12 +125,7 @@ class HttpConnection:
         return {**headers, **({"Authorization": f"Bearer {token}"} if token else {})}
 
 
-def fetch(
-    url: str,
-    headers: Mapping[str, str] | None = None,
-    token: str | None = None,
-    bounds: Bounds = METADATA,
-) -> WholeAnswer:
+def fetch(url: str, token: str | None = None, bounds: Bounds = METADATA) -> WholeAnswer:
     """Send a GET request, follow redirects and return the whole answer, whatever its status.
 
     Raises httpx2's `TransportError` for network faults and for a server that is too slow; `BadAnswer` if the
@@ -138,11 +133,12 @@ def fetch(
     """
     connection = HttpConnection(url, lambda: token, bounds.silence_s)
     try:
-        with _stopped_after(bounds.whole_s) as stop:
-            asked = {**(headers or {}), "Accept-Encoding": "gzip"}
-            with connection.get(url, asked, stop) as response:
-                body = _body(response, bounds.nbytes)
-                return WholeAnswer(response.status_code, response.headers, body)
+        with (
+            _stopped_after(bounds.whole_s) as stop,
+            connection.get(url, {"Accept-Encoding": "gzip"}, stop) as response,
+        ):
+            body = _body(response, bounds.nbytes)
+            return WholeAnswer(response.status_code, response.headers, body)
     finally:
         connection.close()
 
