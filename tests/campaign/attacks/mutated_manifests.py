@@ -22,7 +22,7 @@ from engine.hub.part import Part, Sidecar
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict
 from tests.campaign.mutation import spoiled
 
-FIXED = 60
+FIXED = 50
 COMMIT = "0" * 40
 MODELS = {
     "one/gguf": {"a.gguf": b"aa", "b.gguf": b"bbb"},

@@ -32,7 +32,7 @@ from engine.planner import corrections
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict
 from tests.campaign.mutation import TEXTS, damaged, distorted, spoiled
 
-FIXED = 150
+FIXED = 100
 CHOSEN = Preferences(
     theme="dark",
     language="ko",
