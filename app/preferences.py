@@ -3,7 +3,6 @@
 The settings of a chat are stored with the chat; the preferences hold the settings of new chats. Uses no Qt.
 """
 
-import tomllib
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,6 +13,7 @@ import tomli_w
 from msgspec import Meta, Struct, structs
 
 from app.store import ChatSettings, SavedOptions
+from engine.documents import read_toml
 from engine.errors import SpecExecError
 from engine.files import replacing
 from engine.protocol.messages import Load
@@ -99,11 +99,11 @@ class PreferencesFile:
         self.error: PreferencesError | None = None
         self._kept: dict[str, Any] = {}  # the file's content, including keys that only other versions know
         try:
-            self._kept = tomllib.loads(self.path.read_text("utf-8"))
+            self._kept = read_toml(self.path)
             self.now = msgspec.convert(self._kept, Preferences, str_keys=True)
         except FileNotFoundError:
             pass
-        except (OSError, ValueError, msgspec.ValidationError) as error:
+        except (OSError, ValueError) as error:
             self._kept = {}
             self.error = self._set_aside(error)
 

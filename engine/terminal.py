@@ -17,6 +17,9 @@ from engine import protocol
 from engine.errors import BadOption, SpecExecError
 
 T = TypeVar("T")
+# What steers a terminal or reorders its text: control characters (C0, DEL, C1), marks of direction,
+# separators of lines; and halves of surrogate pairs, which no terminal can show.
+_STEERING = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 DTYPES = ["auto", "float32", "bfloat16", "float16"]
@@ -64,12 +67,31 @@ def add_command(
     return parser
 
 
+def plain(text: str, keep: str = "") -> str:
+    """Return `text` with each character that steers a terminal as an escape, which is also valid in JSON.
+
+    keep: such characters to leave as they are.
+    """
+    return _STEERING.sub(lambda match: match[0] if match[0] in keep else f"\\u{ord(match[0]):04x}", text)
+
+
+def say(*lines: str, to_stderr: bool = False) -> None:
+    """Print lines, which may contain names and sentences of others, and flush them."""
+    for line in lines:
+        print(plain(line), file=sys.stderr if to_stderr else sys.stdout, flush=True)
+
+
+def say_piece(text: str) -> None:
+    """Print a piece of an answer; on a terminal without what steers it, except for lines and tabs."""
+    print(plain(text, keep="\n\t") if sys.stdout.isatty() else text, end="", flush=True)
+
+
 def fail(error: SpecExecError, as_json: bool, **more: Any) -> int:
     """Print `error` to stderr, and if `as_json` also to stdout, as one JSON object together with `more`.
     Return the exit status."""
     if as_json:
-        print(json.dumps({**more, "error": error.as_dict()}, ensure_ascii=False))
-    print(f"{error.message} {error.hint}".strip(), file=sys.stderr)
+        say(json.dumps({**more, "error": error.as_dict()}, ensure_ascii=False))
+    say(*f"{error.message} {error.hint}".strip().splitlines(), to_stderr=True)
     return 1
 
 
@@ -195,7 +217,7 @@ def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
     def show(done: int, total: int) -> None:
         if sys.stderr.isatty():
             share = f" {100 * done // total} %" if total else ""
-            print(f"\r\x1b[K{what}{share}", end="", file=sys.stderr, flush=True)
+            print(f"\r\x1b[K{plain(what)}{share}", end="", file=sys.stderr, flush=True)
 
     try:
         yield show

@@ -144,6 +144,24 @@ def test_import_cycles_are_found(texts: dict[str, str], cyclic: bool) -> None:
     assert bool(import_cycle(import_graph(texts))) == cyclic
 
 
+# -- text on the terminal ------------------------------------------------------------------------------------
+
+# What a command prints by itself: a prompt without a line's end.
+PRINTED = {"print('> ', end='', file=sys.stderr, flush=True)"}
+
+
+def test_commands_print_through_the_terminal() -> None:
+    """`terminal.say` shows characters that steer a terminal as escapes; `print` would pass them on."""
+    found = {
+        ast.unparse(call)
+        for file in (ROOT / "engine" / "cli").glob("*.py")
+        for call in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(call, ast.Call)
+        and ast.unparse(call.func) in ("print", "sys.stdout.write", "sys.stderr.write")
+    }
+    assert found == PRINTED, "use engine.terminal.say"
+
+
 # -- text in the window --------------------------------------------------------------------------------------
 
 PLAIN = ROOT / "app" / "widgets" / "plain_text.py"

@@ -13,6 +13,7 @@ import platformdirs
 from PySide6.QtCore import QObject, Signal
 
 from app.connection.engine import Engine
+from engine.documents import read_json
 from engine.files import write_whole
 from engine.protocol.messages import Answer, Event, Failed, Loaded, Message, Options
 
@@ -100,6 +101,6 @@ def file() -> Path:
 
 def _read() -> PlainSpeeds:
     try:
-        return msgspec.json.decode(file().read_bytes(), type=PlainSpeeds)
-    except (OSError, msgspec.MsgspecError):
+        return read_json(file(), PlainSpeeds)
+    except (OSError, ValueError):
         return PlainSpeeds()

@@ -11,6 +11,8 @@ import platformdirs
 from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from engine.documents import json_of
+
 WAIT_MS = 2_000
 MOST_PATH = 100  # characters of a socket's path
 
@@ -91,10 +93,10 @@ class SingleInstance(QObject):
 
 def _decoded(line: bytes) -> Path | None:
     try:
-        file = json.loads(line)
+        file = json_of(line, str)
     except ValueError:
         return None
-    return Path(file) if isinstance(file, str) and file else None
+    return Path(file) if file else None
 
 
 def server_name(folder: Path) -> str:

@@ -15,6 +15,7 @@ from app.store import rows
 from app.store.database import Database
 from app.store.errors import BadImport
 from app.store.records import ChatSettings, Preset, settings_of, to_json, well_formed
+from engine.documents import read_json
 
 VERSION = 1
 _settings = msgspec.json.Decoder(ChatSettings)
@@ -68,12 +69,12 @@ def from_file(path: Path) -> Preset:
     """Read an exported preset. Raises BadImport if the file cannot be read or is not a preset."""
     hint = "Choose a preset that was exported by SpecExec Desktop."
     try:
-        file = msgspec.json.decode(path.read_bytes(), type=PresetFile)
+        file = read_json(path, PresetFile)
     except OSError as error:
         raise BadImport(
             f"{path} cannot be read: {error.strerror}.", "Check the file's permissions."
         ) from error
-    except msgspec.MsgspecError as error:
+    except ValueError as error:
         raise BadImport(f"{path.name} is not a preset: {error}.", hint) from error
     if file.version > VERSION:
         raise BadImport(f"{path.name} was written by a newer version.", "Update SpecExec Desktop.")

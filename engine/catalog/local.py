@@ -17,6 +17,8 @@ from engine.files import write_whole
 
 MODELS_VARIABLE = "SPECEXEC_MODELS"
 
+LONGEST_PATH = 32_768  # bytes, which is what Windows allows
+
 
 @cache
 def catalog() -> Catalog:
@@ -37,7 +39,9 @@ def models_folder() -> Path:
     if chosen := os.environ.get(MODELS_VARIABLE):
         return Path(chosen).expanduser()
     with suppress(OSError):
-        return Path(_kept_folder().read_text(encoding="utf-8").strip())
+        kept = os.fsdecode(_kept_folder().read_bytes()[:LONGEST_PATH]).strip()
+        if "\0" not in kept and Path(kept).is_absolute():
+            return Path(kept)
     if sys.platform == "linux":
         return Path("~/.cache/specexec-desktop/models").expanduser()
     return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "models"
@@ -50,7 +54,7 @@ def keep_models_folder(folder: Path) -> None:
     """
     file = _kept_folder()
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, str(folder).encode())
+    write_whole(file, os.fsencode(folder.absolute()))
 
 
 def _kept_folder() -> Path:

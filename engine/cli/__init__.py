@@ -16,7 +16,7 @@ from pathlib import Path
 
 from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
 from engine.errors import SpecExecError
-from engine.terminal import HelpFormatter, fail
+from engine.terminal import HelpFormatter, fail, say
 
 COMMANDS = (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench)
 
@@ -63,7 +63,7 @@ def run(arguments: list[str]) -> int:
         # full. Nothing more may be written to it, not even at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
-            print(f"The output cannot be written: {error.strerror}.", file=sys.stderr)
+            say(f"The output cannot be written: {error.strerror}.", to_stderr=True)
         return 1
 
 

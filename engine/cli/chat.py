@@ -25,6 +25,8 @@ from engine.terminal import (
     load_request,
     number_or_auto,
     progress_line,
+    say,
+    say_piece,
     validated,
 )
 
@@ -197,14 +199,14 @@ def run(parsed: argparse.Namespace) -> int:
             **result,
         )
     if parsed.json:
-        print(json.dumps(result, ensure_ascii=False))
+        say(json.dumps(result, ensure_ascii=False))
     return 0
 
 
 def converse(engine: EngineService, messages: list[protocol.Message], options: protocol.Options) -> int:
     """Answer questions from stdin until its end. Ctrl-C stops an answer; at the prompt, it ends the chat."""
     if sys.stdin.isatty():
-        print("Enter sends, Ctrl-C stops an answer, Ctrl-D ends the chat.", file=sys.stderr)
+        say("Enter sends, Ctrl-C stops an answer, Ctrl-D ends the chat.", to_stderr=True)
     while True:
         try:
             if sys.stdin.isatty():
@@ -239,15 +241,15 @@ def answer_once(
         if recorder:
             recorder.add(time.perf_counter() - started, event)
         if show and isinstance(event, protocol.TextDelta):
-            print(event.text, end="", flush=True)
+            say_piece(event.text)
 
     with cancelled_by_ctrl_c() as cancelled:
         answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
     if recorder:
         recorder.add(time.perf_counter() - started, answer)
     if show:
-        print()
-        print(summary(answer), file=sys.stderr)
+        say("")
+        say(summary(answer), to_stderr=True)
     return answer
 
 

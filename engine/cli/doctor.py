@@ -12,7 +12,7 @@ from engine import catalog, machine
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.machine import Finding, Machine, TorchBuild
-from engine.terminal import Commands, add_command
+from engine.terminal import Commands, add_command, say
 
 _KINDS = {"ssd": "an SSD", "hdd": "a hard disk", "network": "a network share", "memory": "RAM"}
 
@@ -48,7 +48,7 @@ def run(parsed: argparse.Namespace) -> int:
         answer: dict[str, object] = {"machine": here, "torch": torch, "findings": findings}
         if worst is not None:
             answer["error"] = {"kind": worst.kind, "message": worst.message, "hint": worst.hint}
-        print(msgspec.json.encode(answer).decode())
+        say(msgspec.json.encode(answer).decode())
     else:
         _print([("Models", _models(here)), *_described(findings)])
     return 0 if worst is None else 1
@@ -78,7 +78,7 @@ def _print(sections: Iterable[tuple[str, list[str]]]) -> None:
                 break_on_hyphens=False,
                 break_long_words=False,
             )
-            print(wrapped, flush=True)
+            say(*wrapped.splitlines())
             margin = " " * 10
 
 

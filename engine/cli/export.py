@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine import catalog
 from engine.errors import Interrupted
-from engine.terminal import Commands, add_command, cancelled_by_ctrl_c, progress_line
+from engine.terminal import Commands, add_command, cancelled_by_ctrl_c, progress_line, say
 
 
 def add(commands: Commands) -> None:
@@ -46,7 +46,7 @@ def run(parsed: argparse.Namespace) -> int:
         export(checkpoint, parsed.folder, getattr(torch, parsed.dtype), progress)
     nbytes = sum(file.stat().st_size for file in parsed.folder.iterdir())
     if parsed.json:
-        print(json.dumps({"folder": str(parsed.folder), "bytes": nbytes}))
+        say(json.dumps({"folder": str(parsed.folder), "bytes": nbytes}))
     else:
-        print(f"{parsed.folder}: {nbytes / 2**30:.2f} GiB")
+        say(f"{parsed.folder}: {nbytes / 2**30:.2f} GiB")
     return 0

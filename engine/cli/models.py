@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from engine import catalog
 from engine.errors import BadCheckpoint, Interrupted
-from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c, fail, progress_line
+from engine.terminal import (
+    Commands,
+    add_command,
+    add_folder_option,
+    cancelled_by_ctrl_c,
+    fail,
+    progress_line,
+    say,
+)
 
 if TYPE_CHECKING:
     from engine.hub import Stop, StoredModel, Verified
@@ -74,15 +81,17 @@ def _list(models: Path, parsed: argparse.Namespace) -> int:
             "bytes": sum(model.nbytes for model in installed),
             "models": [_described(model) for model in installed],
             "unfinished": [{"name": item.name, "bytes": item.nbytes} for item in unfinished],
+            "faults": _faults(installed),
         }
-        print(json.dumps(result, ensure_ascii=False))
+        say(json.dumps(result, ensure_ascii=False))
         return 0
-    print(models)
+    say(str(models))
     for model in installed:
         facts = ", ".join(filter(None, [*model.ids, model.license]))
-        print(f"{_gib(model.nbytes)}  {model.name}" + (f"  ({facts})" if facts else ""))
+        say(f"{_gib(model.nbytes)}  {model.name}" + (f"  ({facts})" if facts else ""))
     for item in unfinished:
-        print(f"{_gib(item.nbytes)}  {item.name}  (incomplete; specexec pull resumes it)")
+        say(f"{_gib(item.nbytes)}  {item.name}  (incomplete; specexec pull resumes it)")
+    say(*_faults(installed), to_stderr=True)
     return 0
 
 
@@ -97,7 +106,8 @@ def _verify(models: Path, parsed: argparse.Namespace) -> int:
     results = [{"name": name, "files": _files(files)} for name, files in verified.items()]
     if not parsed.json:
         for name, files in verified.items():
-            print(f"{_verdict(files):8}  {name}")
+            say(f"{_verdict(files):8}  {name}")
+        say(*_faults(chosen), to_stderr=True)
     bad = [name for name, files in verified.items() if _verdict(files) in ("damaged", "missing")]
     if bad:
         error = BadCheckpoint(
@@ -105,7 +115,7 @@ def _verify(models: Path, parsed: argparse.Namespace) -> int:
         )
         return fail(error, parsed.json, models=results)
     if parsed.json:
-        print(json.dumps({"models": results}, ensure_ascii=False))
+        say(json.dumps({"models": results}, ensure_ascii=False))
     return 0
 
 
@@ -115,9 +125,9 @@ def _delete(models: Path, parsed: argparse.Namespace) -> int:
     model = hub.find_stored(models, parsed.name)
     freed = hub.delete(models, model)
     if parsed.json:
-        print(json.dumps({"name": model.name, "bytes": freed}, ensure_ascii=False))
+        say(json.dumps({"name": model.name, "bytes": freed}, ensure_ascii=False))
     else:
-        print(f"{model.name}: {_gib(freed).strip()} freed")
+        say(f"{model.name}: {_gib(freed).strip()} freed")
     return 0
 
 
@@ -127,9 +137,9 @@ def _import(models: Path, parsed: argparse.Namespace) -> int:
     with _with_progress("Importing") as (stop, progress):
         model = hub.import_model(models, parsed.path.expanduser(), stop, progress)
     if parsed.json:
-        print(json.dumps(_described(model), ensure_ascii=False))
+        say(json.dumps(_described(model), ensure_ascii=False))
     else:
-        print(f"{model.name}: {_gib(model.nbytes).strip()}")
+        say(f"{model.name}: {_gib(model.nbytes).strip()}")
     return 0
 
 
@@ -140,15 +150,15 @@ def _move(models: Path, parsed: argparse.Namespace) -> int:
     with _with_progress("Moving") as (stop, progress):
         nbytes = hub.move(models, target, stop, progress, catalog.keep_models_folder)
     if catalog.models_folder() != target:
-        print(
+        say(
             f"{catalog.MODELS_VARIABLE} names another folder and takes precedence: set it to {target}, or "
             "unset it.",
-            file=sys.stderr,
+            to_stderr=True,
         )
     if parsed.json:
-        print(json.dumps({"folder": str(target), "bytes": nbytes}, ensure_ascii=False))
+        say(json.dumps({"folder": str(target), "bytes": nbytes}, ensure_ascii=False))
     else:
-        print(f"{target}: {_gib(nbytes).strip()}")
+        say(f"{target}: {_gib(nbytes).strip()}")
     return 0
 
 
@@ -173,6 +183,11 @@ def _with_progress(what: str) -> Iterator[tuple["Stop", Callable[[int, int], Non
             yield stop, progress
         except Stopped:
             raise Interrupted("The command was interrupted.", "Run it again to restart it.") from None
+
+
+def _faults(models: "list[StoredModel]") -> list[str]:
+    """Return what is wrong with the models' manifests; several models may have the same one."""
+    return list(dict.fromkeys(fault for model in models for fault in model.faults))
 
 
 def _described(model: "StoredModel") -> dict[str, Any]:

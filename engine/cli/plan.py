@@ -13,7 +13,7 @@ from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
 from engine.planner import Asked, MachineProfile, Plan
 from engine.planner.paper import Compared, comparison
-from engine.terminal import Commands, add_cache_option, add_command
+from engine.terminal import Commands, add_cache_option, add_command, say
 
 GIB = 2**30
 DESCRIBING = ("vram", "ram", "link_gbps", "disk_gbps", "machine")
@@ -124,9 +124,9 @@ def run(parsed: argparse.Namespace) -> int:
         plan = planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
         why = None
     if parsed.json:
-        print(msgspec.json.encode({**_fields(plan), "why": why, "machine": there}).decode())
+        say(msgspec.json.encode({**_fields(plan), "why": why, "machine": there}).decode())
     else:
-        print("\n".join(_lines(plan, why)))
+        say(*_lines(plan, why))
     return 0
 
 
@@ -231,26 +231,26 @@ def _table(as_json: bool) -> int:
             {"machine": name, "plan": _fields(each.plan), "why": each.why} for name, each in recommended
         ]
         comparisons = [{**asdict(one), "ours": _fields(one.ours)} for one in compared]
-        print(msgspec.json.encode({"machines": rows, "published": comparisons}).decode())
+        say(msgspec.json.encode({"machines": rows, "published": comparisons}).decode())
         return 0
-    print("| machine | recommended pair | where its layers go | tokens/s | first token, s | limited by |")
-    print("|---|---|---|---|---|---|")
+    say("| machine | recommended pair | where its layers go | tokens/s | first token, s | limited by |")
+    say("|---|---|---|---|---|---|")
     for name, each in recommended:
         plan = each.plan
-        print(
+        say(
             f"| {name} | {_pair(plan)} | {_layers(plan)} | {plan.predicted_tokens_per_second:.1f} "
             f"| {plan.time_to_first_token_s:.1f} | {_limit(plan)} |"
         )
-    print()
-    print("| published | budget | tokens per pass | s per pass: published | predicted | this engine |")
-    print("|---|---|---|---|---|---|")
+    say("")
+    say("| published | budget | tokens per pass | s per pass: published | predicted | this engine |")
+    say("|---|---|---|---|---|---|")
     for one in compared:
-        print(_compared(one))
-    print()
+        say(_compared(one))
+    say("")
     for published in (one.published for one in compared):
         if published.note:
-            print(f"{published.name}: {published.note}")
-    print(
+            say(f"{published.name}: {published.note}")
+    say(
         "The published engine keeps no layer resident and transfers nothing while it drafts; this engine "
         "keeps the layers that fit."
     )

@@ -4,7 +4,6 @@ import argparse
 import getpass
 import json
 import sys
-import time
 import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine import catalog
 from engine.catalog import Variant
 from engine.errors import BadOption, Interrupted, ModelNotFound
-from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c
+from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c, plain, say
 
 if TYPE_CHECKING:
     from engine.hub import Download, DownloadProgress, Hub, Item, Repository
@@ -92,10 +91,10 @@ def run(parsed: argparse.Namespace) -> int:
             limit = hub.Limit(parsed.max_speed * 1e6)
             done = _followed(hub.Download(item, models, source, limit))
     if parsed.json:
-        print(json.dumps(_result(item, models, done), ensure_ascii=False))
+        say(json.dumps(_result(item, models, done), ensure_ascii=False))
     elif done is not None:
         for repository in item.repositories:
-            print(models / repository.id)
+            say(str(models / repository.id))
     return 0
 
 
@@ -151,7 +150,7 @@ def _ask_token(source: "Hub") -> None:
     prompt = "Access token (not shown): "
     given = getpass.getpass(prompt) if sys.stdin.isatty() else sys.stdin.readline()
     if notice := source.tokens.keep(given):
-        print(notice, file=sys.stderr)
+        say(notice, to_stderr=True)
 
 
 @contextmanager
@@ -174,10 +173,10 @@ def _opening_pages(may_open: bool) -> Iterator[None]:
 def _announce(item: "Item", models: Path) -> None:
     for repository in item.repositories:
         license = repository.license or "unknown licence"
-        print(f"{repository.id} at {repository.commit[:12]}, {license}", file=sys.stderr)
+        say(f"{repository.id} at {repository.commit[:12]}, {license}", to_stderr=True)
         for file in repository.files:
-            print(f"  {file.nbytes / _GIB:8.2f} GiB  {file.name}", file=sys.stderr)
-    print(f"Total {item.nbytes / _GIB:.2f} GiB, to {models}", file=sys.stderr)
+            say(f"  {file.nbytes / _GIB:8.2f} GiB  {file.name}", to_stderr=True)
+    say(f"Total {item.nbytes / _GIB:.2f} GiB, to {models}", to_stderr=True)
 
 
 def _followed(download: "Download") -> "DownloadProgress":
@@ -219,15 +218,21 @@ def _bar(nbytes: int) -> Iterator[Callable[["DownloadProgress"], None]]:
         nonlocal printed
         speed = f"{seen.bytes_per_s / 1e6:.1f} MB/s"
         if seen.seconds_left is not None:
-            speed += ", " + time.strftime("%H:%M:%S", time.gmtime(seen.seconds_left)) + " left"
-        bar.update(task, completed=seen.done_nbytes, speed=speed, error=seen.error)
+            speed += f", {_clock(seen.seconds_left)} left"
+        bar.update(task, completed=seen.done_nbytes, speed=speed, error=plain(seen.error))
         if seen.error and seen.error != printed and bar.disable:
-            print(seen.error, file=sys.stderr)
+            say(seen.error, to_stderr=True)
         printed = seen.error
 
     with bar:
         task = bar.add_task("", total=nbytes, speed="", error="")
         yield show
+
+
+def _clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds; a stalled download may have thousands of hours left."""
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
 def _result(item: "Item", models: Path, done: "DownloadProgress | None") -> dict[str, Any]:

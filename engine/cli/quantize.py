@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine import catalog
 from engine.errors import BadOption
-from engine.terminal import Commands, add_command
+from engine.terminal import Commands, add_command, say
 
 
 def add(commands: Commands) -> None:
@@ -62,7 +62,7 @@ def run(parsed: argparse.Namespace) -> int:
     quantize(checkpoint, parsed.folder, parsed.bits, parsed.group_size, parsed.act_order, texts)
     nbytes = sum(file.stat().st_size for file in parsed.folder.iterdir())
     if parsed.json:
-        print(json.dumps({"folder": str(parsed.folder), "bytes": nbytes}))
+        say(json.dumps({"folder": str(parsed.folder), "bytes": nbytes}))
     else:
-        print(f"{parsed.folder}: {nbytes / 2**30:.2f} GiB")
+        say(f"{parsed.folder}: {nbytes / 2**30:.2f} GiB")
     return 0

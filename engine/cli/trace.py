@@ -12,7 +12,7 @@ import msgspec
 
 from engine.errors import BadOption
 from engine.protocol import IterationDone, Link, TreeNodes, trace
-from engine.terminal import Commands, add_command
+from engine.terminal import Commands, add_command, say
 
 MOST_NODES = 60  # nodes printed per tree; more would not fit a terminal
 
@@ -59,9 +59,9 @@ def run(parsed: argparse.Namespace) -> int:
                 f"The run has no iteration {parsed.iteration}.",
                 f"It has {len(recorded.iterations)} iterations.",
             )
-        print(json.dumps(msgspec.to_builtins(chosen)) if parsed.json else "\n".join(tree_lines(chosen)))
+        say(*([json.dumps(msgspec.to_builtins(chosen))] if parsed.json else tree_lines(chosen)))
         return 0
-    print(json.dumps(summary(recorded)) if parsed.json else "\n".join(lines(recorded)))
+    say(*([json.dumps(summary(recorded))] if parsed.json else lines(recorded)))
     return 0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine import catalog
 from engine.errors import BadOption
 from engine.serving.service import GOMP_SPINCOUNT
-from engine.terminal import Commands, add_command, add_compute_options, cancelled_by_ctrl_c
+from engine.terminal import Commands, add_command, add_compute_options, cancelled_by_ctrl_c, say
 
 
 def add(commands: Commands) -> None:
@@ -150,15 +150,15 @@ def run(parsed: argparse.Namespace) -> int:
             "tokens_per_pass": last.tokens_per_pass,
             "losses": last.losses,
         }
-        print(json.dumps(result))
+        say(json.dumps(result))
     else:
         passes = ", ".join(f"{each:.2f} at budget {budget}" for budget, each in last.tokens_per_pass.items())
-        print(f"{made.folder}: {made.nbytes / 2**20:.1f} MiB; tokens per pass {passes}")
+        say(f"{made.folder}: {made.nbytes / 2**20:.1f} MiB; tokens per pass {passes}")
     return 0
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
+    say(text, to_stderr=True)
 
 
 def _check(parsed: argparse.Namespace) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine.errors import SpecExecError
 from engine.hub import disk, names, part
-from engine.hub.connection import HubConnection
+from engine.hub.connection import HttpConnection
 from engine.hub.digest import digest_of
 from engine.hub.errors import DiskFull
 from engine.hub.item import Item, RemoteFile, Repository
@@ -160,7 +160,7 @@ class Download:
         """Fetch all files, a few at a time. The first error stops the other files and is raised."""
         left = iter(self._jobs)  # the files not yet started; shared by all threads
         errors: list[Exception] = []
-        connection = HubConnection(self._hub.endpoint, self._hub.tokens.get, self._patience.silence_s)
+        connection = HttpConnection(self._hub.endpoint, self._hub.tokens.get, self._patience.silence_s)
 
         def work() -> None:
             try:
@@ -181,7 +181,7 @@ class Download:
 
     # -- a file's thread -------------------------------------------------------------------------------------
 
-    def _fetch_file(self, job: "_FileJob", connection: HubConnection, stop: Stop) -> None:
+    def _fetch_file(self, job: "_FileJob", connection: HttpConnection, stop: Stop) -> None:
         stop.check()
         try:
             if not job.is_here(stop):
@@ -191,7 +191,7 @@ class Download:
             raise
         job.meter.enter("done")
 
-    def _transfer(self, job: "_FileJob", connection: HubConnection, stop: Stop) -> None:
+    def _transfer(self, job: "_FileJob", connection: HttpConnection, stop: Stop) -> None:
         growing = part.Part(job.place, job.file)
         try:
             growing.open(stop, job.meter.at)

@@ -3,10 +3,15 @@
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from typing import Annotated
+
+from msgspec import Meta
 
 from engine.hub import names
 from engine.hub.errors import UnsafeName
 
+MOST_NBYTES = 1 << 50  # of a file: more than any disk holds
+Nbytes = Annotated[int, Meta(ge=0, le=MOST_NBYTES)]
 _ID = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
@@ -19,7 +24,7 @@ class RemoteFile:
     """
 
     name: str
-    nbytes: int
+    nbytes: Nbytes
     sha256: str = ""
     blob_id: str = ""
 
@@ -44,9 +49,8 @@ class Repository:
     files: tuple[RemoteFile, ...]
 
     def __post_init__(self) -> None:
-        if not _ID.fullmatch(self.id):
+        if not is_repository(self.id):
             raise UnsafeName(f"{self.id[:100]!r} is not a repository.", "Give it as OWNER/NAME.")
-        names.checked(self.id)
         names.checked_together(file.name for file in self.files)
 
     @property
@@ -83,6 +87,11 @@ class Item:
         ]
         digest = hashlib.sha256(repr(wanted).encode()).hexdigest()
         return self.repositories[0].id.replace("/", "--") + "-" + digest[:12]
+
+
+def is_repository(id: object) -> bool:
+    """Whether `id` is owner/name, and a safe path on every system."""
+    return isinstance(id, str) and _ID.fullmatch(id) is not None and names.is_safe(id)
 
 
 def item(name: str, *repositories: Repository) -> Item:

@@ -4,10 +4,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+from msgspec import Raw, Struct
 
+from engine.documents import json_of, read_json
 from engine.files import sync_folder, write_whole
 from engine.hub import disk, names
-from engine.hub.item import Repository
+from engine.hub.errors import UnsafeName
+from engine.hub.item import Nbytes, Repository, is_repository
 from engine.hub.names import is_gguf
 
 
@@ -16,7 +19,7 @@ class Known:
     """A file in a manifest, as it was when it was downloaded or imported."""
 
     name: str
-    nbytes: int
+    nbytes: Nbytes
     sha256: str
     commit: str
 
@@ -25,27 +28,52 @@ class Known:
 class Manifest:
     """The content of a manifest.
 
-    Attributes: `repository`, owner/name; `license`, as the Hub names it, or ""; `files`, by their paths in
-    the folder.
+    Attributes: `repository`, owner/name, or "" if what the manifest names is none; `license`, as the Hub
+    names it, or ""; `files`, by their paths in the folder; `faults`, a sentence for each entry that was left
+    out, and for a manifest that cannot be read at all.
     """
 
     repository: str
     license: str
     files: dict[str, Known]
+    faults: tuple[str, ...] = ()
+
+
+class _Written(Struct):
+    """A manifest as a file; its entries are checked one by one."""
+
+    repository: str
+    license: str
+    files: dict[str, Raw]
 
 
 def read(folder: Path) -> Manifest | None:
-    """Return the manifest in `folder`; None if it is missing or damaged."""
+    """Return the manifest in `folder`; None if it is missing. Damaged entries are left out and named."""
+    path = folder / names.MANIFEST
     try:
-        return msgspec.json.decode((folder / names.MANIFEST).read_bytes(), type=Manifest)
-    except (OSError, msgspec.MsgspecError):
+        written = read_json(path, _Written)
+    except FileNotFoundError:
         return None
+    except (OSError, ValueError) as error:
+        return Manifest("", "", {}, (f"{path} cannot be read, so its files count as unknown: {error}.",))
+    files: dict[str, Known] = {}
+    faults: list[str] = []
+    for name, entry in written.files.items():
+        try:
+            files[names.checked(name)] = json_of(bytes(entry), Known)
+        except (ValueError, UnsafeName):
+            faults.append(f"{path} has a damaged entry, which is left out: {name[:100]!r}.")
+    known = is_repository(written.repository)
+    if not known:
+        faults.append(f"{path} names no repository but {written.repository[:100]!r}.")
+    return Manifest(written.repository if known else "", written.license, files, tuple(faults))
 
 
 def write(folder: Path, manifest: Manifest) -> None:
     """Write `manifest` to `folder`; if it lists no files, delete the manifest there. Raises OSError."""
     if manifest.files:
-        content = msgspec.json.format(msgspec.json.encode(manifest))
+        written = {"repository": manifest.repository, "license": manifest.license, "files": manifest.files}
+        content = msgspec.json.format(msgspec.json.encode(written))
         write_whole(folder / names.MANIFEST, content, single_writer=True)
     else:
         (folder / names.MANIFEST).unlink(missing_ok=True)

@@ -19,6 +19,8 @@ SIDECAR = ".part.json"
 # Special on Windows: the mark of drive letters and alternate streams (:), the separator (\), wildcards and
 # others. Control characters are unsafe anywhere.
 _FORBIDDEN = re.compile(r'[<>:"|?*\\\x00-\x1f\x7f]')
+# Control characters and marks of direction, which let a name look like another one.
+_MISLEADING = re.compile("[\x80-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 # Names of devices on Windows, also with an extension ("nul.json"); superscript digits count as digits.
 _DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE)
 _LONGEST_PART = 200  # bytes; file systems allow 255, but partial downloads add an ending to the name
@@ -41,12 +43,23 @@ def checked(name: str) -> str:
             raise _unsafe(name, "it leads out of the model's folder")
         if _FORBIDDEN.search(part) or part[-1] in ". " or part[0] == " ":
             raise _unsafe(name, "not every system allows it")
+        if _MISLEADING.search(part):
+            raise _unsafe(name, "it does not look like what it is")
         if _DEVICE.fullmatch(part):
             raise _unsafe(name, "it is a device name on Windows")
     last = name.rpartition("/")[2].lower()
     if last == MANIFEST or last.endswith((PART, SIDECAR)):
         raise _unsafe(name, "this program uses such names for its own files")
     return name
+
+
+def is_safe(name: str) -> bool:
+    """Whether `checked` accepts `name`."""
+    try:
+        checked(name)
+    except UnsafeName:
+        return False
+    return True
 
 
 def checked_together(names: Iterable[str]) -> None:

@@ -10,15 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 import psutil
+from msgspec import Meta
 
+from engine.documents import read_json
 from engine.files import write_whole
 from engine.hub import disk, names
 from engine.hub.digest import Digest
 from engine.hub.disk import READ_NBYTES
-from engine.hub.item import RemoteFile
+from engine.hub.headers import ETAG
+from engine.hub.item import Nbytes, RemoteFile
 from engine.hub.stop import Stop
 
 SYNC_NBYTES = 64 << 20  # bytes between two flushes: about as many are fetched again after a power failure
@@ -34,8 +38,8 @@ class Sidecar:
     """
 
     file: RemoteFile
-    etag: str = ""
-    synced: int = 0
+    etag: Annotated[str, Meta(pattern=ETAG)] = ""
+    synced: Nbytes = 0
     digest: str = ""
     whole: bool = False
 
@@ -72,8 +76,8 @@ class Part:
     def open(self, stop: Stop, progress: Callable[[int], None]) -> None:
         """Open the file that an earlier run left, or create a new one.
 
-        Bytes from an earlier run are hashed again, unless the file is whole. progress: called with the number
-        of bytes hashed so far. Raises `Stopped`.
+        Bytes from an earlier run are hashed again, unless the file is whole and has the SHA-256 that the Hub
+        lists. progress: called with the number of bytes hashed so far. Raises `Stopped`.
         """
         with disk.named_errors(f"reading {self.path.name}"):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -83,7 +87,7 @@ class Part:
                 self.restart()
                 return
             size = min(os.fstat(self._file.fileno()).st_size, self.file.nbytes)
-            if known.whole and size == self.file.nbytes:
+            if known.whole and size == self.file.nbytes and known.digest == self.file.sha256:
                 self._synced, self._synced_digest = size, known.digest
                 self.position, self.whole = size, True
                 return
@@ -176,8 +180,8 @@ class Part:
 def read_sidecar(path: Path) -> Sidecar | None:
     """Return the content of the sidecar file at `path`; None if it is missing or damaged."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Sidecar)
-    except (OSError, msgspec.MsgspecError):
+        return read_json(path, Sidecar)
+    except (OSError, ValueError):
         return None
 
 

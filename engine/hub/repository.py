@@ -13,8 +13,9 @@ import httpx2
 
 from engine.errors import BadOption
 from engine.hub.access import refusal
+from engine.hub.connection import METADATA, BadAnswer, fetch
 from engine.hub.errors import HubUnreachable
-from engine.hub.item import RemoteFile, Repository
+from engine.hub.item import MOST_NBYTES, RemoteFile, Repository, is_repository
 from engine.hub.tokens import AccessTokens
 
 if TYPE_CHECKING:
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
 
 HUGGING_FACE = "https://huggingface.co"
 ENDPOINT_VARIABLE = "HF_ENDPOINT"
-TIMEOUT_S = 30.0
+# What the Hub's library is told of an answer. Other headers would make it ask for further pages (Link), sleep
+# for as long as a server wants (Retry-After), or print what a server says (X-HF-Warning).
+_KNOWN_HEADERS = (b"x-error-code", b"x-error-message")
+_BUSY = (408, 429, 500, 502, 503, 504)  # the library would try these again, for minutes
 _SETTINGS = (
     "HF_HUB_DISABLE_TELEMETRY",
     "HF_HUB_DISABLE_UPDATE_CHECK",
     "HF_HUB_DISABLE_IMPLICIT_TOKEN",
     "HF_HUB_DISABLE_PROGRESS_BARS",
 )
+_MOST_COUNTED = 10**15  # downloads and likes
 _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 _ADDRESS = re.compile(r"(?:https?://[^/\s]+/)?([\w.-]+/[\w.-]+)(?:/(?:tree|blob|resolve)/\S*|/)?")
 
@@ -82,8 +87,11 @@ class Hub:
                 token=self.tokens.get() or False,
             )
             return [
-                SearchHit(info.id, info.downloads or 0, info.likes or 0, _license(info), bool(info.gated))
+                SearchHit(
+                    info.id, _count(info.downloads), _count(info.likes), _license(info), bool(info.gated)
+                )
                 for info in models
+                if is_repository(info.id)
             ]
 
     def repository(self, id: str, revision: str = "") -> Repository:
@@ -101,14 +109,15 @@ class Hub:
                 raise ValueError("not a commit")
             files = tuple(
                 RemoteFile(
-                    sibling.rfilename,
+                    _text(sibling.rfilename),
                     _size(sibling.lfs.size if sibling.lfs else sibling.size),
                     _hexadecimal(sibling.lfs.sha256, 64) if sibling.lfs else "",
                     _hexadecimal(sibling.blob_id, 40) if not sibling.lfs and sibling.blob_id else "",
                 )
                 for sibling in info.siblings or ()
             )
-        return Repository(id, commit, _license(info), bool(info.gated), self.page(id), files)
+            license = _license(info)
+        return Repository(id, commit, license, bool(info.gated), self.page(id), files)
 
     def check_access(self, repository: Repository) -> None:
         """Check, without requesting a file, that the Hub allows access to the repository's files.
@@ -149,12 +158,7 @@ class Hub:
                     status, error.response.headers, repository, self.page(repository), sent_token
                 ) from None
             raise HubUnreachable(f"{host} responds with error {status}.", "Try again later.") from None
-        except httpx2.HTTPError as error:
-            raise HubUnreachable(
-                f"{host} does not respond.",
-                "Check the Internet connection, and the proxy if there is one.",
-            ) from error
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
             raise HubUnreachable(
                 f"The response of {host} is not understood.", "Check that it is the address of a Hub."
             ) from error
@@ -188,12 +192,51 @@ def disable_telemetry() -> None:
 
 
 def client() -> httpx2.Client:
-    """Return an HTTP client for metadata. Unlike huggingface_hub's own client, it has a timeout."""
-    return httpx2.Client(follow_redirects=True, timeout=TIMEOUT_S)
+    """Return the HTTP client through which huggingface_hub sends its requests."""
+    return httpx2.Client(transport=BoundedTransport())
+
+
+class BoundedTransport(httpx2.BaseTransport):
+    """Sends requests by `connection.fetch`, which bounds what huggingface_hub does not: time and size.
+
+    Its errors are not among those after which that library tries again.
+    """
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        host = request.url.netloc.decode("ascii")
+        token = request.headers.get("Authorization", "").removeprefix("Bearer ")
+        try:
+            answer = fetch(str(request.url), token=token or None, bounds=METADATA)
+        except httpx2.TransportError as error:
+            raise HubUnreachable(
+                f"{host} does not respond.",
+                "Check the Internet connection, and the proxy if there is one.",
+            ) from error
+        except BadAnswer as error:
+            raise HubUnreachable(
+                f"The response of {host} is refused: {error}.", "Check that it is the address of a Hub."
+            ) from error
+        if answer.status in _BUSY:
+            raise HubUnreachable(f"{host} responds with error {answer.status}.", "Try again later.")
+        known = [(name, value) for name, value in answer.headers.raw if name.lower() in _KNOWN_HEADERS]
+        # Of a refusal, the library would show the body, whatever it contains.
+        return httpx2.Response(
+            answer.status, headers=known, content=b"" if answer.status >= 400 else answer.body
+        )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("not a text")
+    return value
+
+
+def _count(value: object) -> int:
+    return value if type(value) is int and 0 <= value <= _MOST_COUNTED else 0
 
 
 def _size(value: object) -> int:
-    if type(value) is not int or value < 0:
+    if type(value) is not int or not 0 <= value <= MOST_NBYTES:
         raise ValueError("a file without a size")
     return value
 

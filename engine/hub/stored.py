@@ -24,7 +24,8 @@ class StoredModel:
     Attributes: `name`, its path below the models folder, with "/"; `ids`, the ids of the variants in the
     catalogue that it matches; `path`, the folder or (first) file to load; `files`, those that exist;
     `nbytes`, their size; `known`, the manifest's entries for its files, including missing files; `home`, the
-    folder of that manifest; `repository`, `commit` and `license`, from the manifest, or "".
+    folder of that manifest; `repository`, `commit` and `license`, from the manifest, or ""; `faults`, what
+    is wrong with the manifest, in sentences.
     """
 
     name: str
@@ -37,6 +38,7 @@ class StoredModel:
     repository: str
     commit: str
     license: str
+    faults: tuple[str, ...]
 
 
 def stored(models: Path) -> list[StoredModel]:
@@ -45,7 +47,8 @@ def stored(models: Path) -> list[StoredModel]:
     for place, folders, files in os.walk(models):
         folders[:] = [name for name in folders if not name.startswith(".")]
         folder = Path(place)
-        whole = [folder / name for name in sorted(files) if not _is_ours(name)]
+        # A link to nowhere is no file.
+        whole = [folder / name for name in sorted(files) if not _is_ours(name) and (folder / name).is_file()]
         listed += [_described(models, *model) for model in _models(folder, whole)]
     return sorted(listed, key=lambda model: model.name)
 
@@ -116,7 +119,7 @@ def delete(models: Path, model: StoredModel) -> int:
             path.unlink()
             freed += nbytes
         old = manifest.read(model.home)
-        if old is not None:
+        if old is not None and model.known:
             left = {
                 name: known
                 for name, known in old.files.items()
@@ -170,6 +173,7 @@ def _described(models: Path, path: Path, files: list[Path]) -> StoredModel:
         repository=own.repository if own else "",
         commit=commits.pop() if len(commits) == 1 else "",
         license=own.license if own else "",
+        faults=nearest.faults if nearest else (),
     )
 
 

@@ -5,8 +5,6 @@ that waiting does not cure (401, 403, 404, a size other than the Hub lists, a ch
 time) raises an error at once.
 """
 
-import email.utils
-import re
 import threading
 import time
 from collections.abc import Callable
@@ -16,8 +14,15 @@ import httpx2
 
 from engine.hub import disk
 from engine.hub.access import refusal
-from engine.hub.connection import HubConnection
+from engine.hub.connection import HttpConnection
 from engine.hub.errors import BadDownload, OnlyByXet
+from engine.hub.headers import (
+    content_length,
+    content_range,
+    requested_wait_s,
+    size_beside_no_range,
+    strong_etag,
+)
 from engine.hub.item import RemoteFile, Repository
 from engine.hub.part import Part
 from engine.hub.progress import TransferMeter
@@ -27,10 +32,7 @@ from engine.hub.stop import Stop
 # several ranges (huggingface/xet-core issues 238 and 592; huggingface_hub `MAX_HTTP_DOWNLOAD_SIZE`).
 RANGE_NBYTES = 10 << 30
 XET_NBYTES = 50 * 10**9
-_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
-_NO_RANGE = re.compile(r"bytes \*/(\d+)")
 _PASSING = {408, 425, 429}
-_LONGEST_REQUESTED_WAIT_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class FileTransfer:
     file: RemoteFile
     url: str
     part: Part
-    connection: HubConnection
+    connection: HttpConnection
     meter: TransferMeter
     limit: Limit
     patience: Patience
@@ -135,8 +137,9 @@ class FileTransfer:
         self.meter.enter("retrying", f"{self.file.name} arrived damaged and is downloaded again.")
 
     def _wait(self, error: Exception, failures: int) -> None:
-        requested = error.wait_s if isinstance(error, TransientFailure) else None
-        seconds = self.patience.wait_s(failures) if requested is None else requested
+        seconds = self.patience.wait_s(failures)
+        if isinstance(error, TransientFailure) and error.wait_s is not None:
+            seconds = max(seconds, error.wait_s)
         again = f"trying again in {seconds:.0f} s" if seconds >= 1 else "trying again"
         self.meter.enter("retrying", f"{self._describe(error)}; {again}.")
         self.stop.wait(seconds)
@@ -172,8 +175,7 @@ class FileTransfer:
                 case 206:
                     self.part.restart()  # the file has changed since the first request
                 case 416 if start:
-                    size = _NO_RANGE.fullmatch(response.headers.get("Content-Range", ""))
-                    self._check_size(int(size[1]) if size else None)
+                    self._check_size(size_beside_no_range(response))
                     self.part.restart()
                 case status:
                     raise self._failure(status, response)
@@ -183,11 +185,11 @@ class FileTransfer:
 
         False if the file on the server has changed since the first request.
         """
-        sent = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-        if sent is None or int(sent[1]) != start:
+        sent = content_range(response)
+        if sent is None or sent.start != start:
             raise TransientFailure("The server sent a range other than the one requested")
-        self._check_size(None if sent[3] == "*" else int(sent[3]))
-        etag = _strong_etag(response)
+        self._check_size(sent.nbytes)
+        etag = strong_etag(response)
         if start and self.part.etag and etag and etag != self.part.etag:
             return False
         self.part.begin(etag or self.part.etag)
@@ -198,11 +200,10 @@ class FileTransfer:
 
         The server then does not support ranges, or the file has changed.
         """
-        length = response.headers.get("Content-Length", "")
-        self._check_size(int(length) if length.isdecimal() else None)
+        self._check_size(content_length(response))
         if self.part.position:
             self.part.restart()
-        self.part.begin(_strong_etag(response))
+        self.part.begin(strong_etag(response))
 
     def _check_size(self, nbytes: int | None) -> None:
         if nbytes is not None and nbytes != self.file.nbytes:
@@ -230,10 +231,10 @@ class FileTransfer:
             raise TransientFailure("The server ended the transfer too early")
 
     def _failure(self, status: int, response: httpx2.Response) -> Exception:
-        from_hub = self.connection.is_hub(response.url)
+        from_hub = self.connection.is_home(response.url)
         if status >= 500 or status in _PASSING:
             return TransientFailure(
-                f"{response.url.host} responds with error {status}", _requested_wait_s(response)
+                f"{response.url.host} responds with error {status}", requested_wait_s(response)
             )
         if self.file.nbytes > XET_NBYTES and status in (400, 416):
             return OnlyByXet(
@@ -251,23 +252,3 @@ class FileTransfer:
         return BadDownload(
             f"{response.url.host} refuses {self.file.name} with error {status}.", "Try again later."
         )
-
-
-def _strong_etag(response: httpx2.Response) -> str:
-    """Return the ETag; "" if there is none or it is weak, which If-Range forbids (RFC 9110, 13.1.5)."""
-    etag: str = response.headers.get("ETag", "")
-    return etag if etag.startswith('"') else ""
-
-
-def _requested_wait_s(response: httpx2.Response) -> float | None:
-    """Return the seconds that the header Retry-After asks to wait, at most an hour; None without the header.
-
-    The header contains seconds or a date (RFC 9110, 10.2.3).
-    """
-    value: str = response.headers.get("Retry-After", "")
-    if value.isdecimal():
-        return min(float(value), _LONGEST_REQUESTED_WAIT_S)
-    parsed = email.utils.parsedate_tz(value)
-    if parsed is None:
-        return None
-    return min(max(email.utils.mktime_tz(parsed) - time.time(), 0.0), _LONGEST_REQUESTED_WAIT_S)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.documents import read_json
 from engine.files import write_whole
 from engine.hub import disk
 from engine.hub.errors import UnsafeName
@@ -19,9 +20,11 @@ def unfinished(models: Path) -> list[Item]:
     items = []
     for path in sorted((models / WORK).glob("*.json")):
         try:
-            items.append(msgspec.json.decode(path.read_bytes(), type=Item))
-        except (OSError, msgspec.MsgspecError, UnsafeName):
+            item = read_json(path, Item)
+        except (OSError, ValueError, UnsafeName):
             continue  # not a record, or damaged; starting the download again finds its partial files anyway
+        if item.repositories and path == _path(models, item):
+            items.append(item)
     return items
 
 

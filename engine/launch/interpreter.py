@@ -66,15 +66,26 @@ def python_abi() -> str:
 
 
 def current() -> Runtime | None:
-    """Return the runtime in use; None if there is none, or if it is for another Python."""
+    """Return the runtime in use; None if there is none, if what describes it is damaged, or if it is for
+    another Python."""
     try:
-        name = json.loads((runtimes_folder() / "current.json").read_text("utf-8"))["folder"]
+        (name,) = _texts(runtimes_folder() / "current.json", "folder")
         folder = runtimes_folder() / name
-        manifest = json.loads((folder / "runtime.json").read_text("utf-8"))
-        runtime = Runtime(folder, manifest["backend"], manifest["key"], manifest["python"])
-    except (OSError, ValueError, KeyError, TypeError):
+        runtime = Runtime(folder, *_texts(folder / "runtime.json", "backend", "key", "python"))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return runtime if runtime.python == python_abi() else None
+    is_inside = folder.parent == runtimes_folder() and name not in (".", "..")
+    return runtime if is_inside and runtime.python == python_abi() else None
+
+
+def _texts(file: Path, *names: str) -> list[str]:
+    """Return the texts with these names from a JSON file. Not by `documents`, which imports msgspec: that
+    package must come from the runtime."""
+    content = json.loads(file.read_text("utf-8"))
+    texts = [content[name] for name in names]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("not a text")
+    return texts
 
 
 def command(module: str, *arguments: str) -> list[str]:

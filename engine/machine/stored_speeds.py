@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import platformdirs
 
+from engine.documents import read_json
 from engine.files import write_whole
 from engine.machine.data import DiskSpeed, LinkSpeed
 
@@ -34,8 +35,8 @@ def is_fresh(measured: datetime) -> bool:
 def read() -> StoredSpeeds:
     """Return the stored bandwidths; an empty `StoredSpeeds` if the file is missing or invalid."""
     try:
-        return msgspec.json.decode(_file().read_bytes(), type=StoredSpeeds)
-    except (OSError, msgspec.MsgspecError):
+        return read_json(_file(), StoredSpeeds)
+    except (OSError, ValueError):
         return StoredSpeeds()
 
 

@@ -11,6 +11,7 @@ import msgspec
 import platformdirs
 from msgspec import Meta
 
+from engine.documents import read_json
 from engine.files import write_whole
 
 FADE = 0.7  # weight of an answer relative to the answer after it
@@ -82,8 +83,8 @@ class AnswerHistory:
 def history() -> Sequence[Observed]:
     """Read the past answers, oldest first; there are none if the file is missing or damaged."""
     try:
-        return msgspec.json.decode(_file().read_bytes(), type=AnswerHistory).answers
-    except (OSError, msgspec.MsgspecError):
+        return read_json(_file(), AnswerHistory).answers
+    except (OSError, ValueError):
         return ()
 
 

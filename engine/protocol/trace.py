@@ -12,6 +12,7 @@ from typing import IO
 
 import msgspec
 
+from engine.documents import json_of
 from engine.errors import BadTrace, DiskProblem
 from engine.protocol.messages import Event, IterationDone, Loaded, Options
 
@@ -120,8 +121,8 @@ def read_header(line: bytes, name: str) -> TraceHeader:
     Raises BadTrace if the line is not a header or is in an unknown version of the format.
     """
     try:
-        header = msgspec.json.decode(line, type=TraceHeader)
-    except msgspec.DecodeError:
+        header = json_of(line, TraceHeader)
+    except ValueError:
         raise BadTrace(
             f"{name} is not a recorded run.", "Record one: specexec chat PROMPT --trace FILE."
         ) from None
@@ -140,8 +141,8 @@ def read_events(lines: list[bytes], name: str) -> Iterator[TimedEvent]:
     """
     for number, line in enumerate(lines, start=2):
         try:
-            yield msgspec.json.decode(line, type=TimedEvent)
-        except msgspec.DecodeError as error:
+            yield json_of(line, TimedEvent)
+        except ValueError as error:
             raise BadTrace(f"Line {number} of {name} is damaged: {error}.", "Record the run again.") from None
 
 

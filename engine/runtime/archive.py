@@ -6,18 +6,43 @@ The wheels are not trusted: the app's own lists contain the hash of each wheel, 
 
 import hashlib
 import io
-import json
+import lzma
 import re
+import struct
 import zipfile
+import zlib
 from pathlib import Path
 
+from msgspec import Struct
+
+from engine.documents import json_of
 from engine.hub import Stop, disk
 from engine.runtime.backends import Backend, backends
 from engine.runtime.errors import BadArchive
 from engine.runtime.progress import SetupMeter
 
 MANIFEST = "runtime.json"  # in the zip: {"backend": ..., "key": ...}, as in `Backend`
+_MANIFEST_NBYTES = 1 << 16
 _BLOCK = 1 << 20
+# What zipfile raises for an archive that is damaged, encrypted, or packed in a way it does not know.
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    RuntimeError,
+    ArithmeticError,
+    LookupError,
+    EOFError,
+    ValueError,
+)
+
+
+class _ArchiveManifest(Struct):
+    """The content of the manifest, as in `Backend`."""
+
+    backend: str
+    key: str
 
 
 class Archive:
@@ -33,16 +58,15 @@ class Archive:
         self.nbytes = sum(part.stat().st_size for part in self.parts)
         try:
             with Joined(self.parts) as joined, zipfile.ZipFile(joined) as archive:
-                manifest = json.loads(archive.read(MANIFEST))
+                manifest = _manifest(archive)
                 self.unpacked_nbytes = sum(entry.file_size for entry in archive.infolist())
-                name, key = manifest["backend"], manifest["key"]
-        except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        except (OSError, *_DAMAGED) as error:
             raise BadArchive(
                 f"{path.name} is not a runtime file, or a part of it is missing.",
                 "Put all of its parts into one folder and choose the first one.",
             ) from error
-        backend = backends().get(name)
-        if backend is None or backend.key() != key:
+        backend = backends().get(manifest.backend)
+        if backend is None or backend.key() != manifest.key:
             raise BadArchive(
                 f"{path.name} is for another version of the app, or for another system.",
                 "Use the runtime file published with this version.",
@@ -60,7 +84,7 @@ class Archive:
             folder.mkdir(parents=True, exist_ok=True)
             try:
                 self._unpack(folder, stop, meter, done)
-            except zipfile.BadZipFile as error:
+            except _DAMAGED as error:
                 raise BadArchive(
                     f"{self.parts[0].name} is damaged.", "Copy or download it again, with all of its parts."
                 ) from error
@@ -142,6 +166,14 @@ class Joined(io.RawIOBase):
         for file in self._files:
             file.close()
         super().close()
+
+
+def _manifest(archive: zipfile.ZipFile) -> _ArchiveManifest:
+    with archive.open(MANIFEST) as file:
+        content = file.read(_MANIFEST_NBYTES + 1)
+    if len(content) > _MANIFEST_NBYTES:
+        raise ValueError("the manifest is too long")
+    return json_of(content, _ArchiveManifest)
 
 
 def _parts(path: Path) -> list[Path]:

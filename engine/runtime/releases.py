@@ -9,10 +9,23 @@ from dataclasses import dataclass
 from importlib.metadata import metadata, version
 
 import httpx2
+from msgspec import Struct
 
+from engine.documents import json_of
+from engine.errors import SpecExecError
+from engine.hub.connection import Bounds, fetch
 from engine.runtime.errors import Unreachable
 
-TIMEOUT_S = 10.0
+BOUNDS = Bounds(silence_s=10.0, whole_s=30.0, nbytes=4 << 20)
+_VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,9}", re.ASCII)
+_LONGEST = 40  # characters of a version, which the window shows
+
+
+class _Latest(Struct):
+    """The fields of a release that are read from the feed."""
+
+    tag_name: str
+    html_url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +53,15 @@ def newer_release(feed: str) -> Release | None:
     downloaded or understood, or names a page that is not https.
     """
     try:
-        answer = httpx2.get(
-            feed, timeout=TIMEOUT_S, follow_redirects=True, headers={"User-Agent": "specexec"}
-        )
-        answer.raise_for_status()
-        entry = answer.json()
-        release = Release(entry["tag_name"].removeprefix("v"), entry["html_url"])
-    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, KeyError, TypeError, AttributeError) as error:
+        answer = fetch(feed, bounds=BOUNDS)
+        if answer.status != 200:
+            raise ValueError(f"error {answer.status}")
+        latest = json_of(answer.body, _Latest)
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, SpecExecError) as error:
         raise Unreachable("The release information could not be downloaded.", "Try again later.") from error
+    release = Release(latest.tag_name.removeprefix("v"), latest.html_url)
+    if not _VERSION.match(release.version) or len(release.version) > _LONGEST:
+        raise Unreachable("The release information names no version.", "Try again later.")
     if not release.page.startswith("https://"):
         raise Unreachable("The release information contains an unencrypted address.", "Try again later.")
     return release if _order(release.version) > _order(version("specexec-desktop")) else None
@@ -55,6 +69,6 @@ def newer_release(feed: str) -> Release | None:
 
 def _order(text: str) -> tuple[list[int], bool]:
     """Return a key that sorts versions: 1.2 before 1.2.1, and a pre-release (1.2rc1) before its release."""
-    match = re.match(r"\d+(?:\.\d+)*", text)
+    match = _VERSION.match(text)
     numbers = [int(part) for part in match.group().split(".")] if match else []
     return numbers, match is not None and match.group() == text

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 
+from engine.documents import read_json
 from engine.errors import BadCheckpoint
 from engine.files import write_whole
 from engine.training.acceptance import QUESTIONS, TOKENS
@@ -65,8 +66,8 @@ class TrainingRecord(msgspec.Struct):
 def read_record(file: Path) -> TrainingRecord:
     """Read the record in `file`. Raises BadCheckpoint if it cannot be read."""
     try:
-        return msgspec.json.decode(file.read_bytes(), type=TrainingRecord)
-    except (OSError, msgspec.DecodeError) as error:
+        return read_json(file, TrainingRecord)
+    except (OSError, ValueError) as error:
         raise BadCheckpoint(
             f"{file} is not a training record: {str(error)[:200]}", "Choose another folder and start over."
         ) from error

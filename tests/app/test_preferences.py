@@ -65,7 +65,18 @@ def test_keys_of_other_versions_are_kept(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "damaged",
-    [b"theme = ", b'theme = "purple"', b"\xff\xfe", b"loading = 3", b"[loading]\nram_limit = -1.0"],
+    [
+        b"theme = ",
+        b'theme = "purple"',
+        b"\xff\xfe",
+        b"loading = 3",
+        b"[loading]\nram_limit = -1.0",
+        b"other = " + b"[" * 5000 + b"]" * 5000,
+        b"other = " + b"[" * 100 + b"]" * 100,
+        b"a" + b".a" * 3000 + b" = 1",
+        b"#" * (17 << 20),
+    ],
+    ids=["cut off", "no theme", "no text", "no table", "negative", "deep", "less deep", "dotted", "long"],
 )
 def test_a_damaged_file_is_set_aside_and_reported(path: Path, damaged: bytes) -> None:
     path.parent.mkdir()

@@ -1,5 +1,7 @@
 """Damage to files and documents, drawn from a source of randomness."""
 
+import json
+import sys
 from random import Random
 from typing import Any
 
@@ -59,6 +61,23 @@ def distorted(document: Any, random: Random) -> Any:
         place = random.randrange(len(document))
         return [*document[:place], distorted(document[place], random), *document[place + 1 :]]
     return hostile(random)
+
+
+def written(document: Any) -> bytes:
+    """Return the document as JSON, however deeply it is nested."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(30_000)
+    try:
+        return json.dumps(document).encode()
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def spoiled(document: Any, random: Random) -> bytes:
+    """Return the document as JSON that is wrong in its values or in its bytes."""
+    if random.random() < 0.6:
+        return written(distorted(document, random))
+    return damaged(written(document), random)
 
 
 def hostile(random: Random) -> Any:

@@ -14,6 +14,7 @@ import platformdirs
 import pytest
 
 from engine import catalog, cli
+from engine.cli import pull
 from tests.engine.checkpoints.files import write_gguf
 from tests.engine.hub.conftest import FILE, ID, content, own_keyring, server  # noqa: F401 - fixtures
 from tests.engine.hub.lying_hub import COMMIT, LyingHub, Offered, says, stalls
@@ -214,3 +215,53 @@ def test_the_command_line_needs_no_torch_for_this():
         capture_output=True, text=True, timeout=60, cwd=Path(__file__).parents[2],
     )  # fmt: skip
     assert done.stdout.splitlines()[-1] == "set()", done.stderr
+
+
+# -- names of others -----------------------------------------------------------------------------------------
+
+STEERING = "\x1b]0;title\x07\x1b[2J\x9b31m\u202egnp"
+
+
+def steers(text: str) -> bool:
+    return any(character in text for character in "\x1b\x07\x9b\u202e\u2066")
+
+
+def test_what_the_hub_says_does_not_steer_the_terminal(capsys, hub: LyingHub):
+    hub.repositories[ID].license = STEERING
+    assert cli.run(["pull", ID, "--dry-run"]) == 0
+    assert "\\u001b" in (said := capsys.readouterr().err)
+    assert not steers(said)
+    hub.repositories[ID].files = {f"{STEERING}.gguf": b"x"}
+    assert cli.run(["pull", ID]) == 1
+    assert not steers(capsys.readouterr().err)
+
+
+def test_names_of_files_do_not_steer_the_terminal(capsys, tmp_path: Path):
+    folder = tmp_path / "models" / f"imported{STEERING}\n0.00 GiB forged"
+    folder.mkdir(parents=True)
+    (folder / "a.gguf").write_bytes(b"x")
+    assert cli.run(["models"]) == 0
+    said = capsys.readouterr().out
+    assert len(said.splitlines()) == 2, "the folder and one model"
+    assert not steers(said)
+    [model] = printed(capsys, "models")["models"]
+    assert model["path"] == str(folder / "a.gguf"), "programs get the name as it is"
+    assert cli.run(["models", "--json"]) == 0
+    assert not steers(capsys.readouterr().out)
+
+
+def test_a_damaged_manifest_is_named_once(capsys, tmp_path: Path):
+    printed(capsys, "pull", ID)
+    (tmp_path / "models" / ID / "b.gguf").write_bytes(b"x")
+    (tmp_path / "models" / ID / "specexec.json").write_text("{")
+    assert len(printed(capsys, "models")["faults"]) == 1
+    for action in ([], ["verify"]):
+        assert cli.run(["models", *action]) == 0
+        assert capsys.readouterr().err.count("specexec.json cannot be read") == 1
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0, "0:00:00"), (3661.4, "1:01:01"), (3.6e16, "10000000000000:00:00")]
+)
+def test_any_time_left_is_shown(seconds: float, shown: str):
+    assert pull._clock(seconds) == shown

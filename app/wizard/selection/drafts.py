@@ -15,6 +15,7 @@ import msgspec
 from engine import hub
 from engine.catalog import Catalog, Variant
 from engine.checkpoints.vocabulary import ANOTHER_DRAFT, vocabulary_difference
+from engine.documents import json_of
 from engine.errors import SpecExecError
 from engine.hub import Download, Hub, RemoteFile, Repository, Stop, Stopped
 
@@ -109,8 +110,8 @@ def compared(name: str, target: dict[int, str], draft: dict[int, str]) -> DraftC
 
 
 def vocabulary(content: bytes) -> dict[int, str]:
-    """Return the tokens of a `tokenizer.json` by id. Raises msgspec.MsgspecError if it is invalid."""
-    read = msgspec.json.decode(content, type=_Tokenizer)
+    """Return the tokens of a `tokenizer.json` by id. Raises ValueError if it is invalid."""
+    read = json_of(content, _Tokenizer)
     vocab = read.model.vocab
     tokens = (
         {index: token for token, index in vocab.items()}
@@ -152,7 +153,7 @@ def _fetch_vocabulary(source: Hub, repository: Repository, file: RemoteFile, sto
             raise download.error or SpecExecError(f"{file.name} could not be downloaded.", "Try again.")
         try:
             return vocabulary((Path(folder) / repository.id / file.name).read_bytes())
-        except msgspec.MsgspecError as error:
+        except ValueError as error:
             raise SpecExecError(
                 f"{file.name} of {repository.id} cannot be read.", "Choose another repository."
             ) from error

@@ -149,3 +149,22 @@ def test_shipped_heads_are_found_by_id_and_by_path(models: Path) -> None:
         assert catalog.heads_for(target) == heads
     assert catalog.heads_for("smollm2-360m") is None
     assert catalog.heads_for("/elsewhere/other.gguf") is None
+
+
+@pytest.mark.parametrize("kept", [b"", b"models", b"/home/\0", b"../x"])
+def test_a_damaged_choice_of_the_models_folder_counts_as_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: bytes
+) -> None:
+    monkeypatch.delenv("SPECEXEC_MODELS", raising=False)
+    monkeypatch.setattr(local, "_kept_folder", lambda: tmp_path / "kept")
+    usual = catalog.models_folder()
+    (tmp_path / "kept").write_bytes(kept)
+    assert catalog.models_folder() == usual
+
+
+def test_any_folder_that_exists_can_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECEXEC_MODELS", raising=False)
+    monkeypatch.setattr(local, "_kept_folder", lambda: tmp_path / "kept")
+    for name in ("ordinary", "模型", "not UTF-8 \udcff"):
+        catalog.keep_models_folder(tmp_path / name)
+        assert catalog.models_folder() == tmp_path / name

@@ -1,5 +1,6 @@
 """A Hub for tests on 127.0.0.1: its API, its files on a second host, and the faults it is set to produce."""
 
+import gzip
 import hashlib
 import json
 import re
@@ -39,12 +40,13 @@ class Asked:
 
 class LyingHub:
     """Attributes: `endpoint`; `repositories` by id; `faults`: for each file name, the faults that replace the
-    next responses; `asked`: all requests; `sent_nbytes` of files; `bytes_per_s`: 0 for no limit; `elsewhere`:
-    whether files are redirected to another host."""
+    next responses; `api_faults`: the same for requests to the API; `asked`: all requests; `sent_nbytes` of
+    files; `bytes_per_s`: 0 for no limit; `elsewhere`: whether files are redirected to another host."""
 
     def __init__(self) -> None:
         self.repositories: dict[str, Offered] = {}
         self.faults: dict[str, deque[Fault]] = defaultdict(deque)
+        self.api_faults: deque[Fault] = deque()
         self.etags: dict[str, str] = {}
         self.asked: list[Asked] = []
         self.sent_nbytes = 0
@@ -74,6 +76,7 @@ class LyingHub:
         handler = type("Handler", (Answer,), {"hub": self, "host": host})
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.daemon_threads = True
+        server.handle_error = lambda *_: None  # a client that hangs up is no error here
         threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         return server
 
@@ -94,7 +97,9 @@ class Answer(BaseHTTPRequestHandler):
         self.hub.asked.append(Asked(self.host, self.path, headers))
         url = urlsplit(self.path)
         with suppress(ConnectionError):
-            if url.path.startswith("/api/"):
+            if url.path.startswith("/api/") and self.hub.api_faults:
+                self.hub.api_faults.popleft()(self)
+            elif url.path.startswith("/api/"):
                 self._api(url.path, parse_qs(url.query))
             elif match := re.fullmatch(r"/([^/]+/[^/]+)/resolve/(\w+)/(.+)", url.path):
                 self._file(match[1], match[2], unquote(match[3]))
@@ -238,6 +243,53 @@ def flips_a_bit(request: Answer) -> None:
     spoiled = bytearray(request.content[request.start : request.end])
     spoiled[len(spoiled) // 2] ^= 1
     request.body(bytes(spoiled))
+
+
+def trickles(request: Answer) -> None:
+    """Send a byte every 20 ms, without end."""
+    request.wfile.write(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+    while not request.hub.closing.wait(0.02):
+        request.wfile.write(b".")
+    request.hang_up()
+
+
+def never_begins(request: Answer) -> None:
+    """Promise an answer again and again."""
+    while not request.hub.closing.is_set():
+        request.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    request.hang_up()
+
+
+def endless(request: Answer) -> None:
+    """Send JSON without end."""
+    request.head(200, {"Content-Type": "application/json"})
+    request.wfile.write(b"[")
+    while not request.hub.closing.is_set():
+        request.wfile.write(b"[0]," * PIECE)
+    request.hang_up()
+
+
+def bursts(encoding: str = "gzip", nbytes: int = 32 << 20) -> Fault:
+    """Send a few bytes that become `nbytes` when decompressed."""
+    content = gzip.compress(bytes(nbytes), compresslevel=9)
+    headers: dict[str, object] = {"Content-Encoding": encoding, "Content-Length": len(content)}
+
+    def answer(request: Answer) -> None:
+        request.head(200, headers)
+        request.wfile.write(content)
+
+    return answer
+
+
+def tells(content: bytes, status: int = 200, **headers: str) -> Fault:
+    """Send this body."""
+
+    def answer(request: Answer) -> None:
+        said = {k.replace("_", "-"): v for k, v in headers.items()}
+        request.head(status, {"Content-Length": len(content), **said})
+        request.wfile.write(content)
+
+    return answer
 
 
 def says(status: int, **headers: str) -> Fault:

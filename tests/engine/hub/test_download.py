@@ -1,16 +1,19 @@
 """Downloads as the user sees them: paused, resumed, cancelled, short of disk space; their progress."""
 
 import errno
+import hashlib
 import os
 import time
 from io import FileIO
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
 from engine.hub import Download, Hub, Limit, choose, disk, item, manifest, part, unfinished
 from engine.hub.lock import locked
+from engine.hub.part import Sidecar
 from engine.hub.progress import TransferRate
 from tests.engine.hub.conftest import FILE, ID, QUICK, asked, content, finished, offer, wait_for
 from tests.engine.hub.lying_hub import COMMIT, LyingHub, Offered, silent, stalls
@@ -397,3 +400,14 @@ def test_a_bug_is_reported_and_leaves_no_model(server, models, monkeypatch):
     assert failed.error is not None
     assert failed.error.kind == "internal"
     assert not (models / ID / FILE).exists()
+
+
+def test_a_sidecar_that_calls_a_wrong_part_whole_is_not_believed(server: LyingHub, models: Path):
+    wanted = offer(server, 1000)
+    file = wanted.repositories[0].files[0]
+    (models / ID).mkdir(parents=True)
+    (models / ID / f"{FILE}.part").write_bytes(bytes(1000))
+    sidecar = Sidecar(file, synced=1000, digest=hashlib.sha256(bytes(1000)).hexdigest(), whole=True)
+    (models / ID / f"{FILE}.part.json").write_bytes(msgspec.json.encode(sidecar))
+    assert finished(server, wanted, models).progress().state == "done"
+    assert (models / ID / FILE).read_bytes() == server.repositories[ID].files[FILE]

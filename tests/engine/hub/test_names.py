@@ -18,7 +18,7 @@ EVIL = [
     "trailing.", "trailing ", "dir./a", " leading", "a\0b", "a\nb", "a\x7fb", "a?b", "a*b", 'a"b',
     "a<b", "a|b",
     "a" * 201, "b/" * 121 + "c", "\ud800", "specexec.json", "Specexec.JSON", "a.part",
-    "a/b.part.json", "A.PART",
+    "a/b.part.json", "A.PART", "\x9b31m", "\u202efugg.exe", "a\u200b", "a\u2066b", "\ufeffa",
 ]  # fmt: skip
 
 

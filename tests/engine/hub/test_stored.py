@@ -1,5 +1,7 @@
 """Models on this machine: listed, verified, deleted, imported, and moved to another folder."""
 
+import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -11,8 +13,11 @@ from engine import catalog
 from engine.errors import BadCheckpoint, BadOption, ModelNotFound
 from engine.hub import (
     DownloadRunning,
+    RemoteFile,
+    Repository,
     Stop,
     Stopped,
+    StoredModel,
     delete,
     disk,
     find_stored,
@@ -296,3 +301,86 @@ def test_nothing_is_moved_under_a_running_download(here, tmp_path):
     with locked(here, [ID]), pytest.raises(DownloadRunning):
         move(here, tmp_path / "target", Stop(), unwatched, lambda folder: pytest.fail("told"))
     assert len(stored(here)) == 3
+
+
+# -- damaged manifests ---------------------------------------------------------------------------------------
+
+BAD_ENTRIES = {
+    "leads out": ("../../etc/passwd", {"name": "x", "nbytes": 1, "sha256": "", "commit": ""}),
+    "no size": ("b.gguf", {"name": "b.gguf", "nbytes": "many", "sha256": "", "commit": ""}),
+    "huge size": ("b.gguf", {"name": "b.gguf", "nbytes": 1 << 60, "sha256": "", "commit": ""}),
+    "negative size": ("b.gguf", {"name": "b.gguf", "nbytes": -1, "sha256": "", "commit": ""}),
+    "no entry": ("b.gguf", None),
+}
+
+
+def two_models(models: Path) -> None:
+    for id in ("one/a", "two/c"):
+        (models / id).mkdir(parents=True)
+        (models / id / "a.gguf").write_bytes(b"a")
+        listed = Repository(id, "0" * 40, "mit", False, "", (RemoteFile("a.gguf", 1),))
+        sums = {"a.gguf": hashlib.sha256(b"a").hexdigest()}
+        manifest.write(models / id, manifest.added(None, listed, sums))
+
+
+def state_of(model: StoredModel) -> str:
+    return verify(model, Stop(), lambda done, total: None)[0].state
+
+
+@pytest.mark.parametrize("bad", BAD_ENTRIES.values(), ids=BAD_ENTRIES.keys())
+def test_a_bad_entry_is_left_out_and_named_and_the_others_stay(models: Path, bad: tuple[str, object]) -> None:
+    two_models(models)
+    path = models / "one/a/specexec.json"
+    content = json.loads(path.read_text())
+    content["files"][bad[0]] = bad[1]
+    path.write_text(json.dumps(content))
+    hurt, other = stored(models)
+    assert state_of(hurt) == state_of(other) == "ok"
+    assert other.faults == ()
+    [fault] = hurt.faults
+    assert str(path) in fault
+    assert bad[0] in fault
+    delete(models, hurt)
+    assert [model.name for model in stored(models)] == ["two/c/a.gguf"]
+
+
+BROKEN = {"empty": b"", "cut off": b"{", "deep": b"[" * 20_000, "wrong": b'{"files": 3}', "no text": b"\xff"}
+
+
+@pytest.mark.parametrize("content", BROKEN.values(), ids=BROKEN.keys())
+def test_a_manifest_that_cannot_be_read_is_named_and_its_models_stay_listed(
+    models: Path, content: bytes
+) -> None:
+    two_models(models)
+    (models / "one/a/specexec.json").write_bytes(content)
+    hurt, other = stored(models)
+    assert (state_of(hurt), state_of(other)) == ("unknown", "ok")
+    assert "cannot be read" in hurt.faults[0]
+    delete(models, hurt)
+    assert [model.name for model in stored(models)] == ["two/c/a.gguf"]
+
+
+def test_a_manifest_of_no_repository_locks_by_the_name_of_the_model(models: Path) -> None:
+    two_models(models)
+    path = models / "one/a/specexec.json"
+    path.write_text(path.read_text().replace("one/a", "../" + "x" * 5000))
+    hurt, _ = stored(models)
+    assert hurt.repository == ""
+    assert "names no repository" in hurt.faults[0]
+    delete(models, hurt)
+    assert not list(models.parent.glob("*.lock"))
+
+
+def test_a_link_to_nowhere_is_no_model(models: Path) -> None:
+    two_models(models)
+    (models / "one/a/gone.gguf").symlink_to(models / "nowhere.gguf")
+    assert [model.name for model in stored(models)] == ["one/a/a.gguf", "two/c/a.gguf"]
+
+
+@pytest.mark.parametrize(
+    "content", [b"[" * 20_000, b'{"name": "x", "repositories": []}'], ids=["deep", "empty"]
+)
+def test_damaged_records_of_downloads_are_ignored(models: Path, content: bytes) -> None:
+    (models / ".downloads").mkdir(parents=True)
+    (models / ".downloads/x.json").write_bytes(content)
+    assert unfinished(models) == []

@@ -2,6 +2,7 @@
 
 import io
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,33 @@ def test_joined_files_read_as_one_stream(tmp_path: Path) -> None:
             assert joined.read(nbytes) == data[begin:][: nbytes if nbytes >= 0 else None]
         joined.seek(-10, io.SEEK_END)
         assert joined.read() == data[-10:]
+
+
+def rewritten(file: Path, manifest: bytes, compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    with zipfile.ZipFile(file, "w", compression) as archive:
+        archive.writestr("runtime.json", manifest)
+    return file
+
+
+@pytest.mark.parametrize(
+    "manifest",
+    [b"[" * 20_000, b"[]", b'{"backend": [], "key": {}}', b'{"backend": "cpu"}', b"\xff", b" " * (1 << 25)],
+    ids=["deep", "list", "wrong", "cut off", "no text", "bomb"],
+)
+def test_a_damaged_manifest_is_named(app: App, tmp_path: Path, manifest: bytes) -> None:
+    with pytest.raises(runtime.BadArchive, match="is not a runtime file"):
+        runtime.Archive(rewritten(tmp_path / "cpu.zip", manifest))
+
+
+@pytest.mark.parametrize(("place", "value"), [(6, 1), (8, 99)], ids=["encrypted", "unknown packing"])
+def test_an_archive_that_cannot_be_unpacked_is_named(
+    app: App, tmp_path: Path, place: int, value: int
+) -> None:
+    """`place`: of the field in the local header; the one in the directory lies 2 bytes further."""
+    file = rewritten(tmp_path / "cpu.zip", b'{"backend": "cpu", "key": ""}')
+    data = bytearray(file.read_bytes())
+    for start in (0, data.rindex(b"PK\x01\x02") + 2):
+        data[start + place] = value
+    file.write_bytes(data)
+    with pytest.raises(runtime.BadArchive, match="is not a runtime file"):
+        runtime.Archive(file)

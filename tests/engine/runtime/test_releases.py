@@ -3,12 +3,16 @@
 import http.server
 import json
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine import runtime
+from engine.hub.connection import Bounds
+from engine.runtime import releases
+from tests.engine.hub.lying_hub import Fault, LyingHub, bursts, endless, says, silent, tells, trickles
 
 
 class Feed:
@@ -65,12 +69,43 @@ def test_a_newer_release_is_found_with_one_request(feed: Feed, tag: str, newer: 
 
 @pytest.mark.parametrize(
     "content",
-    [{}, [], {"tag_name": 1, "html_url": "https://x"}, {"tag_name": "v9", "html_url": "file:///etc"}],
+    [
+        {},
+        [],
+        {"tag_name": 1, "html_url": "https://x"},
+        {"tag_name": "v9", "html_url": "file:///etc"},
+        {"tag_name": "v" + "9" * 5000, "html_url": "https://x"},
+        {"tag_name": "v²", "html_url": "https://x"},
+        {"tag_name": "v9 " + "a" * 5000, "html_url": "https://x"},
+    ],
 )
 def test_invalid_release_information_is_a_network_error(feed: Feed, content: object) -> None:
     feed.content = content
     with pytest.raises(runtime.Unreachable):
         runtime.newer_release(feed.url)
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        silent,
+        trickles,
+        endless,
+        bursts(),
+        tells(b"[" * 20_000 + b"]" * 20_000),
+        says(302, Location="http://["),
+    ],
+    ids=["silence", "a byte at a time", "no end", "bomb", "deep", "redirect"],
+)
+def test_a_lying_server_is_left_soon(monkeypatch: pytest.MonkeyPatch, lie: Fault) -> None:
+    monkeypatch.setattr(releases, "BOUNDS", Bounds(silence_s=0.3, whole_s=0.6, nbytes=100_000))
+    server = LyingHub()
+    server.api_faults.append(lie)
+    began = time.monotonic()
+    with pytest.raises(runtime.Unreachable):
+        runtime.newer_release(f"{server.endpoint}/api/latest")
+    server.close()
+    assert time.monotonic() - began < 5
 
 
 def test_only_a_release_names_its_repository(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

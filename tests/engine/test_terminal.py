@@ -1,0 +1,46 @@
+"""What commands print."""
+
+import json
+
+import pytest
+
+from engine.errors import BadOption
+from engine.terminal import fail, plain, say, say_piece
+
+STEERING = [*range(0x20), *range(0x7F, 0xA0), 0x61C, 0x200E, 0x202E, 0x2028, 0x2066, 0xD800]
+
+
+@pytest.mark.parametrize("code", STEERING, ids=hex)
+def test_what_steers_a_terminal_is_shown_as_an_escape_that_json_understands(code: int) -> None:
+    shown = plain(f"a{chr(code)}b")
+    assert shown.isascii()
+    assert shown.isprintable()
+    assert json.loads(f'"{shown}"') == f"a{chr(code)}b"
+
+
+@pytest.mark.parametrize("text", ["plain", "모델 模型", "é ü", "עברית", "👩\u200d🚀", "C:\\x"])
+def test_other_text_stays_as_it_is(text: str) -> None:
+    assert plain(text) == text
+
+
+def test_one_line_stays_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    say("a\nb", "c")
+    say("d", to_stderr=True)
+    assert tuple(capsys.readouterr()) == ("a\\u000ab\nc\n", "d\n")
+
+
+@pytest.mark.parametrize(("on_terminal", "shown"), [(True, "a\n\tb\\u001b[2J"), (False, "a\n\tb\x1b[2J")])
+def test_an_answer_keeps_its_lines_and_goes_into_files_as_it_is(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, on_terminal: bool, shown: str
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: on_terminal)
+    say_piece("a\n\tb\x1b[2J")
+    assert capsys.readouterr().out == shown
+
+
+def test_errors_are_plain_as_text_and_whole_in_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert fail(BadOption("Not \x1b[2J.", "Try another."), as_json=True) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["error"]["message"] == "Not \x1b[2J."
+    assert "\x1b" not in out + err
+    assert err == "Not \\u001b[2J. Try another.\n"
