@@ -53,3 +53,5 @@ def test_less_than_the_process_is_refused_and_the_gap_is_named(options):
         assert error["kind"] == "out_of_memory"
         gaps.append(float(error["message"].partition(": ")[2].split()[0]))
     assert 0 < gaps[0] < gaps[1] < 0.6
+    done = ask(0.4 + gaps[1], *options)
+    assert done.returncode == 0, f"{gaps[1]} GiB more were said to be enough: {done.stderr}"
