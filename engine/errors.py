@@ -145,6 +145,12 @@ class Diverged(SpecExecError):
     kind = "diverged"
 
 
+NO_THREADS = (
+    "The system lets this program start no more threads or processes.",
+    "End other programs, or raise the limit on processes (ulimit -u), then try again.",
+)
+
+
 def refused_by_system(error: BaseException) -> SpecExecError | None:
     """Return what `error` says about memory, threads, processes or open files that the system refused; None
     if it is about something else.
@@ -165,10 +171,7 @@ def refused_by_system(error: BaseException) -> SpecExecError | None:
         )
     no_thread = isinstance(error, RuntimeError) and "start new thread" in text
     if code == errno.EAGAIN or no_thread or (isinstance(error, KeyboardInterrupt) and not _can_thread()):
-        return SystemLimit(
-            "The system lets this program start no more threads or processes.",
-            "End other programs, or raise the limit on processes (ulimit -u), then try again.",
-        )
+        return SystemLimit(*NO_THREADS)
     return None
 
 
