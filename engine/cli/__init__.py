@@ -2,7 +2,8 @@
 functions `add` and `run`.
 
 Results go to stdout, everything else to stderr. The exit status is 0 for success, 1 for failure (with --json,
-{"error": ...} is printed too) and 2 for bad usage.
+{"error": ...} is printed too) and 2 for bad usage. The commands, and what they share, are imported by `run`,
+which reports what the system refuses meanwhile, and ends without a word at Ctrl-C.
 """
 
 import argparse
@@ -11,11 +12,9 @@ import os
 import runpy
 import signal
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 from engine.errors import SpecExecError, refused_by_system
-from engine.terminal import HelpFormatter, fail
 
 
 def main() -> None:
@@ -43,6 +42,8 @@ def prepare_streams() -> None:
 def run(arguments: list[str]) -> int:
     """Run one command and return the exit status."""
     try:
+        from engine.terminal import fail
+
         parsed = build_parser().parse_args(arguments)
     except (Exception, KeyboardInterrupt) as error:  # raised by the imports of the commands
         return _refused(error, "--json" in arguments)
@@ -71,6 +72,8 @@ def _refused(error: BaseException, as_json: bool) -> int:
     """Report what the system has refused, and return the exit status. Ctrl-C, the first while the program
     starts or the second later, ends the command without a word. Any other error is raised again."""
     if (refused := refused_by_system(error)) is not None:
+        from engine.terminal import fail
+
         return fail(refused, as_json)
     if isinstance(error, KeyboardInterrupt):
         return 1
@@ -79,7 +82,10 @@ def _refused(error: BaseException, as_json: bool) -> int:
 
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands, without importing torch."""
+    from importlib.metadata import version
+
     from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
+    from engine.terminal import HelpFormatter
 
     root = argparse.ArgumentParser(
         prog="specexec",
