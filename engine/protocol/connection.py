@@ -126,7 +126,10 @@ class EngineConnection:
             self._closing = True
             self._outbox.append(messages.Shutdown(id=0))
             # Make the engine end in bounded time, even if it is still starting or reads no requests.
-            self._limit(SHUTDOWN_TIMEOUT_S)
+            try:
+                self._limit(SHUTDOWN_TIMEOUT_S)
+            except RuntimeError:  # the system starts no thread for the timer
+                self._process.kill()
             self._wake()
 
     def events(self) -> Iterator[messages.Event]:

@@ -1,5 +1,8 @@
 """The start of an engine: its log, which it does without if it cannot be written; what the system refuses."""
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -35,3 +38,19 @@ def test_an_engine_without_a_free_file_descriptor_is_a_named_error(monkeypatch: 
     with pytest.raises(EngineGone, match="Too many open files") as refused:
         EngineConnection.start()
     assert "ulimit -n" in refused.value.hint
+
+
+def test_an_engine_that_no_timer_can_end_is_killed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    engine = subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    opened = EngineConnection(engine, "")
+    with monkeypatch.context() as changed:
+        changed.setattr(threading.Timer, "start", refuse)
+        opened.close()
+    assert engine.wait(20) != 0
+    with pytest.raises(StopIteration):
+        next(opened.events())
