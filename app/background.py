@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QThreadPool, Signal
 
-from engine.errors import SpecExecError
+from engine.errors import SpecExecError, refused_by_system
 from engine.hub import Stop, Stopped
 
 T = TypeVar("T")
@@ -35,8 +35,8 @@ class _Job:
 class Work(QObject):
     """Runs jobs in two ways: `run` keeps only the newest job of a kind, `add` runs every job to its end.
 
-    A SpecExecError is passed to `failed`. Stopped ends a job without a result. Any other exception is raised
-    again on the GUI thread.
+    A SpecExecError is passed to `failed`, and so is what the system refuses, such as memory or a thread.
+    Stopped ends a job without a result. Any other exception is raised again on the GUI thread.
     """
 
     _done = Signal(object, object)
@@ -63,7 +63,10 @@ class Work(QObject):
         job = _Job(kind, Stop(), then, failed)
         thread = threading.Thread(target=self._run, args=(job, function), name=kind, daemon=True)
         self._newest[kind] = job, thread
-        thread.start()
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self._finish(job, refused_by_system(error) or error)
 
     def add(
         self,
@@ -102,8 +105,10 @@ class Work(QObject):
             result = function(job.stop)
         except Stopped:
             return
-        except Exception as error:
+        except SpecExecError as error:
             result = error
+        except Exception as error:
+            result = refused_by_system(error) or error
         with suppress(RuntimeError):  # the window was deleted in the meantime
             self._done.emit(job, result)
 

@@ -3,6 +3,9 @@
 Independent of torch, Qt and the protocol. A new kind of error takes one new class.
 """
 
+import _thread
+import errno
+
 
 class SpecExecError(Exception):
     """Base class of all errors shown to the user.
@@ -70,6 +73,12 @@ class OutOfMemory(SpecExecError):
     kind = "out_of_memory"
 
 
+class SystemLimit(SpecExecError):
+    """A limit that the system sets for this user or process: on threads, processes or open files."""
+
+    kind = "system_limit"
+
+
 class DeviceUnavailable(SpecExecError):
     """A requested compute device that is missing or unusable."""
 
@@ -134,3 +143,41 @@ class Diverged(SpecExecError):
     """A training loss that is not a finite number."""
 
     kind = "diverged"
+
+
+NO_THREADS = (
+    "The system lets this program start no more threads or processes.",
+    "End other programs, or raise the limit on processes (ulimit -u), then try again.",
+)
+
+
+def refused_by_system(error: BaseException) -> SpecExecError | None:
+    """Return what `error` says about memory, threads, processes or open files that the system refused; None
+    if it is about something else.
+
+    A refused thread has no exception of its own, and OpenBLAS answers it with the signal of Ctrl-C.
+    """
+    text = f"{error} {error.__cause__ or error.__context__}"  # libraries wrap what they cannot load
+    code = error.errno if isinstance(error, OSError) else None
+    if isinstance(error, MemoryError) or code == errno.ENOMEM or "failed to map segment" in text:
+        return OutOfMemory(
+            "There is not enough free memory.",
+            "Close other programs, load a smaller model, or raise the limit on memory (ulimit -v).",
+        )
+    if code in (errno.EMFILE, errno.ENFILE):
+        return SystemLimit(
+            "The system lets this program open no more files.",
+            "Raise the limit on open files (ulimit -n), then try again.",
+        )
+    no_thread = isinstance(error, RuntimeError) and "start new thread" in text
+    if code == errno.EAGAIN or no_thread or (isinstance(error, KeyboardInterrupt) and not _can_thread()):
+        return SystemLimit(*NO_THREADS)
+    return None
+
+
+def _can_thread() -> bool:
+    try:
+        _thread.start_new_thread(int, ())
+    except RuntimeError:
+        return False
+    return True

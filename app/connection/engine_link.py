@@ -11,7 +11,7 @@ from typing import Protocol
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QThread, QTimer, Signal
 
 from app.connection.mailbox import Mailbox
-from engine.errors import SpecExecError
+from engine.errors import NO_THREADS, EngineGone, SpecExecError, SystemLimit, refused_by_system
 from engine.protocol.connection import EngineConnection, log_path
 from engine.protocol.messages import EngineLost, Event, Request
 
@@ -67,6 +67,9 @@ class EngineLink(QObject):
         self._reader.arrived.connect(self._schedule)
         self._reader.finished.connect(self._reader_finished)
         self._reader.start()
+        if not (self._reader.isRunning() or self._reader.isFinished()):  # the system starts no thread
+            self._reader.fail(SystemLimit(*NO_THREADS))
+            self._reader_finished()
 
     def post(self, request: Request) -> None:
         """Send a request; it is dropped if no engine runs. `EngineLost` reports the loss of an engine."""
@@ -139,18 +142,21 @@ class _Reader(QThread):
             if self._connection is not None:
                 self._connection.close()
 
+    def fail(self, error: SpecExecError) -> None:
+        """Report that there is no engine, and why."""
+        self._put(_lost(error.message, error.hint))
+
     def run(self) -> None:
         try:
             self._read()
         except SpecExecError as error:
-            self._put(_lost(error.message, error.hint))
-        except Exception:  # the thread ends here, so any failure must be reported to the window
+            self.fail(error)
+        except Exception as error:  # the thread ends here, so any failure must be reported to the window
             logger.exception("reading from the engine failed")
-            self._put(
-                _lost(
-                    "The engine sent something that cannot be read.", "Restart the engine; the chat is kept."
-                )
+            garbage = EngineGone(
+                "The engine sent something that cannot be read.", "Restart the engine; the chat is kept."
             )
+            self.fail(refused_by_system(error) or garbage)
 
     def _read(self) -> None:
         connection = self._connect()

@@ -2,7 +2,8 @@
 functions `add` and `run`.
 
 Results go to stdout, everything else to stderr. The exit status is 0 for success, 1 for failure (with --json,
-{"error": ...} is printed too) and 2 for bad usage.
+{"error": ...} is printed too) and 2 for bad usage. The commands, and what they share, are imported by `run`,
+which reports what the system refuses meanwhile, and ends without a word at Ctrl-C.
 """
 
 import argparse
@@ -11,14 +12,9 @@ import os
 import runpy
 import signal
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
-from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
-from engine.errors import SpecExecError
-from engine.terminal import HelpFormatter, fail, say
-
-COMMANDS = (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench)
+from engine.errors import SpecExecError, refused_by_system
 
 
 def main() -> None:
@@ -45,7 +41,12 @@ def prepare_streams() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return the exit status."""
-    parsed = build_parser().parse_args(arguments)
+    try:
+        from engine.terminal import fail, say
+
+        parsed = build_parser().parse_args(arguments)
+    except (Exception, KeyboardInterrupt) as error:  # raised by the imports of the commands
+        return _refused(error, "--json" in arguments)
     if parsed.command is None:
         runpy.run_module("app", run_name="__main__")
         return 0
@@ -54,10 +55,10 @@ def run(arguments: list[str]) -> int:
             status: int = parsed.run(parsed)
         except SpecExecError as error:
             status = fail(error, parsed.json)
+        except (Exception, KeyboardInterrupt) as error:
+            status = _refused(error, parsed.json)
         sys.stdout.flush()
         return status
-    except KeyboardInterrupt:
-        return 1  # the second Ctrl-C ends the command at once
     except OSError as error:
         # The output cannot be written: its reader has closed it (`specexec chat … | head`) or the disk is
         # full. Nothing more may be written to it, not even at exit.
@@ -67,8 +68,25 @@ def run(arguments: list[str]) -> int:
         return 1
 
 
+def _refused(error: BaseException, as_json: bool) -> int:
+    """Report what the system has refused, and return the exit status. Ctrl-C, the first while the program
+    starts or the second later, ends the command without a word. Any other error is raised again."""
+    if (refused := refused_by_system(error)) is not None:
+        from engine.terminal import fail
+
+        return fail(refused, as_json)
+    if isinstance(error, KeyboardInterrupt):
+        return 1
+    raise error
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands, without importing torch."""
+    from importlib.metadata import version
+
+    from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
+    from engine.terminal import HelpFormatter
+
     root = argparse.ArgumentParser(
         prog="specexec",
         usage="specexec [-h] [--version] [COMMAND ...]",
@@ -86,6 +104,6 @@ def build_parser() -> argparse.ArgumentParser:
         help="print the version and exit",
     )
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="specexec")
-    for command in COMMANDS:
+    for command in (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench):
         command.add(commands)
     return root

@@ -13,7 +13,7 @@ from engine.machine.data import (
 )
 from engine.machine.findings import Finding, diagnose
 from engine.machine.stored_speeds import is_fresh, remember_disk, remember_link
-from engine.machine.survey import probe
+from engine.machine.survey import available_nbytes, probe
 from engine.machine.torch_build import TorchBuild, installed_torch
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Surroundings",
     "SystemMemory",
     "TorchBuild",
+    "available_nbytes",
     "diagnose",
     "installed_torch",
     "is_fresh",

@@ -44,6 +44,12 @@ def probe(models_folder: Path) -> Machine:
     )
 
 
+def available_nbytes() -> int:
+    """Return the bytes of RAM that are free for this process now."""
+    ram = psutil.virtual_memory()
+    return memory(ram.total, ram.available, windows_pinning=False).available_nbytes
+
+
 def _cpu() -> Cpu:
     threads = psutil.cpu_count() or 1
     cores = psutil.cpu_count(logical=False) or threads

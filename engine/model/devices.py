@@ -3,8 +3,6 @@ a graphics card."""
 
 from collections.abc import Sequence
 
-import psutil
-
 from engine import machine
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.storage import stored_nbytes
@@ -41,8 +39,7 @@ def free_nbytes(device: Device) -> int:
         import torch
 
         return torch.cuda.mem_get_info(device)[0]
-    available: int = psutil.virtual_memory().available
-    return available
+    return machine.available_nbytes()
 
 
 def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, device: Device) -> None:

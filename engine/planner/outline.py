@@ -22,6 +22,10 @@ COMPILED = (
     *("IQ4_NL", "IQ4_XS"),
 )
 
+# The same as in engine.checkpoints and engine.streaming.
+LEAST_ROWS = 64
+SECTOR = 4096
+
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
 _TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
@@ -72,6 +76,13 @@ class Outline:
     def weights(self) -> int:
         """Number of weights."""
         return self.layer_weights + self.table_weights * (1 if self.tied else 2)
+
+    @property
+    def piece(self) -> int:
+        """Bytes of the largest piece of a matrix that is moved whole, at most: matrices are cut into no fewer
+        rows than LEAST_ROWS. Some are stored with up to twice as many bits per weight as the average."""
+        bits = 2 * 8 * sum(self.layers) / self.layer_weights
+        return max(self.uncut, int(LEAST_ROWS * max(self.widest, self.hidden) * bits / 8)) + 2 * SECTOR
 
     def touched(self, rows: int) -> float:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from engine.planner.outline import Outline
+from engine.planner.outline import SECTOR, Outline
 
 Tier = Literal["device", "ram", "ssd"]
 
 # The same as in engine.streaming.placement, which is not imported here because its room lies above.
 SLOTS = 4
 MAX_SLOT_NBYTES = 32 << 20
-SECTOR = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def ring_nbytes(model: Outline, nbytes: int) -> int | None:
     """Return the bytes of a ring of SLOTS slots if ring and resident layers share `nbytes`; None if the ring
     does not fit."""
     slot = max(SECTOR, min(MAX_SLOT_NBYTES, nbytes // (2 * SLOTS)))
-    ring = SLOTS * max(slot, model.uncut)
+    ring = SLOTS * max(slot, model.piece)
     return ring if ring <= nbytes else None
 
 

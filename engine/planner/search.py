@@ -13,7 +13,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
-from engine.planner.placement import SECTOR, SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.placement import SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, growth_s, iteration, pass_s, stream
 
@@ -29,6 +29,7 @@ COMPILED_RAM = GIB // 2
 PROCESS_RAM = 3 * GIB // 4
 CUDA_RAM = 3 * GIB // 2
 CUDA_VRAM = 5 * GIB // 8
+UNSTEADY_RAM = 1 << 25  # bytes by which the free memory may differ at the next start
 _PIECE = 1 << 24  # numbers unpacked at a time, as in engine.quantization
 
 Corrections = Callable[[Device], Correction]
@@ -279,18 +280,25 @@ def _fit(placement: LayerPlacement, on_card: bool) -> Fit:
 
 def _refusal(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Plan:
     """Return a plan that does not run and says what is missing on the device that lacks the least."""
-    smallest_ring = SLOTS * max(SECTOR, pair.target.uncut)
-
-    def lacking(candidate: Candidate) -> int:
-        return candidate.overhead_nbytes + smallest_ring - candidate.usable_nbytes
-
-    nearest = min(candidates(machine, pair, asked), key=lacking)
+    nearest = min(candidates(machine, pair, asked), key=_lacking)
     tier = "VRAM" if nearest.device == "cuda" else "RAM"
-    tenths = math.ceil(10 * lacking(nearest) / GIB)
-    missing = f"{tenths / 10:.1f} GiB more of {tier}, or a smaller context"
-    if lacking(nearest) <= 0:
+    tenths = math.ceil(10 * (_lacking(nearest) + UNSTEADY_RAM) / GIB)
+    missing = f"{tenths / 10:.1f} GiB more of {tier}"
+    shortest = replace(asked, context=min(LEAST_CONTEXT, asked.context))
+    if any(_lacking(candidate) <= 0 for candidate in candidates(machine, pair, shortest)):
+        missing += ", or a smaller context"
+    if _lacking(nearest) <= 0:
         missing = "a larger limit" if asked.vram_limit_nbytes or asked.ram_limit_nbytes else "more RAM"
     return Plan(_names(pair), "will not run", nearest.device, asked.context, missing)
+
+
+def _lacking(candidate: Candidate) -> int:
+    """Return the bytes that the device must have beyond those it has, so that the smallest ring fits."""
+    machine = candidate.machine
+    needed = candidate.overhead_nbytes + SLOTS * candidate.pair.target.piece
+    if candidate.device == "cuda":
+        return needed - candidate.usable_nbytes
+    return machine.with_usable_ram(needed + candidate.process_ram).ram - machine.ram
 
 
 def smaller(

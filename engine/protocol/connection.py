@@ -22,7 +22,7 @@ from typing import IO
 import platformdirs
 from msgspec import structs
 
-from engine.errors import EngineGone
+from engine.errors import EngineGone, refused_by_system
 from engine.launch import interpreter
 from engine.protocol import messages
 
@@ -82,7 +82,10 @@ class EngineConnection:
         Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
         """
         inherits = sys.platform != "win32"
-        ours, theirs = Pipe()
+        try:
+            ours, theirs = Pipe()
+        except OSError as error:
+            raise _cannot_start(error) from error
         handles = (theirs.fileno(),) if inherits else ()
         try:
             with open_log() as log:
@@ -97,9 +100,7 @@ class EngineConnection:
                 )
         except OSError as error:
             ours.close()
-            raise EngineGone(
-                f"The engine process cannot be started: {error}.", "Free some memory or disk space."
-            ) from error
+            raise _cannot_start(error) from error
         except BaseException:
             ours.close()
             raise
@@ -125,7 +126,10 @@ class EngineConnection:
             self._closing = True
             self._outbox.append(messages.Shutdown(id=0))
             # Make the engine end in bounded time, even if it is still starting or reads no requests.
-            self._limit(SHUTDOWN_TIMEOUT_S)
+            try:
+                self._limit(SHUTDOWN_TIMEOUT_S)
+            except RuntimeError:  # the system starts no thread for the timer
+                self._process.kill()
             self._wake()
 
     def events(self) -> Iterator[messages.Event]:
@@ -242,3 +246,9 @@ class EngineConnection:
         self._process.stdout.close()
         self._wake_reader.close()
         self._wake_writer.close()
+
+
+def _cannot_start(error: OSError) -> EngineGone:
+    refused = refused_by_system(error)
+    hint = refused.hint if refused else "Free some memory or disk space."
+    return EngineGone(f"The engine process cannot be started: {error}.", hint)

@@ -125,16 +125,20 @@ def fit(
 
 
 def own_nbytes() -> int:
-    """Return the bytes of memory that this process has for itself. They are not free, but plans reckon with
-    the whole process. Return 0 if the system does not tell."""
-    process = psutil.Process()
+    """Return the bytes of memory that this process and its child, which renders templates, have for
+    themselves. They are not free, but plans reckon with all that both take. Return 0 if the system does not
+    tell."""
     try:
-        own: int | None = getattr(process.memory_info(), "private", None)  # on Windows
-        if own is None:
-            own = process.memory_full_info().uss
+        process = psutil.Process()
+        own = sum(map(_private_nbytes, (process, *process.children())))
     except (psutil.Error, OSError, NotImplementedError):
         return 0
     return min(own, planner.COMPILED_RAM)
+
+
+def _private_nbytes(process: psutil.Process) -> int:
+    nbytes: int | None = getattr(process.memory_info(), "private", None)  # on Windows
+    return process.memory_full_info().uss if nbytes is None else nbytes
 
 
 def describe(plan: Plan) -> str:

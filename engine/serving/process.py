@@ -24,7 +24,7 @@ from typing import NoReturn
 import numpy  # noqa: F401
 
 from engine import interruption, protocol
-from engine.errors import BadOption, SpecExecError
+from engine.errors import BadOption, SpecExecError, refused_by_system
 from engine.serving.service import EngineService
 
 log = logging.getLogger("engine")
@@ -112,17 +112,13 @@ class Server:
                     emit(protocol.Unloaded(request.id))
         except SpecExecError as error:
             emit(failed(request.id, error))
-        except Exception:
+        except Exception as error:
             # Last resort: an internal error must not end the conversation. The log has the traceback.
             log.exception("request %s failed", type(request).__name__)
-            emit(
-                failed(
-                    request.id,
-                    SpecExecError(
-                        "Something went wrong inside the engine.", "Try again; the details are in the log."
-                    ),
-                )
+            unknown = SpecExecError(
+                "Something went wrong inside the engine.", "Try again; the details are in the log."
             )
+            emit(failed(request.id, refused_by_system(error) or unknown))
 
 
 def failed(request: int, error: SpecExecError) -> protocol.Failed:

@@ -27,8 +27,11 @@ def aligned(start: int, stop: int) -> tuple[int, int]:
 
 
 def memory(nbytes: int) -> NDArray[np.uint8]:
-    """Allocate page-aligned memory, uint8 [nbytes]."""
-    return np.frombuffer(mmap.mmap(-1, max(nbytes, 1)), np.uint8)[:nbytes]
+    """Allocate page-aligned memory, uint8 [nbytes]. Raises MemoryError if the system has none left."""
+    try:
+        return np.frombuffer(mmap.mmap(-1, max(nbytes, 1)), np.uint8)[:nbytes]
+    except OSError as error:
+        raise MemoryError(f"{nbytes:,} bytes") from error
 
 
 if sys.platform == "win32":

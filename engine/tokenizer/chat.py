@@ -18,11 +18,12 @@ from typing import Any
 
 import psutil
 
-from engine.errors import BadOption, UnsupportedModel
+from engine.errors import BadOption, SystemLimit, UnsupportedModel, refused_by_system
 from engine.launch import interpreter
 
 MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
+READY = b"ready\n"  # the first line of the process
 WATCH_S = 0.005  # seconds between memory checks, in which the process grows by some 10 MB at most
 
 
@@ -59,12 +60,20 @@ def broken(reason: str) -> UnsupportedModel:
     )
 
 
+def not_started() -> SystemLimit:
+    return SystemLimit(
+        "The process that applies the model's chat template cannot start.",
+        "Free some memory, or raise the limits on memory (ulimit -v) and processes (ulimit -u).",
+    )
+
+
 class Templates:
     """The process that renders templates. It is started when it is needed, and again if it has ended.
     Thread-safe."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False  # whether the process has said that it has started
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -74,14 +83,20 @@ class Templates:
             self._started()
 
     def ask(self, request: list[Any]) -> dict[str, Any]:
-        """Send `request` to `template_process` and return its answer. Raises `UnsupportedModel` if there is
-        none."""
+        """Send `request` to `template_process` and return its answer.
+
+        Raises `UnsupportedModel` if there is none; `SystemLimit` or `OutOfMemory` if the process cannot
+        start.
+        """
         line = json.dumps(request).encode()
         with self._lock:
             try:
                 process = self._started()
             except OSError as error:
-                raise broken(f"its process cannot be started: {error.strerror}") from error
+                raise refused_by_system(error) or not_started() from error
+            self._ready = self._ready or _says_ready(process)
+            if not self._ready:
+                raise not_started()
             over = threading.Event()
             watch = threading.Thread(target=_watch, args=(process, over), name="template memory", daemon=True)
             watch.start()
@@ -91,6 +106,8 @@ class Templates:
                 over.set()
                 watch.join()
         if not answer.endswith(b"\n"):
+            if process.returncode == 0:  # it has ended by itself, because its timer could not be started
+                raise not_started()
             raise broken("it takes too much time or memory, or its process was killed")
         decoded: dict[str, Any] = json.loads(answer)
         return decoded
@@ -105,15 +122,27 @@ class Templates:
 
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
+            self._ready = False
             self._process = subprocess.Popen(
                 interpreter.command("engine.tokenizer.template_process"),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,  # the answers say what is wrong
                 cwd=Path(__file__).parents[2],
                 start_new_session=True,  # Ctrl+C must reach only the engine
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
         return self._process
+
+
+def _says_ready(process: "subprocess.Popen[bytes]") -> bool:
+    """Wait until the process has started, and return whether it has. If not, it is ended."""
+    assert process.stdout is not None
+    if process.stdout.readline() == READY:
+        return True
+    process.kill()
+    process.communicate()
+    return False
 
 
 def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:

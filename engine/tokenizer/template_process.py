@@ -1,7 +1,7 @@
 """The process that renders chat templates in transformers' sandbox.
 
-Run as a program, this module reads requests from standard input: each is a line with a JSON list, the
-arguments of `render`. It answers each with one line of JSON.
+Run as a program, this module writes a line that says “ready”, then reads requests from standard input: each
+is a line with a JSON list, the arguments of `render`. It answers each with one line of JSON.
 """
 
 import faulthandler
@@ -21,10 +21,15 @@ LENGTH_LIMIT = 16 << 20  # characters of a rendered conversation
 
 def serve(requests: BinaryIO, answers: BinaryIO) -> None:
     """Answer all requests. If one takes too long, the process is ended by a timer in C, which a template
-    cannot block."""
+    cannot block. The process ends without an answer if that timer cannot be started."""
     with Path(os.devnull).open("w") as nowhere:
+        answers.write(b"ready\n")
+        answers.flush()
         for request in requests:
-            faulthandler.dump_traceback_later(TIME_LIMIT_S, exit=True, file=nowhere)
+            try:
+                faulthandler.dump_traceback_later(TIME_LIMIT_S, exit=True, file=nowhere)
+            except RuntimeError:  # the system starts no thread for the timer
+                return
             answer = json.dumps(render(*json.loads(request)))
             faulthandler.cancel_dump_traceback_later()
             answers.write(answer.encode() + b"\n")

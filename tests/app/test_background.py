@@ -51,6 +51,26 @@ def test_a_named_error_goes_to_its_callback_and_any_other_is_raised(qtbot: QtBot
     assert raised[0][0] is ZeroDivisionError
 
 
+def test_what_the_system_refuses_goes_to_the_callback_for_errors(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, errors = Work(), []
+
+    def refused(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    work.run("a", refused, unexpected, errors.append)
+    qtbot.waitUntil(lambda: bool(errors))
+
+    def no_thread(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", no_thread)
+    work.run("a", refused, unexpected, errors.append)
+    assert [error.kind for error in errors] == ["system_limit", "system_limit"]
+    assert not work.is_running("a")
+
+
 def test_a_newer_job_of_a_kind_stops_the_older_one_and_discards_its_result(qtbot: QtBot) -> None:
     work, results = Work(), []
     stopped = threading.Event()

@@ -82,6 +82,16 @@ def test_a_truncated_model_is_refused(capsys, tmp_path):
         assert error["kind"] == "bad_checkpoint"
 
 
+def test_a_thread_that_the_system_refuses_is_named(capsys, monkeypatch):
+    model_file("smollm2")
+
+    def refuse(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading._start_new_thread", refuse)
+    assert failure(capsys, "hi")["kind"] == "system_limit"
+
+
 def test_bad_usage_is_status_2():
     for arguments in (
         ["chat", "hi", "--budgte", "3"],
@@ -117,6 +127,20 @@ def test_an_interactive_chat_remembers_and_survives_a_bad_question():
     assert done.returncode == 0, done.stderr
     assert "Zoe" in done.stdout
     assert "tokens long" in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_ctrl_c_while_the_program_starts_ends_it_without_a_traceback():
+    """The commands are imported while the program starts; here, importing one of them presses Ctrl-C."""
+    press = (
+        "import os, signal, sys; sys.meta_path.insert(0, type('P', (), dict(find_spec=staticmethod("
+        "lambda name, *_: os.kill(os.getpid(), signal.SIGINT) if name == 'engine.cli.plan' else None))));"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{press} from engine.cli import main; main()", "doctor"],
+        capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=60,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")

@@ -1,7 +1,9 @@
 import threading
 
+import pytest
 from pytestqt.qtbot import QtBot
 
+from app.connection import engine_link
 from app.connection.engine_link import EngineLink
 from engine.protocol import messages
 from engine.protocol.messages import EngineLost, TextDelta
@@ -72,6 +74,34 @@ def test_an_engine_that_sends_garbage_is_lost_without_a_traceback(qtbot: QtBot) 
     with qtbot.waitSignal(link.ended):
         link.start()
     assert [type(event) for event in events] == [EngineLost]
+
+
+def test_what_the_system_refuses_is_told_instead_of_garbage(qtbot: QtBot) -> None:
+    class Refused(FakeConnection):
+        def events(self):  # type: ignore[no-untyped-def]
+            raise RuntimeError("can't start new thread")
+            yield
+
+    link = EngineLink(Refused)
+    events: list[EngineLost] = []
+    link.received.connect(events.append)
+    with qtbot.waitSignal(link.ended):
+        link.start()
+    assert ["no more threads" in event.message for event in events] == [True]
+
+
+def test_an_engine_without_a_thread_to_read_it_is_lost(
+    qtbot: QtBot, engines: FakeEngines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """QThread says that the system starts no thread in a warning only."""
+    monkeypatch.setattr(engine_link._Reader, "start", lambda self: None)
+    link = EngineLink(engines)
+    events: list[EngineLost] = []
+    link.received.connect(events.append)
+    with qtbot.waitSignal(link.ended):
+        link.start()
+    assert ["no more threads" in event.message for event in events] == [True]
+    assert not link.is_running
 
 
 def test_requests_without_an_engine_are_dropped(engines: FakeEngines) -> None:

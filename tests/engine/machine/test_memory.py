@@ -82,3 +82,11 @@ def test_malformed_files_set_no_limit(tmp_path: Path, garbled: dict[str, str | b
 def test_windows_pins_half_of_the_ram(tmp_path: Path):
     assert memory(64 * GIB, 50 * GIB, windows_pinning=True, root=tmp_path).pinnable_nbytes == 32 * GIB
     assert memory(64 * GIB, 50 * GIB, windows_pinning=False, root=tmp_path).pinnable_nbytes == 64 * GIB
+
+
+def test_a_limit_on_addresses_applies_less_those_in_use(tmp_path: Path):
+    limit = f"Max address space         {4 * GIB:<20} unlimited            bytes"
+    put(tmp_path, {"proc/self/limits": limit, "proc/self/status": f"VmPeak:\t9 kB\nVmSize:\t {GIB >> 10} kB"})
+    assert limits(tmp_path) == (4 * GIB, 3 * GIB, 4 * GIB)
+    put(tmp_path, {"proc/self/limits": limit.replace(str(4 * GIB), "unlimited ")})
+    assert limits(tmp_path) == (64 * GIB, 50 * GIB, None)

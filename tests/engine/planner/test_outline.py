@@ -7,7 +7,7 @@ import pytest
 from engine import catalog
 from engine.checkpoints import open_checkpoint
 from engine.planner import checkpoint_outline
-from engine.planner.outline import catalogued
+from engine.planner.outline import SECTOR, catalogued
 from tests.engine.checkpoints.files import real_file
 from tests.engine.models import reference
 
@@ -22,6 +22,14 @@ def test_header_and_catalogue_agree(id: str):
     assert found.layer_weights == pytest.approx(said.layer_weights, rel=1e-5), (
         "the last norm belongs to no layer"
     )
+
+
+@pytest.mark.parametrize("id", ["smollm2", "coder", "coder-draft"])
+def test_no_piece_of_a_matrix_is_larger_than_the_outline_says(id: str):
+    file = open_checkpoint(real_file(id))
+    matrices = [weight for weight in file.weights.values() if len(weight.shape) == 2]
+    largest = max(piece.nbytes for matrix in matrices for piece in matrix.cut(1))
+    assert largest + 2 * SECTOR <= checkpoint_outline(file, id).piece < 4 * largest
 
 
 @pytest.mark.parametrize("kind", ["llama", "mixtral", "qwen3", "gemma3_text", "phi3"])

@@ -43,15 +43,16 @@ def test_ram_holds_what_does_not_fit_the_card_and_the_disk_the_rest():
 
 def test_nothing_is_placed_where_a_ring_does_not_fit():
     wide = outline(layers=2, uncut=200 * MIB)
-    assert place(wide, SLOTS * 200 * MIB - 1, None) is None
-    assert place(wide, SLOTS * 200 * MIB, None) is not None
+    assert wide.piece >= 200 * MIB
+    assert place(wide, SLOTS * wide.piece - 1, None) is None
+    assert place(wide, SLOTS * wide.piece, None) is not None
     assert place(MODEL, 300 * MIB, 100) is None, "the way from the disk to a card is through RAM"
     assert place(MODEL, -1, None) is None
 
 
 def test_rings_have_the_sizes_of_the_engines():
     assert SLOTS == placement.SLOTS
-    for room in (1 << 20, 100 * MIB, 1 << 34):
+    for room in (64 * MIB, 100 * MIB, 1 << 34):
         assert ring_nbytes(MODEL, room) == SLOTS * slot_nbytes(room)
 
 

@@ -101,9 +101,20 @@ def test_a_plan_that_will_not_run_says_what_is_missing():
     plan = plan_for(replace(LAPTOP, ram=3 * GIB), PAIR, ASKED)
     assert plan.fit == "will not run"
     missing = float(plan.missing.split(" GiB more of RAM")[0])
-    enough = replace(LAPTOP, ram=int((3 + missing + 0.1) / 0.9 * GIB))
-    assert plan_for(enough, PAIR, ASKED).runs
+    assert plan_for(replace(LAPTOP, ram=int((3 + missing) * GIB)), PAIR, ASKED).runs
     assert not plan_for(replace(LAPTOP, ram=int((3 + missing - 0.2) * GIB)), PAIR, ASKED).runs
+
+
+@settings(deadline=None)
+@given(ram=st.integers(0, 9 * GIB), asked=asks.filter(lambda asked: asked.ram_limit_nbytes is None))
+def test_with_as_much_more_memory_as_is_said_to_be_missing_a_plan_runs(ram, asked):
+    machine = replace(LAPTOP, ram=ram)
+    plan = plan_for(machine, PAIR, asked)
+    if not plan.runs:
+        missing = float(plan.missing.split(" GiB more of RAM")[0])
+        assert plan_for(replace(machine, ram=ram + int(missing * GIB)), PAIR, asked).runs
+        shorter = plan_for(machine, PAIR, replace(asked, context=512))
+        assert shorter.runs == ("a smaller context" in plan.missing)
 
 
 def test_a_card_of_24_gib_reaches_the_expected_speed():

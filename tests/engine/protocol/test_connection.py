@@ -1,10 +1,14 @@
-"""The engine's log, which an engine does without if it cannot be written."""
+"""The start of an engine: its log, which it does without if it cannot be written; what the system refuses."""
 
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
 
-from engine.protocol import connection
+from engine.errors import EngineGone
+from engine.protocol import EngineConnection, connection
 
 
 def test_the_log_is_appended_to_until_it_is_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -24,3 +28,29 @@ def test_a_log_that_cannot_be_written_is_discarded(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(connection, "log_path", lambda: tmp_path / "file" / "engine.log")
     with connection.open_log() as file:
         file.write(b"lost")
+
+
+def test_an_engine_without_a_free_file_descriptor_is_a_named_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr(connection, "Pipe", refuse)
+    with pytest.raises(EngineGone, match="Too many open files") as refused:
+        EngineConnection.start()
+    assert "ulimit -n" in refused.value.hint
+
+
+def test_an_engine_that_no_timer_can_end_is_killed_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    engine = subprocess.Popen(
+        [sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    opened = EngineConnection(engine, "")
+    with monkeypatch.context() as changed:
+        changed.setattr(threading.Timer, "start", refuse)
+        opened.close()
+    assert engine.wait(20) != 0
+    with pytest.raises(StopIteration):
+        next(opened.events())

@@ -88,3 +88,9 @@ def test_a_missing_file_is_a_named_error(tmp_path):
     with pytest.raises(StreamBroken) as refused:
         DiskFile(tmp_path / "gone")
     assert refused.value.hint
+
+
+def test_memory_that_the_system_does_not_have_is_a_memory_error():
+    """The service then takes a smaller plan."""
+    with pytest.raises(MemoryError):
+        memory(1 << 60)
