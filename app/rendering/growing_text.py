@@ -6,9 +6,9 @@ from itertools import islice
 from app.rendering.parser import MarkdownParser, MarkdownSection
 from app.rendering.pieces import Block, Fence, Part, Table
 
-# Maximum number of characters that are parsed again when text is added, and of those that may be markup: each
-# of them takes up to 10 µs, a letter next to nothing. If the last block grows longer, its beginning is settled,
-# which means that it is not parsed again. A table has its own limit, since it cannot be split.
+# Maximum number of characters that are parsed again when text is added, and of those that may be markup:
+# each of them takes up to 20 µs, a letter next to nothing. If the last block grows longer, its beginning is
+# settled, which means that it is not parsed again. A table, which cannot be split, has its own limit.
 MAX_GROWING = 5_000
 MAX_GROWING_TABLE = 15_000
 MAX_GROWING_MARKS = 800

@@ -14,9 +14,8 @@ from app.rendering.message_document import MessageDocument
 from app.rendering.quiet_button import CopyButton
 from app.widgets import theme
 
-
-# Maximum number of buttons: a page of nothing but fences would be a page of widgets, which take longer to make
-# and to place than the text.
+# Maximum number of buttons: a page of nothing but fences would be a page of widgets, which take longer to
+# make and to place than the text.
 MAX_COPY_BUTTONS = 200
 
 

@@ -16,14 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from engine.errors import BadOption, UnsupportedModel
-from engine.launch import interpreter
+from engine.launch import interpreter, limits
 
 MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
-WATCH_S = 0.005  # seconds between memory checks, in which the process grows by some 10 MB at most
 
 
 def render(
@@ -83,7 +80,10 @@ class Templates:
             except OSError as error:
                 raise broken(f"its process cannot be started: {error.strerror}") from error
             over = threading.Event()
-            watch = threading.Thread(target=_watch, args=(process, over), name="template memory", daemon=True)
+            watch = threading.Thread(
+                target=limits.kill_beyond, args=(process.pid, MEMORY_LIMIT, over), name="template memory"
+            )
+            watch.daemon = True
             watch.start()
             try:
                 answer = _exchange(process, line)
@@ -135,18 +135,6 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
             process.kill()
             process.communicate()
     return answer
-
-
-def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
-    """Kill the process if it exceeds MEMORY_LIMIT before `over` is set."""
-    try:
-        watched = psutil.Process(process.pid)
-        while not over.wait(WATCH_S):
-            if watched.memory_info().rss > MEMORY_LIMIT:
-                process.kill()
-                return
-    except psutil.Error:  # the process has ended
-        return
 
 
 templates = Templates()
