@@ -75,28 +75,23 @@ def run(arguments: Arguments) -> int:
             # Removing an old runtime takes up to 20 s, so a thread does it.
             threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
         threading.Thread(target=_keep_store, args=(store,), name="store", daemon=True).start()
-        return _run(app, program, store, instance)
+        status = app.exec()
+        instance.close()
+        program.close_down()
+        program.setup.close()
+        program.updates.close()
+        store.close()
+    if program.window.engine.is_running:  # the engine ends once this process has ended
+        logger.warning("the engine did not end in time")
+        logging.shutdown()
+        os._exit(status)
+    return status
 
 
 def _keep_store(store: Store) -> None:
     """Remove deleted chats for good, and back the others up. Runs on a thread of its own."""
     store.chats.purge()
     store.back_up()
-
-
-def _run(app: QApplication, program: "Program", store: Store, instance: SingleInstance) -> int:
-    """Run until the window is closed. Return the exit status."""
-    status = app.exec()
-    instance.close()
-    program.close_down()
-    program.setup.close()
-    program.updates.close()
-    store.close()
-    if program.window.engine.is_running:  # the engine ends once this process has ended
-        logger.warning("the engine did not end in time")
-        logging.shutdown()
-        os._exit(status)
-    return status
 
 
 class Program:

@@ -54,6 +54,7 @@ def home(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(application, "make_application", lambda: qapp)
     monkeypatch.setattr(application, "keep_log", lambda: None)
     monkeypatch.setattr(application.signal, "signal", lambda *_: None)
+    monkeypatch.setattr(application.Updates, "start", lambda _: None)
     return tmp_path
 
 
