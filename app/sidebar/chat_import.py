@@ -72,6 +72,8 @@ class Importing(QObject):
         self._is_too_large = False
         self._over = threading.Event()
         self._watcher: threading.Thread | None = None
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._limit_time)
         self._process = QProcess(self)
         self._process.setWorkingDirectory(str(interpreter.ROOT))
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.ForwardedErrorChannel)
@@ -101,11 +103,12 @@ class Importing(QObject):
         self._watcher = threading.Thread(target=self._limit_memory, args=(pid,), name="import memory")
         self._watcher.daemon = True
         self._watcher.start()
-        QTimer.singleShot(READING_LIMIT_MS, self, self._limit_time)
+        self._timer.start(READING_LIMIT_MS)
 
     def _limit_memory(self, pid: int) -> None:
         """Runs on a thread of its own."""
-        self._is_too_large |= limits.kill_beyond(pid, MEMORY_LIMIT, self._over)
+        if limits.kill_beyond(pid, MEMORY_LIMIT, self._over):
+            self._is_too_large = True
 
     def _limit_time(self) -> None:
         if self._total is None:
@@ -127,6 +130,7 @@ class Importing(QObject):
             self.progressed.emit(len(self._added), self._total)
 
     def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
+        self._timer.stop()
         self._over.set()
         if self._watcher is not None:
             self._watcher.join()
