@@ -1,4 +1,5 @@
-"""Write files either whole or not at all, even if the process or the machine goes down meanwhile.
+"""Files written either whole or not at all, even if the process or the machine goes down meanwhile; files
+and folders that only this user can read.
 
 Imports nothing else from the engine.
 """
@@ -6,9 +7,11 @@ Imports nothing else from the engine.
 import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 
 @contextmanager
@@ -61,3 +64,34 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(descriptor)
+
+
+def open_private(path: Path, is_appended: bool = False) -> IO[bytes]:
+    """Open a file to write, unbuffered, that only this user can read, also if others could read it before.
+
+    is_appended: whether its content is kept. Raises OSError.
+    """
+
+    def opener(name: str, flags: int) -> int:
+        return os.open(name, flags, 0o600)
+
+    file = open(path, "ab" if is_appended else "wb", buffering=0, opener=opener)  # noqa: SIM115
+    make_private(path)
+    return file
+
+
+def make_private(path: Path) -> None:
+    """Let only this user read a file or folder, if it exists. Devices and files of others stay as they are;
+    so does everything on Windows, where the user's own folders are private."""
+    if os.name == "nt":
+        return
+    with suppress(FileNotFoundError, PermissionError):
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+            path.chmod(stat.S_IMODE(mode) & 0o700)
+
+
+def make_private_folder(folder: Path) -> None:
+    """Create a folder that only this user can enter, or make an existing one so. Raises OSError."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_private(folder)

@@ -160,9 +160,10 @@ class AnswerView(QWidget):
         if not is_shown:
             self._timer.start(self.pause_ms)
         elif self._is_whole:
-            self.body.finish()
-            self.thought.body.finish()
-            self._mark()
+            if all([self.body.finish(), self.thought.body.finish()]):
+                self._mark()
+            else:
+                self._timer.start(0)
 
     def _mark(self) -> None:
         """Mark the matches of the pending search. If there are none, expand the thought and search it too."""

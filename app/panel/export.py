@@ -11,6 +11,7 @@ from PySide6.QtSvg import QSvgGenerator
 from app.panel.tree_view import TreeView
 from app.widgets import theme
 from engine.errors import DiskProblem
+from engine.files import open_private
 from engine.protocol.messages import Answer, IterationDone, Loaded
 
 Kind = Literal["json", "svg", "png"]
@@ -28,7 +29,8 @@ class RunExport(msgspec.Struct):
 def save_run(path: Path, run: RunExport) -> None:
     """Write a run as JSON. Raises DiskProblem if the file cannot be written."""
     try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(run)))
+        with open_private(path) as file:
+            file.write(msgspec.json.format(msgspec.json.encode(run)))
     except OSError as error:
         raise DiskProblem(f"{path}: {error.strerror}.", "Choose another folder or file name.") from None
 

@@ -56,6 +56,8 @@ class _State(StateInline):
     def __init__(self, src: str, md: MarkdownIt, env: EnvType, tokens: list[Token]) -> None:
         super().__init__(src, md, env, tokens)
         self.link_start: int | None = None
+        # Without this check, a page of unmatched brackets would be scanned once per bracket.
+        self.can_link = "](" in src or bool(env["references"])
 
     def push(self, ttype: str, tag: str, nesting: Any) -> Token:
         start = self.pos
@@ -99,25 +101,19 @@ class _Inline(ParserInline):
         return state.tokens
 
 
-def _can_link(state: StateInline) -> bool:
-    """Return whether the text can contain a link at all.
-
-    Without this check, a page of unmatched brackets would be scanned once per bracket.
-    """
-    return "](" in state.src or bool(state.env["references"])
-
-
 def _image(state: StateInline, silent: bool) -> bool:
-    return _can_link(state) and image(state, silent)
+    assert isinstance(state, _State)
+    return state.can_link and image(state, silent)
 
 
 def _link(state: StateInline, silent: bool) -> bool:
-    if not _can_link(state):
+    assert isinstance(state, _State)
+    if not state.can_link:
         return False
-    if isinstance(state, _State) and not silent:
+    if not silent:
         state.link_start = state.pos
     found = link(state, silent)
-    if isinstance(state, _State) and not silent:
+    if not silent:
         state.link_start = None
     return found
 

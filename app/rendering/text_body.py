@@ -7,13 +7,16 @@ from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTex
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from app.rendering import clipboard, decoration, formulas
+from app.rendering.growing_text import slice_end
 from app.rendering.look import TextStyle
 from app.rendering.marks import Marks
 from app.rendering.message_document import MessageDocument
 from app.rendering.quiet_button import CopyButton
 from app.widgets import theme
 
-PIECE = 2_000  # number of characters added and parsed at once
+# Maximum number of buttons: a page of nothing but fences would be a page of widgets, which take longer to
+# make and to place than the text.
+MAX_COPY_BUTTONS = 200
 
 
 class TextBody(QTextBrowser):
@@ -22,7 +25,7 @@ class TextBody(QTextBrowser):
     A message is one document, so that a selection can span paragraphs, code and tables.
 
     Attributes:
-        copy_buttons: a button for each block of code, in order.
+        copy_buttons: a button for each of the first blocks of code, in order.
 
     Signals:
         link_clicked: QUrl
@@ -67,7 +70,7 @@ class TextBody(QTextBrowser):
         anchor, position = selected.anchor(), selected.position()
         while len(message.text) < len(text):
             begin = len(message.text)
-            message.append(text[begin : begin + PIECE])
+            message.append(text[begin : slice_end(text, begin)])
             if clock.elapsed() >= budget_ms:
                 break
         if anchor != position:
@@ -81,17 +84,20 @@ class TextBody(QTextBrowser):
         if self._message:
             self._message.restart(TextStyle(theme.current(), self.font()))
 
-    def finish(self) -> None:
-        """End the text: resolve links defined after their use, and describe formulas to screen readers."""
+    def finish(self) -> bool:
+        """End the text: describe its formulas to screen readers.
+
+        Return False if links were defined after their use; then the document is empty: show the text again.
+        """
         message = self._message
         if message is None:
-            return
+            return True
         if message.has_late_definitions:
-            text = message.text
             message.restart(message.look)
-            self.show_markdown(text)
+            return False
         formulas = "; ".join(message.formulas())
         self.setAccessibleDescription(self.tr("Formulas: {}").format(formulas) if formulas else "")
+        return True
 
     def source_at(self, point: QPoint) -> tuple[int, int] | None:
         """Return the Markdown [start, stop) of the character at `point` of the viewport, or None."""
@@ -171,8 +177,8 @@ class TextBody(QTextBrowser):
             self._place_buttons(self._message)
 
     def _place_buttons(self, message: MessageDocument) -> None:
-        """Place a copy button in the header of each block of code."""
-        heads = message.code_heads
+        """Place a copy button in the header of each of the first blocks of code."""
+        heads = message.code_heads[:MAX_COPY_BUTTONS]
         while len(self.copy_buttons) > len(heads):
             self.copy_buttons.pop().deleteLater()
         look = message.look

@@ -2,10 +2,11 @@
 
 import json
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, Signal
+from PySide6.QtCore import QCoreApplication, QObject, QProcess, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -20,7 +21,12 @@ from app import formatting
 from app.store import BadImport
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
 from engine.errors import SpecExecError
-from engine.launch import interpreter
+from engine.launch import interpreter, limits
+
+# Limits of the process that reads the file. An export of 256 MB, the largest that is read, takes about 1.5 GB
+# and half a minute.
+MEMORY_LIMIT = 2 << 30
+READING_LIMIT_MS = 180_000
 
 
 def _tr(text: str) -> str:
@@ -63,6 +69,11 @@ class Importing(QObject):
         self._skipped: list[str] = []
         self._error: SpecExecError | None = None
         self._is_stopped = False
+        self._is_too_large = False
+        self._over = threading.Event()
+        self._watcher: threading.Thread | None = None
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self._limit_time)
         self._process = QProcess(self)
         self._process.setWorkingDirectory(str(interpreter.ROOT))
         self._process.setProcessChannelMode(QProcess.ProcessChannelMode.ForwardedErrorChannel)
@@ -71,6 +82,7 @@ class Importing(QObject):
         self._process.errorOccurred.connect(self._fail)
         arguments = ["-m", "app.sidebar.import_process", str(source.absolute()), str(store.absolute())]
         program, *options = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
+        self._process.started.connect(self._watch)
         self._process.start(program, [*options, *arguments])
 
     def stop(self) -> None:
@@ -84,6 +96,24 @@ class Importing(QObject):
     def wait(self) -> None:
         """Block until the process has ended."""
         self._process.waitForFinished(-1)
+
+    def _watch(self) -> None:
+        """Limit the memory of the process, and the time in which it reads the file."""
+        pid = self._process.processId()
+        self._watcher = threading.Thread(target=self._limit_memory, args=(pid,), name="import memory")
+        self._watcher.daemon = True
+        self._watcher.start()
+        self._timer.start(READING_LIMIT_MS)
+
+    def _limit_memory(self, pid: int) -> None:
+        """Runs on a thread of its own."""
+        if limits.kill_beyond(pid, MEMORY_LIMIT, self._over):
+            self._is_too_large = True
+
+    def _limit_time(self) -> None:
+        if self._total is None:
+            self._is_too_large = True
+            self._process.kill()
 
     def _read(self) -> None:
         while self._process.canReadLine():
@@ -100,9 +130,18 @@ class Importing(QObject):
             self.progressed.emit(len(self._added), self._total)
 
     def _finish(self, code: int, status: QProcess.ExitStatus) -> None:
+        self._timer.stop()
+        self._over.set()
+        if self._watcher is not None:
+            self._watcher.join()
         self._read()
         is_whole = code == 0 and status is QProcess.ExitStatus.NormalExit
-        if not (is_whole or self._is_stopped or self._error):
+        if self._is_too_large and not self._is_stopped:
+            self._error = BadImport(
+                self.tr("Reading {} takes too much memory or time.").format(self.name),
+                self.tr("Import a smaller part of it."),
+            )
+        elif not (is_whole or self._is_stopped or self._error):
             self._error = BadImport(
                 self.tr("Reading {} ended unexpectedly.").format(self.name),
                 self.tr("Free some memory and try again; a smaller part of the file may work."),

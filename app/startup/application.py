@@ -8,6 +8,7 @@ import threading
 import traceback
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from msgspec import structs
@@ -18,14 +19,16 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from app.connection.engine import State
 from app.downloads.downloads import Downloads
 from app.downloads.indicator import DownloadIndicator
-from app.preferences import PreferencesFile, RecentPair
+from app.preferences import PreferencesFile, RecentPair, preferences_path
 from app.runtime_setup.setup_job import EngineSetup
 from app.sidebar import chat_import
 from app.sidebar.chat_import import Importing, Outcome
 from app.startup import languages
+from app.startup.failure import attempt, shown_failure
 from app.startup.single_instance import SingleInstance
 from app.startup.updates import UpdateNotice, Updates
-from app.store import Store, StoreError
+from app.store import Store
+from app.store.store import default_path
 from app.widgets import theme
 from app.widgets.plain_text import PlainMessageBox
 from app.window.arguments import Arguments
@@ -34,6 +37,7 @@ from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine import runtime
 from engine.assets import RESOURCES
+from engine.files import make_private_folder, open_private
 from engine.protocol.connection import log_path
 from engine.protocol.messages import Answer
 
@@ -53,32 +57,42 @@ def run(arguments: Arguments) -> int:
         signal.signal(ending, signal.SIG_DFL)
     app = make_application()
     keep_log()
-    instance = SingleInstance()
-    if not instance.is_first and instance.raise_first(arguments.file):
-        return 0
-    preferences, store = PreferencesFile(), open_store()
-    theme.choose(app, preferences.now.theme)
-    program = Program(app, arguments, preferences, store)
-    instance.raise_asked.connect(program.show_window)
-    instance.file_asked.connect(program.open_file)
-    if runtime.is_packaged() and not program.setup.is_needed:
-        # Removing an old runtime takes up to 20 s, so a thread does it.
-        threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
-    program.open_window()
-    if arguments.file is not None:
-        program.open_file(arguments.file)
-    threading.Thread(target=store.chats.purge, name="purge", daemon=True).start()
-    status = app.exec()
-    instance.close()
-    program.close_down()
-    program.setup.close()
-    program.updates.close()
-    store.close()
+    with shown_failure(_tr("The program cannot start."), log_path().parent):
+        instance = SingleInstance()
+        if not instance.is_first and instance.raise_first(arguments.file):
+            return 0
+    with TemporaryDirectory(prefix="specexec-", ignore_cleanup_errors=True) as scratch:
+        preferences = open_preferences(Path(scratch))
+        store = open_store(Path(scratch))
+        with shown_failure(_tr("The window cannot be opened."), log_path().parent):
+            theme.choose(app, preferences.now.theme)
+            program = Program(app, arguments, preferences, store)
+            instance.raise_asked.connect(program.show_window)
+            instance.file_asked.connect(program.open_file)
+            program.open_window()
+            if arguments.file is not None:
+                program.open_file(arguments.file)
+        if runtime.is_packaged() and not program.setup.is_needed:
+            # Removing an old runtime takes up to 20 s, so a thread does it.
+            threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
+        threading.Thread(target=_keep_store, args=(store,), name="store", daemon=True).start()
+        status = app.exec()
+        instance.close()
+        program.close_down()
+        program.setup.close()
+        program.updates.close()
+        store.close()
     if program.window.engine.is_running:  # the engine ends once this process has ended
         logger.warning("the engine did not end in time")
         logging.shutdown()
         os._exit(status)
     return status
+
+
+def _keep_store(store: Store) -> None:
+    """Remove deleted chats for good, and back the others up. Runs on a thread of its own."""
+    store.chats.purge()
+    store.back_up()
 
 
 class Program:
@@ -209,15 +223,34 @@ class Program:
             self._tray.tell_answered("", answer.text)
 
 
-def open_store() -> Store:
-    """Open the user's conversations; if that fails, show a message box and end the process with status 1."""
-    try:
-        return Store()
-    except StoreError as error:
-        box = PlainMessageBox(QMessageBox.Icon.Critical, "SpecExec Desktop", error.message)
-        box.setInformativeText(error.hint)
-        box.exec()
-        sys.exit(1)
+def open_store(scratch: Path) -> Store:
+    """Open the user's conversations. If that fails, ask how to go on: without them, in an empty store in
+    `scratch`, or not at all."""
+    sentence = _tr("The chats cannot be opened.")
+    return attempt(
+        Store,
+        sentence,
+        default_path().parent,
+        _tr("Start without the chats"),
+        lambda: Store(scratch / "conversations.sqlite"),
+    )
+
+
+def open_preferences(scratch: Path) -> PreferencesFile:
+    """Open the settings. If that fails, ask how to go on: with the defaults, in a file in `scratch`, or not
+    at all."""
+    sentence = _tr("The settings cannot be opened.")
+    return attempt(
+        PreferencesFile,
+        sentence,
+        preferences_path().parent,
+        _tr("Start with the default settings"),
+        lambda: PreferencesFile(scratch / "settings.toml"),
+    )
+
+
+def _tr(text: str) -> str:
+    return QApplication.translate("startup", text)
 
 
 def make_application() -> QApplication:
@@ -229,6 +262,7 @@ def make_application() -> QApplication:
     app.setDesktopFileName("specexec-desktop")
     app.setQuitOnLastWindowClosed(False)  # the program still waits for the engine to end
     app.setWindowIcon(QIcon(str(ICON)))
+    languages.install(app, "system")  # until the settings are read
     theme.follow_system(app)
     return app
 
@@ -249,7 +283,8 @@ def keep_log() -> None:
     path = log_path().with_name("window.log")
     style = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
+        open_private(path, is_appended=True).close()
         logging.basicConfig(filename=path, format=style)
     except OSError as error:
         logging.basicConfig(format=style)

@@ -40,7 +40,7 @@ class SingleInstance(QObject):
         super().__init__(parent)
         folder = folder or platformdirs.user_data_path("specexec-desktop", appauthor=False)
         folder.mkdir(parents=True, exist_ok=True)
-        self._name = server_name(folder)
+        self.address = server_name(folder)
         self._lock = QLockFile(str(folder / "window.lock"))
         self._lock.setStaleLockTime(0)  # a lock is stale only if its process is gone, however old it is
         self.is_first = self._lock.tryLock(0) or self._lock.error() != QLockFile.LockError.LockFailedError
@@ -51,7 +51,7 @@ class SingleInstance(QObject):
     def _listen(self) -> None:
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._greet)
-        self._server.listen(self._name)
+        self._server.listen(self.address)
 
     def _greet(self) -> None:
         while socket := self._server.nextPendingConnection():
@@ -76,7 +76,7 @@ class SingleInstance(QObject):
     def raise_first(self, file: Path | None = None) -> bool:
         """Ask the first instance to show its window and open `file`. Return False if it does not answer."""
         socket = QLocalSocket()
-        socket.connectToServer(self._name)
+        socket.connectToServer(self.address)
         if not socket.waitForConnected(WAIT_MS):
             return False
         socket.write(json.dumps(file and str(file)).encode() + b"\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from app.store import schema
 from app.store.errors import store_errors
+from engine.files import make_private
 
 
 class Database:
@@ -28,9 +29,11 @@ class Database:
         self._readers: deque[sqlite3.Connection] = deque()  # idle connections
         self._closed = False
         with store_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not path.exists():
-                path.touch(mode=0o600)  # conversations are private
+                path.touch(mode=0o600)
+            for suffix in ("", "-wal", "-shm"):  # SQLite gives new ones the permissions of the file
+                make_private(path.with_name(path.name + suffix))
             self._writer = connect(path)
             try:
                 schema.check(self._writer, path)

@@ -1,13 +1,14 @@
 """The store: all of the user's conversations and presets, in one file."""
 
 import contextlib
+import logging
 import sqlite3
 from datetime import datetime
 from pathlib import Path
 
 import platformdirs
 
-from app.store import repair, search, under_way
+from app.store import backups, repair, search, under_way
 from app.store.chats import Chats, Folders
 from app.store.database import Database
 from app.store.errors import StoreDamaged, StoreError, damaged, store_errors
@@ -15,6 +16,8 @@ from app.store.messages import Messages
 from app.store.presets import Presets
 from app.store.records import Hit
 from app.store.unsent import Unsent
+
+logger = logging.getLogger(__name__)
 
 
 def default_path() -> Path:
@@ -49,7 +52,7 @@ class Store:
             self.damage = StoreDamaged(
                 f"{damage.message} It was renamed to {kept.name}. What could be read of it was kept: "
                 f"{count:,} messages.",
-                f"If you have a backup, close the program and copy it to {path}.",
+                _restoring(path),
             )
         self.chats = Chats(self._database)
         self.folders = Folders(self._database)
@@ -61,6 +64,15 @@ class Store:
         """Search all messages; see `search.search`."""
         return search.search(self._database, query, limit, before)
 
+    def back_up(self) -> None:
+        """Keep a copy of today, unless there is one; see `backups`. A copy that fails is logged."""
+        if self.damage is not None:
+            return
+        try:
+            backups.make(self.path)
+        except (OSError, sqlite3.Error) as error:
+            logger.warning("no backup of %s: %s", self.path, error)
+
     def close(self) -> None:
         """Interrupt the answers in progress, save their text so far and close the file.
 
@@ -70,6 +82,15 @@ class Store:
             last.callback(self._database.close)
             for answer in self.messages.under_way():
                 last.callback(answer.interrupt)
+
+
+def _restoring(path: Path) -> str:
+    """Return what to do to go back to a backup."""
+    backup = backups.newest(path)
+    if backup is None:
+        return f"If you have a backup, close the program and copy it to {path}."
+    copy, day = backup
+    return f"There is a backup of {day:%Y-%m-%d}. To use it, close the program and copy {copy} to {path}."
 
 
 def _open(path: Path) -> Database:

@@ -23,6 +23,7 @@ import platformdirs
 from msgspec import structs
 
 from engine.errors import EngineGone, refused_by_system
+from engine.files import make_private_folder, open_private
 from engine.launch import interpreter
 from engine.protocol import messages
 
@@ -42,8 +43,8 @@ def open_log() -> IO[bytes]:
     written, what the engine says is discarded."""
     path = log_path()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        return path.open("wb" if path.exists() and path.stat().st_size > LOG_NBYTES else "ab")
+        make_private_folder(path.parent)
+        return open_private(path, is_appended=not path.exists() or path.stat().st_size <= LOG_NBYTES)
     except OSError:
         return Path(os.devnull).open("wb")
 

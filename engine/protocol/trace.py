@@ -14,6 +14,7 @@ import msgspec
 
 from engine.documents import json_of
 from engine.errors import BadTrace, DiskProblem
+from engine.files import open_private
 from engine.protocol.messages import Event, IterationDone, Loaded, Options
 
 FORMAT = 1  # version of the file format; other versions are refused when reading
@@ -68,7 +69,10 @@ def header(loaded: Loaded, options: Options, question: str) -> TraceHeader:
 
 
 class Recorder:
-    """A context manager that writes a trace during a run, each line at once and unbuffered."""
+    """A context manager that writes a trace during a run, each line at once and unbuffered.
+
+    Only this user can read the file, since it holds the question and the answer.
+    """
 
     def __init__(self, path: Path, first: TraceHeader) -> None:
         """Create the file at `path`, replacing an existing one, and write the header. Raises DiskProblem."""
@@ -90,7 +94,7 @@ class Recorder:
 
     def _opened(self) -> IO[bytes]:
         try:
-            return self._path.open("wb", buffering=0)
+            return open_private(self._path)
         except OSError as error:
             raise _problem(self._path, error) from None
 

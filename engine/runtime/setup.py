@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import SpecExecError
+from engine.files import make_private_folder, open_private
 from engine.hub import Stop, Stopped, disk
 from engine.protocol.connection import log_path as engine_log_path
 from engine.runtime import installer, store, trial
@@ -134,8 +135,8 @@ class Setup:
 
     def _prepare(self) -> None:
         with disk.named_errors("creating the set-up log"):
-            log_path().parent.mkdir(parents=True, exist_ok=True)
-            log_path().write_bytes(b"")
+            make_private_folder(log_path().parent)
+            open_private(log_path()).close()
         store.clear()
         missing = self.backend.nbytes - store.nbytes_in([store.cache()])
         if self._archive is not None:

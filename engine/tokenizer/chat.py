@@ -16,15 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import psutil
-
 from engine.errors import BadOption, SystemLimit, UnsupportedModel, refused_by_system
-from engine.launch import interpreter
+from engine.launch import interpreter, limits
 
 MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
 READY = b"ready\n"  # the first line of the process
-WATCH_S = 0.005  # seconds between memory checks, in which the process grows by some 10 MB at most
 
 
 def render(
@@ -98,7 +95,10 @@ class Templates:
             if not self._ready:
                 raise not_started()
             over = threading.Event()
-            watch = threading.Thread(target=_watch, args=(process, over), name="template memory", daemon=True)
+            watch = threading.Thread(
+                target=limits.kill_beyond, args=(process.pid, MEMORY_LIMIT, over), name="template memory"
+            )
+            watch.daemon = True
             watch.start()
             try:
                 answer = _exchange(process, line)
@@ -164,18 +164,6 @@ def _exchange(process: "subprocess.Popen[bytes]", request: bytes) -> bytes:
             process.kill()
             process.communicate()
     return answer
-
-
-def _watch(process: "subprocess.Popen[bytes]", over: threading.Event) -> None:
-    """Kill the process if it exceeds MEMORY_LIMIT before `over` is set."""
-    try:
-        watched = psutil.Process(process.pid)
-        while not over.wait(WATCH_S):
-            if watched.memory_info().rss > MEMORY_LIMIT:
-                process.kill()
-                return
-    except psutil.Error:  # the process has ended
-        return
 
 
 templates = Templates()

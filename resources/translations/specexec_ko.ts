@@ -655,8 +655,16 @@
             <translation>메모리를 비우고 다시 시도하세요. 파일을 더 작게 나누면 될 수도 있습니다.</translation>
         </message>
         <message>
+            <source>Import a smaller part of it.</source>
+            <translation>파일의 일부만 가져오세요.</translation>
+        </message>
+        <message>
             <source>Reading {} ended unexpectedly.</source>
             <translation>{} 읽기가 예기치 않게 끝났습니다.</translation>
+        </message>
+        <message>
+            <source>Reading {} takes too much memory or time.</source>
+            <translation>{}을(를) 읽는 데 메모리나 시간이 너무 많이 듭니다.</translation>
         </message>
     </context>
     <context>
@@ -3275,8 +3283,40 @@ other: everything else</source>
     <context>
         <name>startup</name>
         <message>
+            <source>Quit</source>
+            <translation>끝내기</translation>
+        </message>
+        <message>
+            <source>Show the folder</source>
+            <translation>폴더 보기</translation>
+        </message>
+        <message>
             <source>Something went wrong in the window.</source>
             <translation>창에서 문제가 생겼습니다.</translation>
+        </message>
+        <message>
+            <source>Start with the default settings</source>
+            <translation>기본 설정으로 시작</translation>
+        </message>
+        <message>
+            <source>Start without the chats</source>
+            <translation>대화 없이 시작</translation>
+        </message>
+        <message>
+            <source>The chats cannot be opened.</source>
+            <translation>대화를 열 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The program cannot start.</source>
+            <translation>프로그램을 시작할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The settings cannot be opened.</source>
+            <translation>설정을 열 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The window cannot be opened.</source>
+            <translation>창을 열 수 없습니다.</translation>
         </message>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>

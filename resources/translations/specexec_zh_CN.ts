@@ -655,8 +655,16 @@
             <translation>请释放一些内存后重试；只用文件的一小部分也许可行。</translation>
         </message>
         <message>
+            <source>Import a smaller part of it.</source>
+            <translation>请导入其中较小的一部分。</translation>
+        </message>
+        <message>
             <source>Reading {} ended unexpectedly.</source>
             <translation>读取 {} 时意外中断。</translation>
+        </message>
+        <message>
+            <source>Reading {} takes too much memory or time.</source>
+            <translation>读取 {} 占用的内存或时间过多。</translation>
         </message>
     </context>
     <context>
@@ -3275,8 +3283,40 @@ other: everything else</source>
     <context>
         <name>startup</name>
         <message>
+            <source>Quit</source>
+            <translation>退出</translation>
+        </message>
+        <message>
+            <source>Show the folder</source>
+            <translation>显示文件夹</translation>
+        </message>
+        <message>
             <source>Something went wrong in the window.</source>
             <translation>窗口出了问题。</translation>
+        </message>
+        <message>
+            <source>Start with the default settings</source>
+            <translation>以默认设置启动</translation>
+        </message>
+        <message>
+            <source>Start without the chats</source>
+            <translation>不加载对话启动</translation>
+        </message>
+        <message>
+            <source>The chats cannot be opened.</source>
+            <translation>无法打开对话。</translation>
+        </message>
+        <message>
+            <source>The program cannot start.</source>
+            <translation>无法启动程序。</translation>
+        </message>
+        <message>
+            <source>The settings cannot be opened.</source>
+            <translation>无法打开设置。</translation>
+        </message>
+        <message>
+            <source>The window cannot be opened.</source>
+            <translation>无法打开窗口。</translation>
         </message>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.files import replacing, sync_folder, write_whole
+from engine.files import make_private_folder, open_private, replacing, sync_folder, write_whole
 
 
 @pytest.fixture
@@ -119,3 +119,25 @@ def test_a_folder_flush_that_is_not_supported_is_no_error_and_one_that_fails_is(
     sync_folder(tmp_path)
     with pytest.raises(OSError, match="Input/output"):
         sync_folder(tmp_path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="on Windows, the user's own folders are private")
+@pytest.mark.parametrize("is_appended", [False, True])
+def test_a_private_file_is_for_this_user_only_also_an_older_one(file, is_appended):
+    file.chmod(0o666)
+    for path in (file, file.with_name("fresh")):
+        with open_private(path, is_appended) as opened:
+            opened.write(b"new")
+        assert path.stat().st_mode & 0o777 == 0o600
+    assert file.read_bytes() == (b"oldnew" if is_appended else b"new")
+    with open_private(Path(os.devnull)) as opened:
+        opened.write(b"a device keeps its rights")
+    assert Path(os.devnull).stat().st_mode & 0o777 == 0o666
+
+
+@pytest.mark.skipif(os.name == "nt", reason="on Windows, the user's own folders are private")
+def test_a_private_folder_is_for_this_user_only_also_an_older_one(tmp_path):
+    (tmp_path / "old").mkdir(0o755)
+    for folder in (tmp_path / "old", tmp_path / "fresh"):
+        make_private_folder(folder)
+        assert folder.stat().st_mode & 0o777 == 0o700

@@ -1,9 +1,10 @@
 """Reading and writing files that contain chats, in all supported formats."""
 
 import json
+import lzma
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -16,8 +17,11 @@ from app.store.records import WholeChat
 from engine.errors import DiskProblem
 from engine.files import write_whole
 
-MAX_NBYTES = 2 << 30  # largest unpacked size of a zip file to import
+# Size of the largest JSON file, also within a zip file. Parsed, it takes several times as much memory.
+MAX_NBYTES = 256 << 20
+MAX_MESSAGES = 100_000  # in one chat; the window could not show more
 
+_SMALLER = "Import a smaller part of it."
 _HINT = "Choose a JSON file exported by SpecExec Desktop, or ChatGPT's export (the zip or its JSON)."
 
 
@@ -34,13 +38,17 @@ def import_file(path: Path) -> Imported:
     Raises BadImport if the file cannot be read or is not in a supported format.
     """
     try:
-        contents = _unzipped(path) if zipfile.is_zipfile(path) else [path.read_bytes()]
+        contents = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
         read = [_read(content) for content in contents]
     except OSError as error:
         raise BadImport(
             f"{path} cannot be read: {error.strerror}.", "Check the file's permissions."
         ) from error
-    except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, EOFError) as error:
+    except RecursionError as error:
+        raise BadImport(f"{path.name} cannot be read: its data is nested too deeply.", _HINT) from error
+    except MemoryError as error:
+        raise BadImport(f"{path.name} cannot be read: there is too little memory.", _SMALLER) from error
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError, ValueError, EOFError) as error:
         raise BadImport(f"{path.name} cannot be read: {error}.", _HINT) from error
     return Imported(
         [chat for imported in read for chat in imported.chats],
@@ -68,7 +76,13 @@ def export_file(path: Path, chats: Sequence[WholeChat]) -> None:
         ) from error
 
 
-def _unzipped(path: Path) -> list[bytes]:
+def _whole(path: Path) -> Iterator[bytes]:
+    if path.stat().st_size > MAX_NBYTES:
+        raise ValueError("it is too large")
+    yield path.read_bytes()
+
+
+def _unzipped(path: Path) -> Iterator[bytes]:
     with zipfile.ZipFile(path) as archive:
         parts = [
             part
@@ -77,9 +91,14 @@ def _unzipped(path: Path) -> list[bytes]:
         ]
         if not parts:
             raise ValueError("it contains no conversations.json")
-        if sum(part.file_size for part in parts) > MAX_NBYTES:
-            raise ValueError("it is too large")
-        return [archive.read(part) for part in sorted(parts, key=lambda part: part.filename)]
+        for part in sorted(parts, key=lambda part: part.filename):
+            if part.file_size > MAX_NBYTES:
+                raise ValueError("it is too large")
+            with archive.open(part) as file:  # its true size may differ from the one that is written there
+                content = file.read(MAX_NBYTES + 1)
+            if len(content) > MAX_NBYTES:
+                raise ValueError("it is too large")
+            yield content
 
 
 def _read(content: bytes) -> Imported:
@@ -95,18 +114,30 @@ def _read(content: bytes) -> Imported:
 
 
 def _checked(chats: Sequence[WholeChat]) -> Imported:
-    bad = [chat for chat in chats if tree.with_one_shown(chat.messages) is None]
-    return Imported(
-        [chat for chat in chats if chat not in bad],
-        [f"“{chat.title}”: a message has no valid parent." for chat in bad],
-    )
+    sound, skipped = [], []
+    for chat in chats:
+        if reason := _fault(chat):
+            skipped.append(f"“{chat.title}”: {reason}.")
+        else:
+            sound.append(chat)
+    return Imported(sound, skipped)
+
+
+def _fault(chat: WholeChat) -> str:
+    """Return why a chat cannot be stored, or ""."""
+    if len(chat.messages) > MAX_MESSAGES:
+        return "it has too many messages"
+    return "" if tree.with_one_shown(chat.messages) is not None else "a message has no valid parent"
 
 
 def _from_chatgpt(conversations: Sequence[object]) -> Imported:
     chats, skipped = [], []
     for number, conversation in enumerate(conversations, 1):
         try:
-            chats.append(chatgpt.chat_of(conversation))
+            chat = chatgpt.chat_of(conversation)
+            if len(chat.messages) > MAX_MESSAGES:
+                raise chatgpt.Malformed("it has too many messages")
+            chats.append(chat)
         except chatgpt.Malformed as error:
             title = conversation.get("title") if isinstance(conversation, dict) else None
             skipped.append(f"“{title or number}”: {error}.")

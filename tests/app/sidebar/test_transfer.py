@@ -1,4 +1,5 @@
 import json
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from PySide6.QtPrintSupport import QPrinter
 from PySide6.QtWidgets import QFileDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from app.sidebar import printer, transfer
+from app.sidebar import chat_import, printer, transfer
 from app.sidebar.chat_import import Importing, Outcome
 from app.sidebar.sidebar import Sidebar
 from app.sidebar.transfer import ChatTransfer
@@ -245,3 +246,32 @@ def test_the_dialog_asks_about_the_file_it_will_write(
         path = transfer.ask_where_to_export(sidebar, "A title")
         assert path is not None
         assert path.name == f"A title{ending}"
+
+
+@pytest.mark.parametrize("message", [b'{"id": 0}', b"[]", b"{}"])
+def test_a_small_zip_that_unpacks_to_more_than_memory_is_refused(
+    store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, message: bytes
+) -> None:
+    """Ten million empty messages in a few hundred KB took over 5 GB."""
+    monkeypatch.setattr(chat_import, "MEMORY_LIMIT", 200 << 20)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", b"[" + (message + b",") * 10_000_000 + message + b"]")
+    assert (tmp_path / "a.zip").stat().st_size < 1 << 20
+    importing = Importing(tmp_path / "a.zip", store.path)
+    with qtbot.waitSignal(importing.ended, timeout=60_000) as ended:
+        pass
+    error = ended.args[0].error
+    assert isinstance(error, BadImport)
+    assert "takes too much memory or time" in error.message
+    assert error.hint
+
+
+def test_a_file_that_takes_too_long_to_read_is_refused(
+    store: Store, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_import, "READING_LIMIT_MS", 1)
+    (tmp_path / "a.json").write_text(json.dumps([conversation("a", "b")]))
+    importing = Importing(tmp_path / "a.json", store.path)
+    with qtbot.waitSignal(importing.ended, timeout=60_000) as ended:
+        pass
+    assert "takes too much memory or time" in ended.args[0].error.message

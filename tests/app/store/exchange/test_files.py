@@ -168,3 +168,50 @@ def test_an_archive_without_chats_or_too_large_is_reported(
     monkeypatch.setattr(files, "MAX_NBYTES", 99)
     with pytest.raises(BadImport, match="too large"):
         import_file(tmp_path / "b.zip")
+
+
+def zipped(path: Path, content: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", content)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["[", '{"a":'])
+def test_data_nested_too_deeply_is_named(tmp_path: Path, kind: str) -> None:
+    for text in (kind * 3_000, f'{{"format": "specexec-chats", "version": 1, "chats": {kind * 3_000}'):
+        (tmp_path / "a.json").write_text(text)
+        with pytest.raises(BadImport, match="nested too deeply") as caught:
+            import_file(tmp_path / "a.json")
+        assert caught.value.hint
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with path.open("wb") as file:
+        file.truncate(files.MAX_NBYTES + 1)
+    with pytest.raises(BadImport, match="too large"):
+        import_file(path)
+    with pytest.raises(BadImport, match="too large"):
+        import_file(zipped(tmp_path / "a.zip", bytes(files.MAX_NBYTES + 1)))
+
+
+def test_a_part_that_is_longer_than_it_says_is_named(tmp_path: Path) -> None:
+    path = zipped(tmp_path / "a.zip", b"[" + b" " * 10_000 + b"]")
+    size = (10_002).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(size, (4).to_bytes(4, "little")))
+    with pytest.raises(BadImport, match=r"a\.zip cannot be read"):
+        import_file(path)
+
+
+def test_an_archive_in_an_archive_is_not_opened(tmp_path: Path) -> None:
+    inner = zipped(tmp_path / "inner.zip", b"[]").read_bytes()
+    with pytest.raises(BadImport, match="cannot be read"):
+        import_file(zipped(tmp_path / "a.zip", inner))
+
+
+def test_a_chat_of_too_many_messages_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_MESSAGES", 1)
+    (tmp_path / "a.json").write_text(json.dumps([conversation("long"), conversation("short")]))
+    imported = import_file(tmp_path / "a.json")
+    assert imported.chats == []
+    assert imported.skipped == [f"“{name}”: it has too many messages." for name in ("long", "short")]
