@@ -106,6 +106,17 @@ def test_a_long_chat_shows_its_end_first_and_earlier_messages_on_request(transcr
     assert transcript.earlier.isHidden()
 
 
+def test_a_chat_that_grows_keeps_no_more_rows_than_one_that_is_opened(transcript: Transcript) -> None:
+    texts_said = [f"text {n}" for n in range(3 * MOST_SHOWN)]
+    for count in range(2, len(texts_said) + 1, 2):
+        transcript.show_path(path(*texts_said[:count]), answering=count)
+        transcript.follow()
+    assert texts(transcript) == texts_said[-MOST_SHOWN:]
+    assert not transcript.earlier.isHidden()
+    transcript.earlier.click()
+    assert texts(transcript) == texts_said[-2 * MOST_SHOWN :]
+
+
 def test_a_question_is_plain_text(qtbot: QtBot) -> None:
     view = QuestionView("<b>bold</b> **too** ![x](y.png)")
     qtbot.addWidget(view)
