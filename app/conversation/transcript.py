@@ -194,13 +194,12 @@ class Transcript(QScrollArea):
                 self._sought = None
         del self.rows[place:]
 
-    def _drop_earliest(self, count: int) -> None:
-        if count > 0:
-            for row in self.rows[:count]:
-                self._remove(row)
-            del self.rows[:count]
-            self._first += count
-            self.earlier.show()
+    def _drop_first(self, count: int) -> None:
+        for row in self.rows[:count]:
+            self._remove(row)
+        del self.rows[:count]
+        self._first += count
+        self.earlier.show()
 
     def _show_earlier(self) -> None:
         self._first = max(0, self._first - MOST_SHOWN)
@@ -219,9 +218,12 @@ class Transcript(QScrollArea):
             self.notice = None
 
     def follow(self) -> None:
-        """Scroll to the end and stay there. The rows of earlier messages than `MOST_SHOWN` are dropped."""
+        """Scroll to the end and stay there. Rows of messages before the last `MOST_SHOWN` are dropped, up to
+        the first with an editor."""
         self._follows, self._sought = True, None
-        self._drop_earliest(len(self.rows) - MOST_SHOWN)
+        surplus = max(0, len(self.rows) - MOST_SHOWN)
+        if droppable := next((i for i, row in enumerate(self.rows[:surplus]) if row.editor), surplus):
+            self._drop_first(droppable)
         self._to_end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

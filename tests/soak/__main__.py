@@ -2,6 +2,7 @@
 
 import argparse
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -45,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[[str], None]) -> list[Sample]:
-    """Ask the questions, spread over the minutes, and return the sample after each of them."""
+    """Ask the questions, spread over the minutes, and return the sample after each of them. Ctrl-C ends it
+    after the question at hand."""
     random = Random(seed)
     store = Store(folder / "conversations.sqlite")
     preferences = PreferencesFile(folder / "settings.toml")
@@ -60,6 +62,8 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
     person.patience_ms = PATIENCE_MS
     sitting = Sitting(person, random, second_model(folder))
     samples: list[Sample] = []
+    asked_to_end: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
     done: Counter[str] = Counter()
     said = 0.0
     for number, act in zip(range(1, questions + 1), acts(random), strict=False):
@@ -73,6 +77,8 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
         if number in (1, questions) or time.monotonic() - said > SAY_EVERY_S:
             said = time.monotonic()
             say(line(samples[-1]))
+        if asked_to_end:
+            break
     say(", ".join(f"{name} {done[name]}" for name in (act.__name__ for act in ACTS)))
     person.leave()
     store.close()

@@ -132,9 +132,13 @@ class Sitting:
         self.person.begin("Count to a thousand.")
         begun()
         QTest.mouseClick(self.person.window.composer.button, Qt.MouseButton.LeftButton)
-        self.person.read()
+        self._read_rest()
         self.person.last.view.asked.emit(Action.CONTINUE)
-        if self.person.engine.state is State.ANSWERING:
+        self._read_rest()
+
+    def _read_rest(self) -> None:
+        """Wait for the answer in progress, unless it has just ended."""
+        if self.person.engine.state is not State.READY:
             self.person.read()
 
     # -- acts on models --------------------------------------------------------------------------------------
