@@ -15,7 +15,9 @@ from app.store import ShownMessage, StoredMessage
 from app.widgets.notice import Notice
 
 COLUMN_WIDTH = 760
-MOST_SHOWN = 60  # messages shown at first, so that a very long chat opens as fast as a short one
+# Messages with a row when a chat is opened and when an answer begins, so that a very long chat opens as fast
+# as a short one and takes no more memory.
+MOST_SHOWN = 60
 END_MARGIN = 24  # distance from the end, in pixels, that still counts as the end
 
 
@@ -24,7 +26,7 @@ class Transcript(QScrollArea):
 
     Attributes:
         answer: the view of the answer being written, or None.
-        rows: the rows of the messages, in order; earlier messages of a long chat have none at first.
+        rows: the rows of the messages, in order; earlier messages of a long chat have none.
         notice: the error shown after the last message, or None.
         empty_state: the widget shown while the chat has no messages.
         earlier: the button that shows earlier messages of a long chat.
@@ -197,6 +199,13 @@ class Transcript(QScrollArea):
                 self._sought = None
         del self.rows[place:]
 
+    def _drop_first(self, count: int) -> None:
+        for row in self.rows[:count]:
+            self._remove(row)
+        del self.rows[:count]
+        self._first += count
+        self.earlier.show()
+
     def _show_earlier(self) -> None:
         self._first = max(0, self._first - MOST_SHOWN)
         self._cut(0)
@@ -214,8 +223,12 @@ class Transcript(QScrollArea):
             self.notice = None
 
     def follow(self) -> None:
-        """Scroll to the end and stay there."""
+        """Scroll to the end and stay there. Rows of messages before the last `MOST_SHOWN` are dropped, up to
+        the first with an editor."""
         self._follows, self._sought = True, None
+        surplus = max(0, len(self.rows) - MOST_SHOWN)
+        if droppable := next((i for i, row in enumerate(self.rows[:surplus]) if row.editor), surplus):
+            self._drop_first(droppable)
         self._to_end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -243,7 +243,9 @@ class Window(QMainWindow):
         self.transcript.jump_to(message, query)
 
     def _show_keys(self) -> None:
-        KeyboardPage(self).open()
+        page = KeyboardPage(self)
+        page.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        page.open()
 
     def _set_telemetry(self, telemetry: bool) -> None:
         self.chat.telemetry = telemetry

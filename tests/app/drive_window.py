@@ -65,6 +65,7 @@ class Person:
         folder: for screenshots.
         answers: complete answers, in order.
         loads: names of the targets loaded, in order.
+        patience_ms: longest wait for a signal.
     """
 
     def __init__(self, window: Window, store: Store, preferences: PreferencesFile, folder: Path) -> None:
@@ -72,6 +73,7 @@ class Person:
         self.engine, self.chat = window.engine, window.chat
         self.answers: list[Answer] = []
         self.loads: list[str] = []
+        self.patience_ms = PATIENCE_MS
         for fault in (self.engine.load_failed, self.engine.lost, self.chat.failed, self.chat.store_failed):
             fault.connect(give_up)
         self.chat.answered.connect(self.answers.append)
@@ -162,12 +164,18 @@ class Person:
         """Connect to a signal now. Return a function that waits for it and ends the program on a timeout."""
         loop, heard = QEventLoop(), []
         listener = QObject()
-        signal.connect(lambda *_: (heard.append(True), loop.quit()))
+
+        def hear(*_: object) -> None:
+            heard.append(True)
+            loop.quit()
+
+        signal.connect(hear)
 
         def wait() -> None:
-            QTimer.singleShot(PATIENCE_MS, listener, loop.quit)
+            QTimer.singleShot(self.patience_ms, listener, loop.quit)
             if not heard:
                 loop.exec()
+            signal.disconnect(hear)
             if not heard:
                 give_up(f"waited in vain, {self.engine.state}")
 

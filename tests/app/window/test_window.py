@@ -18,6 +18,7 @@ from app.store import Store, UnsentMessage
 from app.widgets import motion
 from app.widgets.elided_label import ElidedLabel
 from app.window.arguments import Arguments
+from app.window.keyboard_page import KeyboardPage
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, verdict
@@ -544,3 +545,10 @@ def test_closing_does_not_wait_forever(
     assert window.engine.is_running
     with qtbot.waitSignal(window.engine.ended):
         engines.gate.set()
+
+
+def test_the_page_of_shortcuts_is_gone_once_it_is_closed(window: Window, qtbot: QtBot) -> None:
+    window.sidebar.keys_asked.emit()
+    (page,) = window.findChildren(KeyboardPage)
+    page.reject()
+    qtbot.waitUntil(lambda: not window.findChildren(KeyboardPage))

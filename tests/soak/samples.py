@@ -1,0 +1,86 @@
+"""Measures a window, its engine process and its store."""
+
+import gc
+import time
+from pathlib import Path
+
+import psutil
+from PySide6.QtCore import QEvent, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication
+
+from engine.protocol.messages import Answer, Loaded
+from tests.soak.judge import Sample
+
+
+class Meter:
+    """Takes samples. `kv_tokens`: the most tokens that the engine's caches have held since the last load."""
+
+    def __init__(self, store: Path) -> None:
+        self.kv_tokens = 0
+        self._store = store
+        self._began = time.monotonic()
+        self._window = psutil.Process()
+        self._loaded: Loaded | None = None
+
+    @property
+    def minutes(self) -> float:
+        return (time.monotonic() - self._began) / 60
+
+    def note_load(self, loaded: Loaded) -> None:
+        self._loaded, self.kv_tokens = loaded, 0
+
+    def note_answer(self, answer: Answer) -> None:
+        self.kv_tokens = max(self.kv_tokens, answer.prompt_tokens + answer.tokens)
+
+    def sample(self, question: int) -> Sample:
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        gc.collect()
+        engine = self._engine()
+        qobjects = qobject_classes()
+        return Sample(
+            minute=self.minutes,
+            question=question,
+            window_nbytes=self._window.memory_full_info().uss,
+            engine_nbytes=engine.memory_full_info().uss - self._cache_nbytes(),
+            store_nbytes=sum(path.stat().st_size for path in self._store.parent.glob(f"{self._store.name}*")),
+            objects=len(gc.get_objects()),
+            qobjects=len(qobjects),
+            timers=qobjects.count("QTimer"),
+            window_handles=handles(self._window),
+            engine_handles=handles(engine),
+            window_threads=self._window.num_threads(),
+            engine_threads=engine.num_threads(),
+        )
+
+    def _engine(self) -> psutil.Process:
+        (engine,) = [
+            child for child in self._window.children() if "engine.serving.process" in child.cmdline()
+        ]
+        return engine
+
+    def _cache_nbytes(self) -> float:
+        """Return the bytes of the rows that the engine's caches have held."""
+        memory = self._loaded.memory if self._loaded else None
+        if self._loaded is None or memory is None:
+            return 0.0
+        whole = sum(part.nbytes for part in memory.parts if part.what in ("target_cache", "draft_cache"))
+        return whole * min(1.0, self.kv_tokens / self._loaded.context)
+
+
+def handles(process: psutil.Process) -> int:
+    return process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
+
+
+def qobject_classes() -> list[str]:
+    """Return the class of each object of the application and its top-level widgets, with all inside them.
+
+    Read from Qt's own listing: `findChildren` makes Python objects for Qt's inner ones, which would stay for
+    ever once Qt has deleted those.
+    """
+    lines: list[str] = []
+    before = qInstallMessageHandler(lambda kind, context, text: lines.append(text))
+    app = QApplication.instance()
+    for root in (app, *(each for each in QApplication.topLevelWidgets() if each.parent() is None)):
+        root.dumpObjectTree()
+    qInstallMessageHandler(before)
+    return [line.strip().partition("::")[0] for line in lines]
