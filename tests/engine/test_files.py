@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.files import replacing, sync_folder, write_whole
+from engine.errors import BadOption
+from engine.files import named_path, replacing, sync_folder, write_whole
 
 
 @pytest.fixture
@@ -119,3 +120,21 @@ def test_a_folder_flush_that_is_not_supported_is_no_error_and_one_that_fails_is(
     sync_folder(tmp_path)
     with pytest.raises(OSError, match="Input/output"):
         sync_folder(tmp_path)
+
+
+def test_a_path_may_name_what_does_not_exist(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "no" / "such", tmp_path / "file" / "in", tmp_path / "file"):
+        assert named_path(str(path)) == path
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert named_path("~/file") == tmp_path / "file"
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "a/" * 4000, "a\0b", "~no-such-user/x", "\ud800"], ids=ascii)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other limits")
+def test_a_path_that_nothing_can_have_is_refused(text):
+    with pytest.raises(BadOption, match="cannot be used") as refused:
+        named_path(text)
+    assert refused.value.hint == "Check the path."
+    assert len(refused.value.message) < 400
