@@ -22,7 +22,7 @@ from tests.campaign.mutation import damaged
 from tests.engine.heads import made
 from tests.engine.models import ours, reference
 
-FIXED = 300
+FIXED = 150
 LIMIT_S = 20.0
 KINDS = ("eagle", "eagle3", "medusa", "medusa_2")
 

@@ -14,7 +14,7 @@ from engine.tokenizer.chat import render, templates
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict, judged_error
 from tests.campaign.mutation import NUMBERS, TEXTS, damaged
 
-FIXED = 40
+FIXED = 25
 LIMIT_S = 30.0
 LONGEST_S = 8.0  # for one template and the start of a new process, on a busy machine
 MESSAGES = [{"role": "system", "content": "S"}, {"role": "user", "content": "hi"}]

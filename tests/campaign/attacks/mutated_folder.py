@@ -14,7 +14,7 @@ from tests.campaign.mutation import as_json, damaged, distorted
 from tests.engine.heads.test_service import write_target
 from tests.engine.quantization.test_folders import write
 
-FIXED = 400
+FIXED = 200
 LIMIT_S = 60.0  # some tries load the model as the command line does
 SETTINGS = ("config.json", "generation_config.json", "tokenizer_config.json")
 PACKED = {"hidden_size": 64, "intermediate_size": 96, "num_attention_heads": 2, "num_key_value_heads": 1}

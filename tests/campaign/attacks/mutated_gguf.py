@@ -13,7 +13,7 @@ from tests.campaign.models import tiny, use, written
 from tests.campaign.mutation import Spot, damaged, renumbered
 from tests.engine.checkpoints.files import convert
 
-FIXED = 500
+FIXED = 250
 LIMIT_S = 60.0  # some tries load the model as the command line does
 MODELS = (
     *(("llama", "F32"), ("llama_bias", "Q8_0"), ("llama3_rope", "Q4_K"), ("qwen2", "Q6_K")),

@@ -21,7 +21,7 @@ from tests.campaign.models import written
 from tests.campaign.mutation import TEXTS, as_json, damaged, distorted
 from tests.engine.checkpoints.files import MERGES, TOKENS, TYPES, write_gguf
 
-FIXED = 1500
+FIXED = 800
 LIMIT_S = 10.0
 TEXT = "Hello abc, <s> world 123\n\U0001f600 a\u0301 " + "ab" * 50
 NAMED = {"bos_token": "<s>", "eos_token": {"content": "</s>"}, "chat_template": "{{ messages }}"}
