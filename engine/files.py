@@ -1,7 +1,5 @@
 """Files written either whole or not at all, even if the process or the machine goes down meanwhile; files
-and folders that only this user can read.
-
-Imports nothing else from the engine.
+and folders that only this user can read; the paths that users name.
 """
 
 import errno
@@ -12,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
+
+from engine.errors import BadOption
 
 
 @contextmanager
@@ -43,6 +43,22 @@ def write_whole(path: Path, data: bytes, single_writer: bool = False) -> None:
     """
     with replacing(path, single_writer) as temporary:
         temporary.write_bytes(data)
+
+
+def named_path(text: str | Path) -> Path:
+    """Return the path that a user means, with "~" replaced by the home folder; it need not exist. Raises
+    BadOption if nothing can have such a path, for example because it is too long."""
+    try:
+        path = Path(text).expanduser()
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except (OSError, RuntimeError, ValueError) as error:  # RuntimeError: the home of an unknown user
+        reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
+        raise BadOption(
+            f"The path {str(text)[:200]!r} cannot be used: {reason}.", "Check the path."
+        ) from error
+    return path
 
 
 def sync_folder(folder: Path) -> None:

@@ -130,7 +130,8 @@ class Header(QFrame):
         self._show_name(loaded.target.name)
         parts = [formatting.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
         self._details.setText(" · ".join(filter(None, parts)))
-        tip = [*parts, by_part(loaded.memory) if loaded.memory else "", loaded.note, loaded.target.path]
+        memory = by_part(loaded.memory) if loaded.memory else ""
+        tip = [*parts, memory, loaded.warning, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
 
     def show_recent(self, recent: Sequence[RecentPair]) -> None:

@@ -23,6 +23,7 @@ from engine.protocol.messages import (
     Event,
     Failed,
     IterationDone,
+    Loaded,
     PassProgress,
     PrefillProgress,
     TreeGrown,
@@ -43,6 +44,7 @@ class Reports(QObject):
         self._tint = Tint(self)
         self._runs = LastRuns()
         self._failed: tuple[int | None, Notice | None] = None, None  # the last chat whose answer failed
+        self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._connect_engine()
         self._connect_chat()
         self._panel.colours_toggled.connect(self._tint.set_on)
@@ -56,6 +58,7 @@ class Reports(QObject):
         engine.load_progressed.connect(self._header.status.show_load_progress)
         engine.loaded.connect(self._header.show_loaded)
         engine.loaded.connect(self._panel.show_loaded)
+        engine.loaded.connect(self._show_warning)
         engine.load_failed.connect(self._show_load_failure)
         engine.lost.connect(self._show_loss)
 
@@ -154,7 +157,8 @@ class Reports(QObject):
             self._header.show_loading(local_models.text_of(self._engine.wanted.target))
         self._allow()
         self._transcript.allow_changes(state is State.READY)
-        if state in (State.STARTING, State.LOADING, State.ANSWERING):
+        warned = self._warning is not None and self._transcript.notice is self._warning
+        if state in (State.STARTING, State.LOADING) or (state is State.ANSWERING and not warned):
             self._transcript.clear_notice()
 
     def _allow(self) -> None:
@@ -162,6 +166,11 @@ class Reports(QObject):
         state = self._engine.state
         is_here = state is State.LOADING or self._chat.is_answering_here
         self._composer.allow(send=state in WILL_ANSWER, stop=state in BUSY and is_here)
+
+    def _show_warning(self, loaded: Loaded) -> None:
+        if loaded.warning:
+            close = self._transcript.clear_notice
+            self._warning = self._notify(loaded.warning, "", self.tr("Close"), close)
 
     def _show_failure(self, failed: Failed) -> None:
         notice = self._notify(failed.message, failed.hint, self.tr("Try again"), self._chat.try_again)

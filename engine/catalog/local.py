@@ -12,8 +12,8 @@ import platformdirs
 from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, Variant
-from engine.errors import ModelNotFound
-from engine.files import write_whole
+from engine.errors import BadOption, ModelNotFound
+from engine.files import named_path, write_whole
 
 MODELS_VARIABLE = "SPECEXEC_MODELS"
 
@@ -34,14 +34,15 @@ def entries() -> dict[str, Variant]:
 def models_folder() -> Path:
     """Return the models folder, which holds the downloaded models.
 
-    It is $SPECEXEC_MODELS, else the folder chosen by the user, else a folder in the user's cache.
+    It is $SPECEXEC_MODELS, else the folder chosen by the user, else a folder in the user's cache. Raises
+    BadOption if the variable is not a path.
     """
     if chosen := os.environ.get(MODELS_VARIABLE):
-        return Path(chosen).expanduser()
-    with suppress(OSError):
+        return named_path(chosen)
+    with suppress(OSError, BadOption):
         kept = os.fsdecode(_kept_folder().read_bytes()[:LONGEST_PATH]).strip()
-        if "\0" not in kept and Path(kept).is_absolute():
-            return Path(kept)
+        if Path(kept).is_absolute():
+            return named_path(kept)
     if sys.platform == "linux":
         return Path("~/.cache/specexec-desktop/models").expanduser()
     return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "models"
@@ -78,12 +79,13 @@ def resolve(id_or_path: str) -> Path:
     """Return the path of a model's file or folder.
 
     id_or_path: a variant's id; a model's id, which stands for the first of its variants that is installed; a
-    path; or a path below the models folder, such as owner/name. Raises `ModelNotFound`.
+    path; or a path below the models folder, such as owner/name. Raises `ModelNotFound`; `BadOption`
+    if nothing can have such a path.
     """
     named = _named(id_or_path)
     if not named:
-        for path in (Path(id_or_path).expanduser(), models_folder() / id_or_path):
-            if id_or_path and path.exists():
+        for place in (id_or_path, models_folder() / id_or_path):
+            if id_or_path and (path := named_path(place)).exists():
                 return path
         raise ModelNotFound(
             f"No model {id_or_path!r} was found, neither in the catalogue nor as a file or folder.",
@@ -118,7 +120,7 @@ def draft_for(target: str) -> str | None:
     target: an id, or a path whose file name is in the catalogue. Returns the draft's id, or its path if the
     draft exists only in the folder of the path `target`.
     """
-    beside = None if _named(target) else Path(target).expanduser().parent
+    beside = None if _named(target) else named_path(target).parent
     named = _matching(target)
     if not named:
         return None

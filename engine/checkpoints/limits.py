@@ -1,4 +1,4 @@
-"""Upper limits for the dimensions of a model, far above those of real models.
+"""Limits for the dimensions of a model, far from those of real models.
 
 With them, an absurd number in a configuration is refused before a model is built from it.
 """
@@ -12,7 +12,8 @@ LAYERS_LIMIT = 1 << 10  # Llama 3.1 405B: 126
 COUNT_LIMIT = 1 << 12  # number of heads, size of a head, number of experts
 WIDTH_LIMIT = 1 << 20  # Llama 3.1 405B: 16,384, and 53,248 within the MLP
 VOCABULARY_LIMIT = 1 << 22  # Gemma 3: 262,208
-CONTEXT_LIMIT = 1 << 31
+CONTEXT_LEAST, CONTEXT_LIMIT = 16, 1 << 31
+WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
 TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
 # fmt: off

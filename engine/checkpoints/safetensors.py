@@ -63,7 +63,7 @@ def read(path: Path) -> Checkpoint:
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
-    if config.get("num_hidden_layers", 0) > len(tensors):
+    if (config.get("num_hidden_layers") or 0) > len(tensors):
         raise BadCheckpoint(
             f"config.json declares {config['num_hidden_layers']} layers, but the model has only "
             f"{len(tensors)} tensors.",

@@ -180,6 +180,8 @@ def run(parsed: argparse.Namespace) -> int:
         loaded = engine.load(request, emit, cancelled)
         if cancelled():
             raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
+    for text in filter(None, (loaded.warning, loaded.note)):
+        print(text, file=sys.stderr)
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))

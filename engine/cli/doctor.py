@@ -11,6 +11,7 @@ import msgspec
 from engine import catalog, machine
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
+from engine.files import named_path
 from engine.machine import Finding, Machine, TorchBuild
 from engine.terminal import Commands, add_command, say
 
@@ -30,7 +31,7 @@ def add(commands: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    folder = (parsed.models or catalog.models_folder()).expanduser()
+    folder = named_path(parsed.models or catalog.models_folder())
     here = machine.probe(folder)
     torch = machine.installed_torch()
     if not parsed.json:

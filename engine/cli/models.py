@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import catalog
 from engine.errors import BadCheckpoint, Interrupted
+from engine.files import named_path
 from engine.terminal import (
     Commands,
     add_command,
@@ -61,7 +62,7 @@ def _action(
 
 
 def run(parsed: argparse.Namespace) -> int:
-    models = (parsed.models or catalog.models_folder()).expanduser()
+    models = named_path(parsed.models or catalog.models_folder())
     status: int = parsed.act(models, parsed)
     return status
 
@@ -135,7 +136,7 @@ def _import(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
     with _with_progress("Importing") as (stop, progress):
-        model = hub.import_model(models, parsed.path.expanduser(), stop, progress)
+        model = hub.import_model(models, named_path(parsed.path), stop, progress)
     if parsed.json:
         say(json.dumps(_described(model), ensure_ascii=False))
     else:
@@ -146,7 +147,7 @@ def _import(models: Path, parsed: argparse.Namespace) -> int:
 def _move(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
-    target = parsed.path.expanduser().absolute()
+    target = named_path(parsed.path).absolute()
     with _with_progress("Moving") as (stop, progress):
         nbytes = hub.move(models, target, stop, progress, catalog.keep_models_folder)
     if catalog.models_folder() != target:

@@ -11,6 +11,7 @@ import msgspec
 from engine import catalog, machine, planner
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
+from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan
 from engine.planner.paper import Compared, comparison
 from engine.terminal import Commands, add_cache_option, add_command, say
@@ -173,7 +174,7 @@ def _machine(parsed: argparse.Namespace) -> MachineProfile:
 
 
 def _here(parsed: argparse.Namespace) -> MachineProfile:
-    folder = (parsed.models or catalog.models_folder()).expanduser()
+    folder = named_path(parsed.models or catalog.models_folder())
     here = machine.probe(folder)
     torch = machine.installed_torch()
     if torch is None or not (torch.cuda or torch.rocm):

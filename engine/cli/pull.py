@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine import catalog
 from engine.catalog import Variant
 from engine.errors import BadOption, Interrupted, ModelNotFound
+from engine.files import named_path
 from engine.terminal import Commands, add_command, add_folder_option, cancelled_by_ctrl_c, plain, say
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def run(parsed: argparse.Namespace) -> int:
     source = hub.Hub()
     if parsed.token:
         _ask_token(source)
-    models = (parsed.models or catalog.models_folder()).expanduser()
+    models = named_path(parsed.models or catalog.models_folder())
     with _opening_pages(not parsed.json):
         item = _item(source, parsed)
         _announce(item, models)

@@ -15,6 +15,7 @@ from torch import Tensor
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.names import hub_name
 from engine.errors import BadOption, DiskProblem
+from engine.files import named_path
 from engine.model.interface import Progress
 from engine.model.reader import read_ahead
 from engine.quantization import Workspace
@@ -34,7 +35,7 @@ def export(checkpoint: Checkpoint, folder: Path, dtype: torch.dtype, progress: P
     be written; and the errors from reading the checkpoint.
     """
     config = model_config(checkpoint)
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if named_path(folder).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{folder} already exists.", "Choose a new folder.")
     nbytes = sum(weight.numel for weight in checkpoint.weights.values()) * dtype.itemsize
     try:

@@ -19,6 +19,7 @@ from engine.assets import RESOURCES
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.safetensors import read_json
 from engine.errors import BadCheckpoint, BadOption, DiskProblem, MissingExtra, UnsupportedModel
+from engine.files import named_path
 from engine.tokenizer import Tokenizer, load_tokenizer
 from engine.torch_model.loader import built_from, model_config
 
@@ -84,7 +85,7 @@ def _check(checkpoint: Checkpoint, folder: Path, bits: int, group_size: int) -> 
         raise BadOption(
             f"Groups of {group_size} are too small.", "Choose 32, 64 or 128, or -1 for whole rows."
         )
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    if named_path(folder).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{folder} already exists.", "Choose a new folder.")
     model_config(checkpoint)
     if checkpoint.format != "safetensors" or any(weight.groups for weight in checkpoint.weights.values()):

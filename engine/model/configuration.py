@@ -5,8 +5,23 @@ from typing import Any
 
 from engine.errors import BadCheckpoint
 
-# Real numbers outside these limits are none that float32 arithmetic can use.
-_SMALLEST, _LARGEST = 1e-30, 1e30
+# The least and the most that a real number may be, far around those of models that exist: a model with a
+# number beyond them loads, and then answers nonsense.
+# fmt: off
+RANGES: dict[str, tuple[float, float]] = {
+    "rms_norm_eps": (1e-20, 0.1),  # 1e-8 to 1e-5
+    "query_pre_attn_scalar": (1, 1e6),  # 144 to 256
+    "attn_logit_softcapping": (0.1, 1e6),  # 50
+    "final_logit_softcapping": (0.1, 1e6),  # 30
+    "rope_theta": (2, 1e15),  # 1e4 to 5e10
+    "partial_rotary_factor": (0, 2),
+    "factor": (0.01, 1e5),  # 0.25 to 128
+    "attention_factor": (0.01, 100),  # about 1.2
+    "low_freq_factor": (0.01, 1e3), "high_freq_factor": (0.01, 1e3),  # 1, 4
+    "short_factor": (1e-3, 1e4), "long_factor": (1e-3, 1e4),  # 1 to 65
+    "mscale": (0, 100), "mscale_all_dim": (0, 100), "beta_fast": (0, 1e5), "beta_slow": (0, 1e5),
+}
+# fmt: on
 
 
 def bad_configuration(name: str, architecture: str, reason: str) -> BadCheckpoint:
@@ -53,18 +68,20 @@ class Configuration:
             raise self._bad(key)
         return value
 
-    def whole_or_none(self, key: str, most: int) -> int | None:
-        return None if self.values.get(key) is None else self.whole(key, most)
+    def whole_or_none(self, key: str, most: int, least: int = 1) -> int | None:
+        return None if self.values.get(key) is None else self.whole(key, most, least)
 
-    def real(self, key: str, least: float = _SMALLEST) -> float:
+    def real(self, key: str) -> float:
+        """Return a number within its range in RANGES."""
         value: Any = self.values.get(key)
+        least, most = RANGES[key]
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not least <= value <= _LARGEST:
+        if not number or not least <= value <= most:
             raise self._bad(key)
         return float(value)
 
-    def real_or_none(self, key: str, least: float = _SMALLEST) -> float | None:
-        return None if self.values.get(key) is None else self.real(key, least)
+    def real_or_none(self, key: str) -> float | None:
+        return None if self.values.get(key) is None else self.real(key)
 
     def flag(self, key: str) -> bool:
         value = self.values.get(key)

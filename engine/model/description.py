@@ -9,12 +9,14 @@ import numpy as np
 
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.limits import (
+    CONTEXT_LEAST,
     CONTEXT_LIMIT,
     COUNT_LIMIT,
     EXPERTS_LIMIT,
     LAYERS_LIMIT,
     VOCABULARY_LIMIT,
     WIDTH_LIMIT,
+    WINDOW_LEAST,
 )
 from engine.errors import UnsupportedModel
 from engine.model.architectures import Family, family_of
@@ -87,7 +89,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     heads = given.whole("num_attention_heads", COUNT_LIMIT)
     kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
     head_width = given.whole_or_none("head_dim", COUNT_LIMIT) or width // heads
-    positions = given.whole("max_position_embeddings", CONTEXT_LIMIT)
+    positions = given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST)
     if heads % kv_heads:
         raise given.bad(f"{heads} heads, {kv_heads} key-value heads")
     if family.whole_heads and width % heads:
@@ -155,7 +157,9 @@ def _window(given: Configuration, family: Family) -> int | None:
     """Return the tokens that a token sees in layers that have a window; None if these have none either."""
     if "use_sliding_window" in family.defaults and not given.flag("use_sliding_window"):
         return None
-    return None if family.window == "none" else given.whole_or_none("sliding_window", CONTEXT_LIMIT)
+    if family.window == "none":
+        return None
+    return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
 
 
 def _experts(given: Configuration, layers: int) -> int:

@@ -85,7 +85,7 @@ def _rotary(given: Configuration, family: Family, head_width: int, positions: in
     width = head_width
     if kind != "default" or family.partial:
         part = given.real("partial_rotary_factor")
-        width = int(head_width * min(part, 2.0))
+        width = int(head_width * part)
         if not 1 <= width <= head_width:
             raise given.bad(f"{part} of each head are rotated")
     original = positions
@@ -109,9 +109,9 @@ def _others(given: Configuration, kind: str, pairs: int) -> dict[str, Any]:
             raise given.bad("factor is missing")
         return {
             **{key: given.real_or_none(key) for key in ("factor", "attention_factor")},
-            **{key: given.real_or_none(key, 0.0) for key in ("mscale", "mscale_all_dim")},
-            "beta_fast": given.real_or_none("beta_fast", 0.0) or 32.0,
-            "beta_slow": given.real_or_none("beta_slow", 0.0) or 1.0,
+            **{key: given.real_or_none(key) for key in ("mscale", "mscale_all_dim")},
+            "beta_fast": given.real_or_none("beta_fast") or 32.0,
+            "beta_slow": given.real_or_none("beta_slow") or 1.0,
             "truncate": given.flag("truncate"),
         }
     return {}

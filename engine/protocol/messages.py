@@ -171,6 +171,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     memory: Memory | None = None
     link: Link | None = None  # None if nothing is streamed
     note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
+    warning: str = ""  # text for the user: why the model's files are probably damaged
 
 
 class Unloaded(Struct, tag=True):

@@ -18,6 +18,7 @@ from engine.model.devices import check_context, choose_device
 from engine.model.interface import Model
 from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.sequence import Sequence
+from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
 from engine.serving.compatibility import check_pair
 from engine.serving.fit import Fitted, fit
@@ -72,6 +73,7 @@ class CheckedPair:
     """A pair that can run as requested.
 
     context: number of tokens to plan for. remarks: sentences for the user that say why the draft may be slow.
+    warning: sentences for the user about files that are probably damaged, or "".
     """
 
     request: protocol.Load
@@ -79,6 +81,7 @@ class CheckedPair:
     tokenizer: Tokenizer
     context: int
     remarks: list[str]
+    warning: str
 
 
 def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
@@ -133,7 +136,10 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     tokenizer = load_tokenizer(files.target)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
     context = request.context or min(DEFAULT_CONTEXT, limit)
-    return CheckedPair(request, files, tokenizer, context, remarks)
+    warning = " ".join(filter(None, map(uniformity_warning, files.checkpoints)))
+    if warning:
+        log.warning("%s", warning)
+    return CheckedPair(request, files, tokenizer, context, remarks, warning)
 
 
 def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> list[str]:
@@ -267,6 +273,7 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         note=" ".join(filter(None, [note, *pair.remarks])),
+        warning=pair.warning,
     )
 
 

@@ -108,7 +108,8 @@ class TorchEagleHead(EagleHead):
 def config_of(file: HeadsFile) -> LlamaConfig:
     with built_from(file):
         config = LlamaConfig(**settings_of(file))
-    check_sizes(config.to_dict())  # including defaults for missing keys
+        whole = config.to_dict()  # including defaults for missing keys
+    check_sizes(whole)
     if config.num_hidden_layers > len(file.tensors):
         raise BadCheckpoint(
             f"config.json claims {config.num_hidden_layers} layers, but there are only "

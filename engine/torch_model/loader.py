@@ -12,6 +12,7 @@ from engine.checkpoints import Checkpoint
 from engine.errors import SpecExecError
 from engine.model.architectures import family_of
 from engine.model.configuration import bad_configuration
+from engine.model.description import describe
 from engine.model.interface import Device, Progress, no_progress
 from engine.model.reader import read_layers
 from engine.model.weight_names import check_layers
@@ -82,6 +83,7 @@ def load_model(
 
 def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedModel]:
     """Return the checkpoint's configuration and transformers' module for it, without weights."""
+    describe(checkpoint)  # refuses numbers that transformers accepts
     config = model_config(checkpoint)
     # First, for building a layer takes milliseconds, and a configuration may name any number of layers.
     check_layers(checkpoint, config.num_hidden_layers)

@@ -1,7 +1,10 @@
 """Damage to files and documents, drawn from a source of randomness."""
 
 import json
+import math
+import struct
 import sys
+from collections.abc import Sequence
 from random import Random
 from typing import Any
 
@@ -43,6 +46,26 @@ def damaged(content: bytes, random: Random) -> bytes:
     return bytes(data)
 
 
+FLOATS = (0.0, -0.0, -1.0, 0.5, 1.0, 1e-40, 1e-9, 1e9, 3e38, math.inf, -math.inf, math.nan)
+Spot = tuple[int, int]  # offset and bytes of a number in a file
+
+
+def renumbered(content: bytes, spots: Sequence[Sequence[Spot]], random: Random) -> bytes:
+    """Return the content with one to three numbers replaced. spots: those of each thing in the file."""
+    data = bytearray(content)
+    for _ in range(random.choice((1, 1, 2, 3))):
+        start, nbytes = random.choice(random.choice(spots))
+        if nbytes == 4 and random.random() < 0.4:
+            data[start : start + 4] = struct.pack("<f", random.choice(FLOATS))
+        elif random.random() < 0.4:  # something near
+            near = int.from_bytes(data[start : start + nbytes], "little") + random.randint(-3, 3)
+            data[start : start + nbytes] = (near % 2 ** (8 * nbytes)).to_bytes(nbytes, "little")
+        else:
+            number = int(random.choice(NUMBERS[:11])) % 2 ** (8 * nbytes)
+            data[start : start + nbytes] = number.to_bytes(nbytes, "little")
+    return bytes(data)
+
+
 def distorted(document: Any, random: Random) -> Any:
     """Return a JSON-like document in which one value, somewhere, is replaced, removed or nested; the document
     given stays as it is."""
@@ -63,7 +86,7 @@ def distorted(document: Any, random: Random) -> Any:
     return hostile(random)
 
 
-def written(document: Any) -> bytes:
+def as_json(document: Any) -> bytes:
     """Return the document as JSON, however deeply it is nested."""
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(30_000)
@@ -76,8 +99,8 @@ def written(document: Any) -> bytes:
 def spoiled(document: Any, random: Random) -> bytes:
     """Return the document as JSON that is wrong in its values or in its bytes."""
     if random.random() < 0.6:
-        return written(distorted(document, random))
-    return damaged(written(document), random)
+        return as_json(distorted(document, random))
+    return damaged(as_json(document), random)
 
 
 def hostile(random: Random) -> Any:

@@ -7,10 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from engine import cli
 from tests.engine.conftest import model_file
+from tests.engine.heads.test_service import write_target
 
 ANSWER_FIELDS = {
     "text", "token_ids", "stop_reason", "seed", "prompt_tokens", "tokens", "target_passes", "tokens_per_pass",
@@ -58,6 +61,38 @@ def test_bad_input_gives_an_error_with_kind_message_and_hint(capsys, arguments, 
     error = failure(capsys, *arguments)
     assert error["kind"] == kind
     assert named in error["message"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other limits")
+@pytest.mark.parametrize("path", ["x" * 300, "/" + "a/" * 3000, "~no-such-user/x", "a\0b"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["chat", "hi", "--target", "PATH"],
+        ["chat", "hi", "--draft", "PATH"],
+        ["export", "PATH", "new"],
+        ["export", "smollm2", "PATH"],
+        ["models", "--models", "PATH"],
+        ["plan", "--models", "PATH"],
+        ["pull", "smollm2", "--models", "PATH"],
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_nothing_can_have_is_an_error_with_a_name(capsys, command, path):
+    assert cli.run([*(path if word == "PATH" else word for word in command), "--json"]) == 1
+    error = json.loads(capsys.readouterr().out)["error"]
+    assert (error["kind"], error["hint"]) == ("bad_option", "Check the path.")
+    assert "cannot be used" in error["message"]
+    assert len(error["message"]) < 400
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such files")
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/stdin", "/proc/self/mem", "FIFO", "FOLDER"])
+def test_what_is_not_a_regular_file_is_refused_and_not_waited_for(capsys, tmp_path, path):
+    os.mkfifo(tmp_path / "model.gguf")
+    named = {"FIFO": str(tmp_path / "model.gguf"), "FOLDER": str(tmp_path)}
+    error = failure(capsys, "hi", "--target", named.get(path, path))
+    assert error["kind"] in ("unsupported_model", "bad_checkpoint")
 
 
 def test_a_context_beyond_the_model_is_refused_before_it_is_loaded(capsys):
@@ -127,6 +162,16 @@ def test_an_interactive_chat_remembers_and_survives_a_bad_question():
     assert done.returncode == 0, done.stderr
     assert "Zoe" in done.stdout
     assert "tokens long" in done.stderr
+
+
+def test_a_probably_damaged_model_answers_with_a_warning(tmp_path):
+    folder = write_target(tmp_path / "tiny", tie_word_embeddings=False)
+    file = folder / "model.safetensors"
+    tensors = load_file(file)
+    save_file(tensors | {"lm_head.weight": np.zeros_like(tensors["lm_head.weight"])}, file, {"format": "pt"})
+    done = specexec("chat", "HI", "--target", str(folder), "--device", "cpu", "--max-new-tokens", "2")
+    assert done.returncode == 0, done.stderr
+    assert "tiny is probably damaged: in 1 of its 39 weights, such as lm_head.weight" in done.stderr
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.files import make_private_folder, open_private, replacing, sync_folder, write_whole
+from engine.errors import BadOption
+from engine.files import make_private_folder, named_path, open_private, replacing, sync_folder, write_whole
 
 
 @pytest.fixture
@@ -141,3 +142,21 @@ def test_a_private_folder_is_for_this_user_only_also_an_older_one(tmp_path):
     for folder in (tmp_path / "old", tmp_path / "fresh"):
         make_private_folder(folder)
         assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_path_may_name_what_does_not_exist(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "no" / "such", tmp_path / "file" / "in", tmp_path / "file"):
+        assert named_path(str(path)) == path
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert named_path("~/file") == tmp_path / "file"
+
+
+@pytest.mark.parametrize("text", ["x" * 300, "a/" * 4000, "a\0b", "~no-such-user/x", "\ud800"], ids=ascii)
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other limits")
+def test_a_path_that_nothing_can_have_is_refused(text):
+    with pytest.raises(BadOption, match="cannot be used") as refused:
+        named_path(text)
+    assert refused.value.hint == "Check the path."
+    assert len(refused.value.message) < 400

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit, QWidget
@@ -21,7 +22,7 @@ from app.window.arguments import Arguments
 from app.window.keyboard_page import KeyboardPage
 from app.window.window import Window
 from engine.protocol import messages
-from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, verdict
+from tests.app.fake_engine import FakeConnection, FakeEngines, answer, grown, load_at_once, loaded, verdict
 from tests.app.seen import labels
 
 
@@ -148,6 +149,26 @@ def test_a_model_that_does_not_load_says_why_and_can_be_loaded_again(
     assert "No model. Check the path." in notice_text(window)
     window.transcript.notice.button.click()
     reach(window, qtbot, State.READY)
+    assert window.transcript.notice is None
+
+
+def test_a_probably_damaged_model_is_named_and_the_warning_stays_until_it_is_closed(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    warning = "tiny.gguf is probably <b>damaged</b>."
+
+    def warn(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            connection.say(structs.replace(loaded(request.id), warning=warning))
+
+    engines = FakeEngines(warn)
+    window = make_window(engines)
+    reach(window, qtbot, State.READY)
+    assert warning in notice_text(window)
+    engines.last.say(answer(ask(window, engines, qtbot), "x"))
+    reach(window, qtbot, State.READY)
+    assert warning in notice_text(window)
+    window.transcript.notice.button.click()
     assert window.transcript.notice is None
 
 

@@ -18,7 +18,7 @@ from engine.errors import SpecExecError
 from engine.hub import Download, Hub, Item, choose, connection, item, repository
 from engine.hub.connection import Bounds
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict, judged_error
-from tests.campaign.mutation import TEXTS, damaged, nested, spoiled, written
+from tests.campaign.mutation import TEXTS, as_json, damaged, nested, spoiled
 from tests.engine.hub.conftest import FILE, ID, QUICK, MemoryKeyring, content
 from tests.engine.hub.lying_hub import (
     COMMIT,
@@ -142,7 +142,7 @@ def lie_about_a_model(random: Random) -> Fault:
         case 0:
             return random.choice((silent, trickles, endless, never_begins, BOMB))
         case 1:
-            return tells(written(nested(random.choice((900, 20_000)), random.choice((list, dict)))))
+            return tells(as_json(nested(random.choice((900, 20_000)), random.choice((list, dict)))))
         case 2:
             return says(random.choice(STATUSES), **headers(random))
         case 3:

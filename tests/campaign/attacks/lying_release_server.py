@@ -18,7 +18,7 @@ from engine.runtime import releases
 from engine.runtime.archive import Archive
 from engine.runtime.progress import SetupMeter
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict
-from tests.campaign.mutation import damaged, nested, spoiled, written
+from tests.campaign.mutation import as_json, damaged, nested, spoiled
 from tests.engine.hub.lying_hub import (
     Fault,
     LyingHub,
@@ -90,7 +90,7 @@ def lie(random: Random) -> Fault:
         case 0:
             return random.choice((silent, trickles, endless, never_begins, BOMB))
         case 1:
-            return tells(written(nested(random.choice((900, 20_000)), random.choice((list, dict)))))
+            return tells(as_json(nested(random.choice((900, 20_000)), random.choice((list, dict)))))
         case 2:
             return says(random.choice((204, 301, 304, 403, 404, 429, 500, 503)), Retry_After="9" * 30)
         case 3:

@@ -17,6 +17,8 @@ from transformers import PreTrainedConfig, PreTrainedModel
 from engine import catalog
 from engine.checkpoints import Weight, read_span
 from engine.errors import BadCheckpoint, UnsupportedModel
+from engine.formats import FORMATS, BlockFormat
+from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
@@ -126,13 +128,15 @@ def convert(
     metadata: dict[str, Any] | None = None,
     tensors: dict[str, NDArray[np.float32] | None] | None = None,
     tensors_per_part: int = 0,
+    storage: str = "F32",
 ) -> Path:
-    """Write `module` as a float32 GGUF file like llama.cpp's convert_hf_to_gguf.py.
+    """Write `module` as a GGUF file like llama.cpp's convert_hf_to_gguf.py.
 
     Returns the file, or the first of its parts.
 
     stacked: one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
-    wrote before April 2024. metadata, tensors: as in `write_gguf`.
+    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices; other
+    ones than F32 get random blocks.
     """
     config = module.config
     architecture = {"gemma3_text": "gemma3", "mixtral": "llama"}.get(config.model_type, config.model_type)
@@ -142,7 +146,13 @@ def convert(
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)
     for name, array in (dict(_converted(module, architecture, stacked)) | (tensors or {})).items():
-        if array is not None:
+        if array is not None and array.ndim == 2 and storage != "F32":
+            form = FORMATS[storage]
+            assert isinstance(form, BlockFormat)
+            blocks = random_blocks(form, array.size // form.values)
+            kind = gguf.GGMLQuantizationType[storage]
+            writer.add_tensor(name, blocks.reshape(len(array), -1), raw_dtype=kind)
+        elif array is not None:
             writer.add_tensor(name, np.ascontiguousarray(array))
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

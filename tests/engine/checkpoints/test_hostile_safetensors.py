@@ -112,6 +112,7 @@ def test_absurd_sizes_are_refused_before_a_model_is_built(tmp_path: Path, key: s
         {"num_attention_heads": 4, "num_key_value_heads": 3},
         {"head_dim": 15},
         {"num_hidden_layers": 1000},
+        {"num_hidden_layers": None},
         {"model_type": "qwen2", "layer_types": ["full_attention"] * 100_000},
         {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 1e4, "factor": 0}},
         {

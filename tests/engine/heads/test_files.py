@@ -114,6 +114,7 @@ def test_a_configuration_that_is_not_a_json_object_is_refused(tmp_path, text):
         ("eagle", dict(intermediate_size=1 << 20)),
         ("eagle", dict(hidden_act="no such function")),
         ("eagle", dict(rms_norm_eps="small")),
+        ("eagle", dict(dtype=[1])),
         ("eagle", dict(rope_scaling={"rope_type": "no such rope"})),
         ("eagle", dict(rope_scaling=7)),
         ("eagle", dict(vocab_size=0)),

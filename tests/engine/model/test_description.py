@@ -339,7 +339,22 @@ def test_unknown_architectures_and_rotary_types_are_named():
         ({"rope_scaling": {"type": "linear"}}, "factor is missing"),
         ({"rope_scaling": {"rope_type": None}}, "rope_type is None"),
         ({"rope_scaling": {"type": "longrope", "short_factor": [1.0]}}, "short_factor is not a list of 64"),
-        ({"rope_scaling": {"type": "yarn", "factor": 2.0}, "rope_theta": 1.0}, "division by zero"),
+        ({"max_position_embeddings": 1}, "max_position_embeddings is 1"),
+        *(
+            ({"rms_norm_eps": number}, f"rms_norm_eps is {number}")
+            for number in (0, 0.0, -1e-5, 1e9, 1.0, 1e-300, float("inf"))
+        ),
+        *(
+            ({"rope_theta": number}, f"rope_theta is {number}")
+            for number in (0, -10000.0, 1e-9, 1.0, 1e30, float("inf"), float("nan"))
+        ),
+        *(
+            ({"rope_scaling": {"type": "linear", "factor": number}}, f"factor is {number}")
+            for number in (0.0, -2.0, 1e-9, 1e9, float("nan"))
+        ),
+        ({"rope_scaling": {**LLAMA3, "low_freq_factor": 1e20}}, "low_freq_factor is 1e+20"),
+        ({"rope_scaling": {**LLAMA3, "original_max_position_embeddings": 0}}, "embeddings is 0"),
+        ({"rope_scaling": {**YARN, "attention_factor": 1e9}}, "attention_factor is 1000000000.0"),
         ({"rope_scaling": {"type": "dynamic", "factor": 2.0}, "head_dim": 2}, "division by zero"),
         ({"rope_scaling": {"type": "linear", "factor": 2.0}, "partial_rotary_factor": 2.0}, "are rotated"),
     ],
@@ -351,6 +366,31 @@ def test_an_invalid_configuration_is_refused_with_its_reason(config, reason):
         describe(checkpoint("llama", config))
     assert reason in error.value.message
     assert "Download the model again" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("architecture", "config", "reason"),
+    [
+        ("mistral", {"sliding_window": 0}, "sliding_window is 0"),
+        ("mistral", {"sliding_window": 1}, "sliding_window is 1"),
+        ("mistral", {"sliding_window": -4096}, "sliding_window is -4096"),
+        ("mistral", {"sliding_window": 2**40}, "sliding_window is 1099511627776"),
+        ("gemma2", {"attn_logit_softcapping": 1e-9}, "attn_logit_softcapping is 1e-09"),
+        ("gemma2", {"final_logit_softcapping": -30.0}, "final_logit_softcapping is -30.0"),
+        ("gemma2", {"final_logit_softcapping": float("inf")}, "final_logit_softcapping is inf"),
+        ("gemma2", {"query_pre_attn_scalar": 1e-12}, "query_pre_attn_scalar is 1e-12"),
+        (
+            "phi3",
+            {"rope_scaling": {"type": "longrope", **STRETCH, "long_factor": [1e9] * 48}},
+            "1000000000.0",
+        ),
+        ("gemma3_text", {"rope_local_base_freq": 0.5}, "rope_theta is 0.5"),
+    ],
+)
+def test_numbers_that_only_some_architectures_have_are_bounded(architecture, config, reason):
+    with pytest.raises(BadCheckpoint, match=f"not one of a {architecture} model") as error:
+        describe(checkpoint(architecture, config))
+    assert reason in error.value.message
 
 
 KEYS = sorted({key for _, config in CASES for key in config} | {"layer_types", "per_layer_config"})

@@ -5,7 +5,9 @@ import logging
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 
 from engine.errors import BadOption, VocabularyMismatch
 from engine.protocol import Chat, Load, Loaded, Message, Options
@@ -146,3 +148,17 @@ def test_a_cache_in_8_bits_is_refused_for_a_model_that_compiled_passes_do_not_co
     with pytest.raises(BadOption, match="Only compiled passes on the processor"):
         load_cached("q8_0", target=str(target))
     load_cached("f16", target=str(target)).unload()
+
+
+def test_files_whose_numbers_are_all_the_same_are_loaded_with_a_warning(
+    target: Path, draft: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert not load(target, draft).warning
+    file = draft / "model.safetensors"
+    tensors = {name: np.zeros_like(array) for name, array in load_file(file).items()}
+    file.unlink()  # its arrays may still be mapped
+    save_file(tensors, file, {"format": "pt"})
+    with caplog.at_level(logging.WARNING, logger=steps.__name__):
+        warning = load(target, draft).warning
+    assert warning.startswith("draft is probably damaged: in ")
+    assert [record.getMessage() for record in caplog.records if record.getMessage() == warning]

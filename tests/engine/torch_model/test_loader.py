@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
-from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError
+from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError, UnsupportedModel
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.quantization import half_split
@@ -61,13 +61,15 @@ def test_padding_of_the_head_gets_no_logits(folder):
         dict(num_attention_heads=5),
         dict(hidden_act="no such function"),
         dict(rope_parameters={"rope_type": "no such rope", "rope_theta": 1e4}),
+        dict(rope_parameters={"rope_type": "default", "rope_theta": 0.0}),
+        dict(rms_norm_eps=1e9),
         dict(num_hidden_layers=4),
     ],
     ids=lambda settings: next(iter(settings)),
 )
 def test_a_configuration_that_does_not_fit_is_a_named_error(folder, settings):
     change(folder, **settings)
-    with pytest.raises(BadCheckpoint) as refused:
+    with pytest.raises((BadCheckpoint, UnsupportedModel)) as refused:
         load(folder)
     assert refused.value.hint
 
