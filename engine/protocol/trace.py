@@ -19,6 +19,9 @@ from engine.protocol.messages import Event, IterationDone, Loaded, Options
 FORMAT = 1  # version of the file format; other versions are refused when reading
 
 
+_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
 class RecordedOptions(Options, forbid_unknown_fields=False):
     """The options of a recorded run. Options that only another version of the program has are ignored."""
 
@@ -125,7 +128,7 @@ def read_header(line: bytes, name: str) -> TraceHeader:
     """
     try:
         header = msgspec.json.decode(line, type=TraceHeader)
-    except msgspec.DecodeError:
+    except _UNREADABLE:
         raise BadTrace(
             f"{name} is not a recorded run.", "Record one: specexec chat PROMPT --trace FILE."
         ) from None
@@ -145,7 +148,7 @@ def read_events(lines: list[bytes], name: str) -> Iterator[TimedEvent]:
     for number, line in enumerate(lines, start=2):
         try:
             yield msgspec.json.decode(line, type=TimedEvent)
-        except msgspec.DecodeError as error:
+        except _UNREADABLE as error:
             raise BadTrace(f"Line {number} of {name} is damaged: {error}.", "Record the run again.") from None
 
 
