@@ -41,10 +41,12 @@ def test_an_incomplete_line_of_a_killed_run_is_ignored(tmp_path: Path) -> None:
     assert len(trace.read(path).events) == 3
 
 
-@pytest.mark.parametrize("text", ["", "not json\n", '{"specexec_trace": 1}\n', "[]\n"])
-def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
+@pytest.mark.parametrize(
+    "content", [b"", b"not json\n", b'{"specexec_trace": 1}\n', b"[]\n", b'{"a\xdc": 1}\n']
+)
+def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.jsonl"
-    path.write_text(text)
+    path.write_bytes(content)
     with pytest.raises(BadTrace):
         trace.read(path)
 
@@ -56,10 +58,11 @@ def test_another_format_is_refused_by_name(tmp_path: Path) -> None:
         trace.read(path)
 
 
-def test_a_damaged_line_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("line", [b'{"t": 1}', b'{"t\xb8": 1}', b"[" * 5_000])
+def test_a_damaged_line_is_named(tmp_path: Path, line: bytes) -> None:
     path = recorded(tmp_path / "run.jsonl")
     lines = path.read_bytes().split(b"\n")
-    lines[3] = b'{"t": 1}'
+    lines[3] = line
     path.write_bytes(b"\n".join(lines))
     with pytest.raises(BadTrace, match="Line 4"):
         trace.read(path)
