@@ -17,7 +17,7 @@ import platformdirs
 from tests.campaign.attack import Outcome, Try, Unavailable
 from tests.campaign.processes import ask
 
-FIXED = 4
+FIXED = 3
 LIMIT_S = 240.0
 OTHER = 54321  # a user id that nobody has
 # The other user may read all files, such as an interpreter in root's home, but may not write them.
