@@ -59,6 +59,8 @@ def run(arguments: list[str]) -> int:
             status = _refused(error, parsed.json)
         sys.stdout.flush()
         return status
+    except KeyboardInterrupt:
+        return 1
     except OSError as error:
         # The output cannot be written: its reader has closed it (`specexec chat … | head`) or the disk is
         # full. Nothing more may be written to it, not even at exit.

@@ -17,7 +17,7 @@ import platformdirs
 from tests.campaign.attack import Outcome, Try, Unavailable
 from tests.campaign.processes import ask
 
-FIXED = 4
+FIXED = 3
 LIMIT_S = 240.0
 OTHER = 54321  # a user id that nobody has
 # The other user may read all files, such as an interpreter in root's home, but may not write them.
@@ -26,13 +26,20 @@ READER = [
     *("--inh-caps", "-all,+dac_read_search", "--ambient-caps", "-all,+dac_read_search", "--"),
 ]
 
+# Puts a full disk of 64 KiB in place of a folder, which no other process sees, and then runs a command.
+OWN_MOUNTS = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+FULL = (
+    'mount -t tmpfs -o size=64k,mode=777 tmpfs "$0" && '
+    '{ dd if=/dev/zero of="$0/filler" bs=4096 2>/dev/null; exec "$@"; }'
+)
+
 
 @contextmanager
 def prepared(folder: Path) -> Iterator[Try]:
     if os.geteuid() or not shutil.which("setpriv") or not shutil.which("prlimit"):
         raise Unavailable("it takes root, setpriv and prlimit to run a command as another user")
-    if subprocess.run([*READER, "true"], capture_output=True).returncode:
-        raise Unavailable("no command can be run as another user here")
+    if subprocess.run([*OWN_MOUNTS, FULL, str(folder), *READER, "true"], capture_output=True).returncode:
+        raise Unavailable("no command can be run here as another user, on a small disk")
     compiled = platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "compiled"
 
     def once(random: Random) -> Outcome:
@@ -55,32 +62,10 @@ def prepared(folder: Path) -> Iterator[Try]:
             prefix += ["prlimit", f"--{what}={limits[what]}:{limits[what]}"]
         if what != "read-only":
             subprocess.run(["chown", "-R", f"{OTHER}:{OTHER}", str(home)], check=True)
-        with filled(home / ".cache" if what == "full" else None):
-            environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "TMPDIR": str(home)}
-            outcome, _ = ask(prefix, environment)
+        if what == "full":
+            prefix = [*OWN_MOUNTS, FULL, str(home / ".cache"), *prefix]
+        environment = {"HOME": str(home), "XDG_CACHE_HOME": str(home / ".cache"), "TMPDIR": str(home)}
+        outcome, _ = ask(prefix, environment)
         return Outcome(outcome.verdict, f"{what} {limits.get(what, '')}: {outcome.what}")
 
     yield once
-
-
-@contextmanager
-def filled(folder: Path | None) -> Iterator[None]:
-    """Put a full disk of 64 KiB in place of a folder."""
-    if folder is None:
-        yield
-        return
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k,mode=777", "tmpfs", str(folder)], capture_output=True
-    )
-    if mounted.returncode:
-        raise Unavailable("no small disk can be mounted")
-    try:
-        with (folder / "filler").open("wb", buffering=0) as filler:
-            try:
-                while filler.write(bytes(4096)):
-                    pass
-            except OSError:
-                pass
-        yield
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
