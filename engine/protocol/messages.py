@@ -17,6 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_BUDGET = 4096
+LogProb = Annotated[float, Meta(le=1.0)]  # rounding may take a certain token's a little above 0
 
 LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target"]
 StopReason = Literal["end_of_sequence", "stop_string", "max_new_tokens", "context_full", "cancelled"]
@@ -192,10 +193,18 @@ class TreeNodes(Struct, kw_only=True):
     root_text: str
     tokens: list[int]
     parents: list[int]
-    log_probs: list[float]  # the drafter's log p(token | path)
+    log_probs: list[LogProb]  # the drafter's log p(token | path)
     # who proposed each node, as a bit set (engine.tree.SOURCE_*): 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads
     sources: list[int]
     texts: list[str]
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if the lists are no tree; events are also read from files."""
+        columns = self.parents, self.log_probs, self.sources, self.texts
+        if any(len(column) != len(self.tokens) for column in columns):
+            raise ValueError("the columns of a tree have different lengths")
+        if not all(-1 <= parent < node for node, parent in enumerate(self.parents)):
+            raise ValueError("a node of a tree comes before its parent")
 
 
 class TreeGrown(Struct, tag=True, kw_only=True):
@@ -235,16 +244,20 @@ class Seconds(Struct, kw_only=True):
 class TokenLogProbs(Struct, kw_only=True):
     """The target's log-probabilities at one place, before any logit processor: of the chosen token, and of the most probable ones."""
 
-    log_prob: float
-    top: list[tuple[int, float]]  # (token id, log-probability), the most probable first
+    log_prob: LogProb
+    top: list[tuple[int, LogProb]]  # (token id, log-probability), the most probable first
 
 
 class Judged(Struct, kw_only=True):
     """The target's probabilities of the accepted nodes and the best other nodes, as flat lists with one entry per judged node."""
 
     nodes: list[int]  # the nodes' ids
-    log_probs: list[float]  # the target's log p(token | path), before any logit processor
+    log_probs: list[LogProb]  # the target's log p(token | path), before any logit processor
     ranks: list[int]  # rank of the node's token in the target's distribution; 1: the most probable
+
+    def __post_init__(self) -> None:
+        if not len(self.nodes) == len(self.log_probs) == len(self.ranks):
+            raise ValueError("the columns of the judged nodes have different lengths")
 
 
 class Committed(Struct, kw_only=True):
@@ -255,6 +268,14 @@ class Committed(Struct, kw_only=True):
     pieces: list[str]
     log_probs: list[TokenLogProbs]
     top_texts: list[list[str]]  # the texts of the tokens in each `top`
+
+    def __post_init__(self) -> None:
+        if not len(self.pieces) == len(self.log_probs) == len(self.top_texts):
+            raise ValueError("the columns of the committed tokens have different lengths")
+        if any(
+            len(best.top) != len(texts) for best, texts in zip(self.log_probs, self.top_texts, strict=True)
+        ):
+            raise ValueError("a committed token has not one text for each alternative")
 
 
 class IterationDone(Struct, tag=True, kw_only=True):
@@ -274,6 +295,12 @@ class IterationDone(Struct, tag=True, kw_only=True):
     bytes_streamed: int = 0  # in this iteration
     judged: Judged | None = None  # telemetry, and so is `committed`
     committed: Committed | None = None
+
+    def __post_init__(self) -> None:
+        """Raise ValueError if an accepted node is not one of the tree."""
+        size = len(self.tree.tokens)
+        if not all(0 <= node < size for node in self.accepted):
+            raise ValueError("an accepted node is not in the tree")
 
 
 class Answer(Struct, tag=True, kw_only=True):

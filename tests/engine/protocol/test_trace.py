@@ -51,6 +51,25 @@ def test_another_file_is_refused(tmp_path: Path, content: bytes) -> None:
         trace.read(path)
 
 
+@pytest.mark.parametrize(
+    ("sound", "odd"),
+    [
+        ('"accepted":[0,2]', '"accepted":[0,99]'),
+        ('"accepted":[0,2]', '"accepted":[-1]'),
+        ('"parents":[-1', '"parents":[7'),
+        ('"parents":[-1,', '"parents":['),
+        ('"log_probs":[-0', '"log_probs":[1e300,-0'),
+    ],
+)
+def test_a_tree_that_is_none_is_refused_with_its_line(tmp_path: Path, sound: str, odd: str) -> None:
+    path = recorded(tmp_path / "run.jsonl")
+    content = path.read_text("utf-8")
+    assert sound in content
+    path.write_text(content.replace(sound, odd, 1), "utf-8")
+    with pytest.raises(BadTrace, match="Line 3 of"):
+        trace.read(path)
+
+
 def test_another_format_is_refused_by_name(tmp_path: Path) -> None:
     path = recorded(tmp_path / "run.jsonl")
     path.write_bytes(path.read_bytes().replace(b'"specexec_trace":1', b'"specexec_trace":2'))
