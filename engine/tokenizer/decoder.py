@@ -2,6 +2,8 @@
 
 import tokenizers
 
+from engine.tokenizer.parts import DAMAGED, named_errors
+
 HALF = "\ufffd"  # written by decoders for bytes that are not (yet) a character
 
 # GPT-2's alphabet, which spells every byte as one printable character (openai/gpt-2, src/encoder.py).
@@ -60,6 +62,7 @@ class TextStream:
         return text
 
     def _new_text(self) -> str:
-        before: str = self._backend.decode(self._before)
-        text: str = self._backend.decode(self._before + self._open)
+        with named_errors("The tokenizer cannot decode these tokens", DAMAGED):
+            before: str = self._backend.decode(self._before)
+            text: str = self._backend.decode(self._before + self._open)
         return text[len(before) :]

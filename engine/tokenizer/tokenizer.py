@@ -160,7 +160,9 @@ class Tokenizer:
         if spelled is None or token in self._added or token in self._byte_tokens:
             return spelled or f"[{token}]"
         # Decoded after a letter, because decoders drop a space at the beginning of a text.
-        text: str = self.backend.decode([*self._letter, token])[len(self.backend.decode(self._letter)) :]
+        with named_errors("The tokenizer cannot decode this token", DAMAGED):
+            before: str = self.backend.decode(self._letter)
+            text: str = self.backend.decode([*self._letter, token])[len(before) :]
         if HALF in text and (raw := spelled_bytes(spelled)) is not None:
             return raw.decode(errors="backslashreplace")
         return text

@@ -218,6 +218,17 @@ def test_hostile_tokenizer_files_are_refused(tmp_path: Path, changes: dict[str, 
         load_tokenizer(open_checkpoint(tmp_path))
 
 
+def test_a_decoder_that_fails_only_on_some_tokens_is_refused_by_name(tmp_path: Path) -> None:
+    write_folder(tmp_path)
+    strip = {"type": "Strip", "content": " ", "start": 1, "stop": 2**31 - 1}  # panics on an empty text
+    decoder = {"type": "Sequence", "decoders": [{"type": "Fuse"}, strip]}
+    text = {"version": "1.0", "model": BYTE_PAIRS, "decoder": decoder}
+    (tmp_path / "tokenizer.json").write_text(json.dumps(text))
+    tokenizer = load_tokenizer(open_checkpoint(tmp_path))
+    with refused(BadCheckpoint):
+        tokenizer.stream().step(0)
+
+
 @pytest.mark.parametrize(
     "text", [b"[" * 10**6, b'{"a": [' + b"[]," * 5_000_000 + b"0]}", b" " * (65 << 20), b"{}"]
 )
