@@ -11,8 +11,8 @@ def _tr(text: str) -> str:
 
 
 def number(value: int) -> str:
-    """Return a whole number with group separators."""
-    return QLocale().toString(value)
+    """Return a whole number with group separators; without them if it is too large for Qt."""
+    return QLocale().toString(value) if abs(value) < 1 << 63 else str(value)
 
 
 def decimal(value: float) -> str:

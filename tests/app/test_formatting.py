@@ -57,3 +57,8 @@ def test_an_excerpt_is_one_short_line() -> None:
     long = formatting.excerpt("word " * 100, length=20)
     assert len(long) <= 20
     assert long.endswith("word…")
+
+
+def test_a_number_too_large_for_qt_is_shown() -> None:
+    assert formatting.number(1 << 63) == "9223372036854775808"
+    assert formatting.number(-(1 << 64)) == "-18446744073709551616"
