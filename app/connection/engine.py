@@ -37,12 +37,13 @@ class Engine(QObject):
     Attributes:
         state: what the process is doing.
         wanted: the request that loads the models; it is sent with a new id each time.
+        loaded_last: the request that last loaded models, or None.
         pair: the event that describes the loaded models, or None.
 
     Signals:
         state_changed: State
         load_progressed: LoadProgress
-        loaded: Loaded
+        loaded: Loaded; also before `load_failed`, if the models loaded before still are
         load_failed: Failed
         answer_event: an event of the answer in progress; the last one of an answer is Answer or Failed
         lost: EngineLost; an answer in progress gets no Answer or Failed in this case
@@ -61,7 +62,9 @@ class Engine(QObject):
         super().__init__(parent)
         self.state = State.STARTING
         self.wanted = wanted
+        self.loaded_last: messages.Load | None = None
         self.pair: messages.Loaded | None = None
+        self._pair_before: messages.Loaded | None = None  # the one that the load in progress replaces
         self._ids = itertools.count(1)
         self._load_id = self._answer_id = 0  # ids of the last request of each kind; 0: none
         self._killed = 0  # how often the system has killed the engine with the models in `wanted`
@@ -117,7 +120,7 @@ class Engine(QObject):
 
     def _load(self) -> None:
         self._load_id = next(self._ids)
-        self.pair = None
+        self._pair_before, self.pair = self.pair, None
         self._link.post(structs.replace(self.wanted, id=self._load_id, smaller=self._killed))
         self._enter(State.LOADING)
 
@@ -144,12 +147,19 @@ class Engine(QObject):
             case messages.LoadProgress():
                 self.load_progressed.emit(event)
             case messages.Loaded():
-                self.pair = event
-                self._enter(State.READY)
-                self.loaded.emit(event)
+                self._show_loaded(self.wanted, event)
+            case messages.Failed() if event.loaded and self._pair_before and self.loaded_last:
+                self._show_loaded(self.loaded_last, self._pair_before)
+                self.load_failed.emit(event)
             case messages.Failed():
                 self._enter(State.LOAD_FAILED)
                 self.load_failed.emit(event)
+
+    def _show_loaded(self, wanted: messages.Load, pair: messages.Loaded) -> None:
+        self.wanted = self.loaded_last = wanted
+        self.pair = pair
+        self._enter(State.READY)
+        self.loaded.emit(pair)
 
     def _enter(self, state: State) -> None:
         self.state = state

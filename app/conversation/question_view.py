@@ -2,17 +2,20 @@
 
 from collections.abc import Collection
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import formatting
 from app.rendering.message_actions import INSET, Action, MessageActions
+from app.rendering.quiet_button import QuietButton
 from app.rendering.text_body import TextBody
 from app.widgets.plain_text import PlainLabel
 
 # Largest number of characters shown. Longer questions are sent whole, but laying out a megabyte would block
 # the window.
 MAX_SHOWN = 6_000
+MAX_ALL = 96_000  # more is not shown: laying out long lines takes long
+MORE = 4  # how many times more “Show more” shows
 
 
 class QuestionView(QWidget):
@@ -64,14 +67,36 @@ class QuestionView(QWidget):
         layout.setContentsMargins(INSET, 10, INSET, 10)
         self.body = TextBody(ground)
         self.body.setAccessibleName(self.tr("Your message"))
-        self.body.show_plain(text[:MAX_SHOWN])
         layout.addWidget(self.body)
-        if len(text) > MAX_SHOWN:
-            shown = self.tr("The first {} of {} characters are shown; all were sent.")
-            notice = PlainLabel(
-                shown.format(formatting.number(MAX_SHOWN), formatting.number(len(text))), ground
-            )
-            notice.setProperty("role", "caption")
-            notice.setWordWrap(True)
-            layout.addWidget(notice)
+        self.body.show_plain(text[:MAX_SHOWN])
+        self.rest = RestOfQuestion(text, self.body, ground) if len(text) > MAX_SHOWN else None
+        if self.rest is not None:
+            layout.addWidget(self.rest)
         return ground
+
+
+class RestOfQuestion(QWidget):
+    """Says how much of a long question is shown, and has a button that shows more of it."""
+
+    def __init__(self, text: str, body: TextBody, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._text, self._body = text, body
+        self._notice = PlainLabel(parent=self)
+        self._notice.setProperty("role", "caption")
+        self._notice.setWordWrap(True)
+        self.more = QuietButton(self.tr("Show more"), self.tr("Show more of the message"), self)
+        self.more.clicked.connect(lambda: self._show(min(MAX_ALL, MORE * self._shown)))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._notice)
+        layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
+        self._show(MAX_SHOWN)
+
+    def _show(self, most: int) -> None:
+        """Show the first `most` characters."""
+        self._shown = most
+        self._body.show_plain(self._text[:most])
+        shown = self.tr("The first {} of {} characters are shown; all were sent.")
+        self._notice.setText(shown.format(formatting.number(most), formatting.number(len(self._text))))
+        self._notice.setVisible(len(self._text) > most)
+        self.more.setVisible(most < min(MAX_ALL, len(self._text)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.parser_inline import ParserInline
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_inline import StateInline, image, link
 from markdown_it.token import Token
 from markdown_it.utils import EnvType
@@ -199,6 +199,12 @@ def _paragraph_end(state: StateBlock, first: int, end: int) -> int:
     return stop
 
 
+def _reference(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """Read the definition of a link. That of a footnote is text."""
+    is_footnote = state.src.startswith("[^", state.bMarks[first] + state.tShift[first])
+    return not is_footnote and reference(state, first, end, silent)
+
+
 def _make() -> MarkdownIt:
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
     made.inline = _Inline()
@@ -208,6 +214,7 @@ def _make() -> MarkdownIt:
     made.inline.ruler.at("image", _image)
     made.inline.ruler.before("escape", "formula", _formula)
     ends = ["paragraph", "reference", "blockquote", "list"]
+    made.block.ruler.at("reference", _reference)
     made.block.ruler.before("fence", "formula", _formula_block, {"alt": ends})
     return made
 

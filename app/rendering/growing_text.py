@@ -21,6 +21,8 @@ _MARK = re.compile(r"[^\w\s]|\n")
 
 _APART = re.compile(r"\n\n(?=[^\s`~])")
 _LINE_START = re.compile(r"\n(?=[^\s`~])")
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)]* +|[。！？][”’）」』]*")
+_WORD_END = re.compile(r"\s+")
 _FENCE = re.compile(r"[ >]*(?:```|~~~)")
 
 
@@ -104,12 +106,15 @@ class GrowingText:
         return 0
 
     def _settle_by_force(self) -> list[Part]:
-        """Settle the text up to its last blank line, else its last unindented line, else its end.
+        """Settle the text up to its last blank line, else its last unindented line, its last sentence or its
+        last word.
 
         Return the parts of all text that was not settled before.
         """
         source = self.unsettled
         breaks = [*_LINE_START.finditer(source)][-1:] + [*_APART.finditer(source)][-1:]
+        if not breaks:
+            breaks = [*_SENTENCE_END.finditer(source)][-1:] or [*_WORD_END.finditer(source)][-1:]
         cut = breaks[-1].end() if breaks else len(source)
         parts = _parts(self._read(source[:cut]))
         last = parts[-1] if parts else None

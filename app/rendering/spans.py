@@ -34,9 +34,7 @@ def read(
             style = outer.pop()
         elif token.type == "text":
             yield from _text(token.content, style, inline.content, start, offsets)
-        elif token.type == "softbreak":
-            yield from split(" ", style, offsets[start : start + 1])
-        elif token.type == "hardbreak":
+        elif token.type in ("softbreak", "hardbreak"):  # models break lines where they want a line to end
             yield from split("\u2028", style, offsets[start : start + 1])
         elif token.type == "code_inline":
             yield from _code(token, style, inline.content, offsets)

@@ -177,7 +177,14 @@ class Reports(QObject):
         self._failed = self._chat.id, notice
 
     def _show_load_failure(self, failed: Failed) -> None:
-        self._notify(failed.message, failed.hint, self.tr("Reload"), self._engine.load)
+        if self._engine.pair is not None:  # the models loaded before still are
+            self._notify(failed.message, failed.hint, self.tr("Close"), self._transcript.clear_notice)
+            return
+        notice = self._notify(failed.message, failed.hint, self.tr("Reload"), self._engine.load)
+        before = self._engine.loaded_last
+        if before is not None and before.target != self._engine.wanted.target:
+            back = notice.offer(self.tr("Back to {}").format(local_models.text_of(before.target)))
+            back.clicked.connect(lambda: self._engine.load(before))
 
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)

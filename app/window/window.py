@@ -85,6 +85,7 @@ class Window(QMainWindow):
         self._unsent = UnsentKeeper(self.composer, self.chat, store, self)
         self._unsent.failed.connect(self._reports.show_error)
         self.search = SearchPalette(store, self)
+        self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
         self._connect_chat()
@@ -140,6 +141,7 @@ class Window(QMainWindow):
     def _connect_engine(self) -> None:
         header, panel = self.header, self.panel
         self.engine.ended.connect(self._engine_ended)
+        self.engine.loaded.connect(self._remember_pair)
         header.new_chat.clicked.connect(self._new_chat)
         header.load_asked.connect(self.load)
         header.unload_asked.connect(self.engine.unload)
@@ -257,9 +259,15 @@ class Window(QMainWindow):
 
     def load(self, pair: RecentPair) -> None:
         """Load these models. They answer in every chat from now on, and at the next start."""
+        self._asked = pair
         self._load(pair)
-        self._keep(lambda: self._preferences.remember_pair(pair))
-        self.header.show_recent(self._preferences.now.recent_pairs)
+
+    def _remember_pair(self) -> None:
+        """Remember the pair that is loaded if the user asked for it."""
+        if self._asked == self._loaded_pair():
+            asked, self._asked = self._asked, None
+            self._keep(lambda: self._preferences.remember_pair(asked))
+            self.header.show_recent(self._preferences.now.recent_pairs)
 
     def _load(self, pair: RecentPair) -> None:
         context, loading = self.chat.settings.context, self._preferences.now.loading

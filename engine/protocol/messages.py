@@ -336,6 +336,7 @@ class Failed(Struct, tag=True, kw_only=True):
     kind: str
     message: str
     hint: str
+    loaded: bool = False  # whether the models that were loaded before still are
 
 
 class EngineLost(Struct, tag=True, kw_only=True):

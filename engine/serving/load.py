@@ -113,8 +113,8 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     """Check the request and the pair before any weights are read.
 
     Raises BadOption if the drafter cannot run, the model does not allow the context, or the request's KV
-    cache needs compiled passes that cannot run; DeviceUnavailable if the device is missing; OutOfMemory if a
-    context that the request sets does not fit; VocabularyMismatch if the draft cannot run with the target.
+    cache needs compiled passes that cannot run; DeviceUnavailable if the device is missing;
+    VocabularyMismatch if the draft cannot run with the target.
     """
     method = files.heads.method if files.heads else None
     check_drafter(request.drafter, files.draft is not None, method)
@@ -127,11 +127,6 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     device = choose_device(request.device)
     if request.kv_cache != "f16" and not may_compile(request, device):
         raise _needs_compiled_passes(request.kv_cache)
-    if request.context:
-        compiled = may_compile(request, device) and not describe(files.target).experts
-        exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
-        form = "F32" if exact else request.kv_cache.upper()
-        check_context(files.checkpoints, request.context, form, device)
     job.report("tokenizer")
     tokenizer = load_tokenizer(files.target)
     remarks = _remarks(files.target, files.draft, tokenizer) if files.draft else []
@@ -153,9 +148,15 @@ def _remarks(target: Checkpoint, draft: Checkpoint, tokenizer: Tokenizer) -> lis
 
 
 def plan(pair: CheckedPair) -> Fitted:
-    """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits."""
+    """Plan where the pair's weights go on this machine. Raises OutOfMemory if no plan fits, or if a context
+    that the request sets does not fit."""
     request = pair.request
     device = choose_device(request.device)
+    if request.context:
+        compiled = may_compile(request, device) and not describe(pair.files.target).experts
+        exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
+        form = "F32" if exact else request.kv_cache.upper()
+        check_context(pair.files.checkpoints, request.context, form, device)
     chosen = device if device == "cpu" or request.device == "cuda" else None
     itemsize = None if request.dtype == "auto" else itemsize_of(request.dtype)
     return fit(request, pair.files.target, pair.files.draft, chosen, itemsize, pair.context)

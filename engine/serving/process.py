@@ -111,18 +111,23 @@ class Server:
                     self._engine.unload()
                     emit(protocol.Unloaded(request.id))
         except SpecExecError as error:
-            emit(failed(request.id, error))
+            emit(self._failed(request.id, error))
         except Exception as error:
             # Last resort: an internal error must not end the conversation. The log has the traceback.
             log.exception("request %s failed", type(request).__name__)
             unknown = SpecExecError(
                 "Something went wrong inside the engine.", "Try again; the details are in the log."
             )
-            emit(failed(request.id, refused_by_system(error) or unknown))
+            emit(self._failed(request.id, refused_by_system(error) or unknown))
+
+    def _failed(self, request: int, error: SpecExecError) -> protocol.Failed:
+        return failed(request, error, loaded=self._engine.session is not None)
 
 
-def failed(request: int, error: SpecExecError) -> protocol.Failed:
-    return protocol.Failed(request=request, kind=error.kind, message=error.message, hint=error.hint)
+def failed(request: int, error: SpecExecError, *, loaded: bool = False) -> protocol.Failed:
+    return protocol.Failed(
+        request=request, kind=error.kind, message=error.message, hint=error.hint, loaded=loaded
+    )
 
 
 def end_now(reason: str, status: int = 0) -> NoReturn:

@@ -44,9 +44,9 @@ class EngineService:
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
         """Replace what is loaded by what the request names.
 
-        Raises SpecExecError (Interrupted if the user cancels); after an error, nothing is loaded.
+        Raises SpecExecError (Interrupted if the user cancels). What is loaded stays until the files and the
+        request are found to be sound; after a later error, nothing is loaded.
         """
-        self.unload()
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
         templates.start()  # takes half a second, while this process imports and reads
@@ -54,8 +54,9 @@ class EngineService:
 
         job = LoadJob(request.id, emit, cancelled)
         try:
-            pair = self._pair = check(job, request, resolve(job, request))
-            self.fitted = plan(pair)
+            pair = check(job, request, resolve(job, request))
+            self.unload()
+            self._pair, self.fitted = pair, plan(pair)
         except (MemoryError, RuntimeError) as error:
             raise out_of_memory(error) from error
         note = self.fitted.note

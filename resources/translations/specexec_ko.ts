@@ -1407,10 +1407,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>QuestionView</name>
         <message>
-            <source>The first {} of {} characters are shown; all were sent.</source>
-            <translation>{1}자 중 처음 {0}자만 표시됩니다. 모두 전송되었습니다.</translation>
-        </message>
-        <message>
             <source>Your message</source>
             <translation>내 메시지</translation>
         </message>
@@ -1459,6 +1455,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     </context>
     <context>
         <name>Reports</name>
+        <message>
+            <source>Back to {}</source>
+            <translation>{}(으)로 돌아가기</translation>
+        </message>
         <message>
             <source>Close</source>
             <translation>닫기</translation>
@@ -1525,6 +1525,21 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>original format</source>
             <translation>원본 형식</translation>
+        </message>
+    </context>
+    <context>
+        <name>RestOfQuestion</name>
+        <message>
+            <source>Show more</source>
+            <translation>더 보기</translation>
+        </message>
+        <message>
+            <source>Show more of the message</source>
+            <translation>메시지를 더 보기</translation>
+        </message>
+        <message>
+            <source>The first {} of {} characters are shown; all were sent.</source>
+            <translation>{1}자 중 처음 {0}자만 표시됩니다. 모두 전송되었습니다.</translation>
         </message>
     </context>
     <context>

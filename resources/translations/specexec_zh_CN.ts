@@ -1407,10 +1407,6 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>QuestionView</name>
         <message>
-            <source>The first {} of {} characters are shown; all were sent.</source>
-            <translation>仅显示前 {} 个字符（共 {} 个），已全部发送。</translation>
-        </message>
-        <message>
             <source>Your message</source>
             <translation>您的消息</translation>
         </message>
@@ -1459,6 +1455,10 @@ KV 缓存：模型对已有文本的记忆
     </context>
     <context>
         <name>Reports</name>
+        <message>
+            <source>Back to {}</source>
+            <translation>返回 {}</translation>
+        </message>
         <message>
             <source>Close</source>
             <translation>关闭</translation>
@@ -1525,6 +1525,21 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>original format</source>
             <translation>原始格式</translation>
+        </message>
+    </context>
+    <context>
+        <name>RestOfQuestion</name>
+        <message>
+            <source>Show more</source>
+            <translation>显示更多</translation>
+        </message>
+        <message>
+            <source>Show more of the message</source>
+            <translation>显示消息的更多内容</translation>
+        </message>
+        <message>
+            <source>The first {} of {} characters are shown; all were sent.</source>
+            <translation>仅显示前 {} 个字符（共 {} 个），已全部发送。</translation>
         </message>
     </context>
     <context>

@@ -1,10 +1,12 @@
+import time
+
 import pytest
 from msgspec import structs
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.conversation.message_editor import MessageEditor
-from app.conversation.question_view import MAX_SHOWN, QuestionView
+from app.conversation.question_view import MAX_ALL, MAX_SHOWN, QuestionView
 from app.conversation.transcript import MOST_SHOWN, Transcript
 from app.rendering.message_actions import Action
 from app.rendering.text_body import TextBody
@@ -235,3 +237,24 @@ def test_a_match_stays_in_view_while_messages_above_grow(transcript: Transcript,
     bar.triggerAction(bar.SliderAction.SliderToMinimum)  # the user scrolls
     grow()
     assert bar.value() == 0
+
+
+def test_a_long_question_is_shown_piece_by_piece(qtbot: QtBot) -> None:
+    view = QuestionView("x" * (MAX_ALL + 1))
+    qtbot.addWidget(view)
+    view.resize(600, 400)
+    view.show()
+    shown = []
+    assert view.rest is not None
+    while view.rest.more.isVisible():
+        shown.append(len(view.body.toPlainText()))
+        clock = time.perf_counter()
+        view.rest.more.click()
+        view.grab()
+        assert time.perf_counter() - clock < 1
+    assert shown == [MAX_SHOWN, 4 * MAX_SHOWN]
+    assert len(view.body.toPlainText()) == MAX_ALL
+    assert view.text == "x" * (MAX_ALL + 1)
+    short = QuestionView("x")
+    qtbot.addWidget(short)
+    assert short.rest is None

@@ -234,6 +234,26 @@ def test_long_blocks_are_settled_bit_by_bit(text: str, plain: str) -> None:
 
 
 @pytest.mark.usefixtures("qapp")
+@pytest.mark.parametrize(
+    ("sentence", "ends"), [("The tree of tokens grows by one branch. ", "."), ("一棵树由许多词组成。", "。")]
+)
+def test_a_long_paragraph_is_not_cut_within_a_sentence(sentence: str, ends: str) -> None:
+    shown = document(*[sentence] * (4 * MAX_GROWING // len(sentence)))
+    block, cut = shown.begin(), 0
+    while block.isValid():
+        assert block.text().rstrip().endswith(ends)
+        block, cut = block.next(), cut + 1
+    assert cut > 2
+
+
+def test_a_long_line_without_sentences_is_cut_between_words() -> None:
+    shown = document(*["branch and " for _ in range(2 * MAX_GROWING // 11)])
+    block = shown.begin()
+    while block.isValid():
+        assert block.text().split()[-1] in ("branch", "and")
+        block = block.next()
+
+
 def test_long_code_is_one_block_to_copy() -> None:
     code = lines(3_000, "x{} = 1\n")
     text = f"```py\n{code}```\n"

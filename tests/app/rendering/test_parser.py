@@ -50,7 +50,26 @@ def test_marks_become_styles() -> None:
 def test_html_is_text() -> None:
     text = '<script>alert(1)</script> <iframe src="http://a.example"></iframe>'
     assert said(only(text)) == text
-    assert said(only("<div>\nx\n</div>")) == "<div> x </div>"
+    assert said(only("<div>\nx\n</div>")) == "<div>\u2028x\u2028</div>"
+
+
+def test_a_line_ends_where_the_model_ended_it() -> None:
+    poem = "Two roads diverged\nin a yellow wood,\n*and sorry I could*  \nnot travel both"
+    assert said(only(poem)).split("\u2028") == [
+        "Two roads diverged",
+        "in a yellow wood,",
+        "and sorry I could",
+        "not travel both",
+    ]
+
+
+def test_footnotes_are_shown() -> None:
+    text, notes = read("Trees[^1] and forests[^note].\n\n[^1]: A plant.\n[^note]: Many plants.")
+    assert isinstance(text, Block)
+    assert isinstance(notes, Block)
+    assert said(text) == "Trees[^1] and forests[^note]."
+    assert said(notes) == "[^1]: A plant.\u2028[^note]: Many plants."
+    assert said(only("[a][b]\n\n[b]: https://c.example")) == "a", "links are still defined"
 
 
 def test_an_image_is_named_by_its_address() -> None:

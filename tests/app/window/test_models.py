@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
@@ -141,6 +142,50 @@ def test_changing_another_setting_does_not_change_the_models_of_an_old_chat(
     dialog._use(ChatSettings(system="Be brief.", target=other, draft="none"))
     kept = store.chats.settings(chat)
     assert (kept.system, kept.target) == ("Be brief.", None)
+
+
+def fail_to_load(engines: FakeEngines, *, loaded: bool) -> messages.Failed:
+    """Answer the last request to load with an error."""
+    request = engines.last.asked(messages.Load)[-1].id
+    failed = messages.Failed(
+        request=request, kind="bad_checkpoint", message="It is cut short.", hint="?", loaded=loaded
+    )
+    engines.last.say(failed)
+    return failed
+
+
+def test_a_broken_file_leaves_the_working_model_and_is_not_remembered(
+    window: Window, engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile, other: str
+) -> None:
+    pair, name = window.engine.pair, window.header.model.text()
+    engines.last.script = lambda *_: None
+    window.load(RecentPair(other))
+    assert window.engine.state is State.LOADING
+    fail_to_load(engines, loaded=True)
+    reach(window, qtbot, State.READY)
+    assert window.engine.pair == pair
+    assert window.header.model.text() == name
+    assert window.transcript.notice is not None
+    assert window.transcript.notice.button is not None
+    assert window.transcript.notice.button.text() == "Close"
+    assert preferences.now.recent_pairs == []
+    window.header.reload_asked.emit()
+    assert loads(engines)[-1] == (None, "auto"), "the working model, not the broken file"
+
+
+def test_after_a_failed_load_the_way_back_is_offered(
+    window: Window, engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile, other: str
+) -> None:
+    engines.last.script = lambda *_: None
+    window.load(RecentPair(other))
+    fail_to_load(engines, loaded=False)
+    reach(window, qtbot, State.LOAD_FAILED)
+    assert preferences.now.recent_pairs == []
+    assert window.transcript.notice is not None
+    back = window.transcript.notice.findChildren(QPushButton)[-1]
+    assert back.text().startswith("Back to ")
+    back.click()
+    assert loads(engines)[-1] == (None, "auto")
 
 
 def test_a_failed_answer_is_not_reported_in_another_chat(

@@ -87,6 +87,16 @@ def test_an_error_is_an_event_and_the_engine_stays_usable(client):
     assert client.expect(protocol.Failed).kind == "model_not_found"
 
 
+def test_a_fault_of_the_files_leaves_what_is_loaded(loaded, tmp_path):
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(b"GGUF" + bytes(100))
+    for target in (str(damaged), "no-such-model", str(tmp_path / "gone.gguf")):
+        loaded.connection.post(protocol.Load(id=3, target=target))
+        assert loaded.expect(protocol.Failed).loaded
+    loaded.ask("Say hello.", request=4, max_new_tokens=4)
+    assert loaded.expect(protocol.Answer).tokens == 4
+
+
 def test_loading_can_be_cancelled(client):
     model_file("smollm2")
     client.connection.post(protocol.Load(id=1))
