@@ -181,7 +181,7 @@ def run(parsed: argparse.Namespace) -> int:
         if cancelled():
             raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
     for text in filter(None, (loaded.warning, loaded.note)):
-        print(text, file=sys.stderr)
+        say(text, to_stderr=True)
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
