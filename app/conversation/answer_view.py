@@ -31,12 +31,14 @@ class AnswerView(QWidget):
         asked: Action, one of those allowed by `set_actions`
         version_asked: int, number of another version, counted from 1
         found: int, y of the first search match in pixels; 0 if there is none
+        rendered: the complete text is in the document, also after a change of colours or font
     """
 
     link_clicked = Signal(QUrl)
     asked = Signal(Action)
     version_asked = Signal(int)
     found = Signal(int)
+    rendered = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -162,6 +164,7 @@ class AnswerView(QWidget):
         elif self._is_whole:
             if all([self.body.finish(), self.thought.body.finish()]):
                 self._mark()
+                self.rendered.emit()
             else:
                 self._timer.start(0)
 

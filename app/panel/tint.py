@@ -68,9 +68,12 @@ class Tint(QObject):
         if view is self._view and origins is self._origins:
             return
         self._clear()
+        if self._view is not None:
+            self._view.rendered.disconnect(self.refresh)
         self._view, self._origins, self._in_view = view, origins, None
         if view is not None:
             view.destroyed.connect(self._forget)
+            view.rendered.connect(self.refresh)
         self.refresh()
 
     def look_at(self, start: int, end: int) -> None:

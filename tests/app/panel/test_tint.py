@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.conversation.answer_view import AnswerView
 from app.panel.origins import Alternative, Origin, Origins
 from app.panel.tint import ColourRun, Tint, origin_text, runs
+from app.widgets import theme
 from engine.tree import SOURCE_DRAFT, SOURCE_NGRAM
 
 TEXT = "The **quick** brown fox."
@@ -66,6 +67,21 @@ def test_rendered_text_is_coloured_and_only_when_switched_on(view: AnswerView) -
     tint.look_at(13, 19)
     assert "".join(coloured(view)) == " quick fox. brown"
     tint.set_on(False)
+    assert coloured(view) == []
+
+
+def test_the_colours_are_there_again_after_a_change_of_theme(view: AnswerView, qtbot: QtBot) -> None:
+    app = QApplication.instance()
+    assert isinstance(app, QApplication)
+    tint = Tint()
+    tint.follow(view, origins(origin(3, 13, SOURCE_DRAFT)))
+    tint.set_on(True)
+    before = coloured(view)
+    assert before
+    with qtbot.waitSignal(view.rendered):
+        theme.dress(app, Qt.ColorScheme.Dark)
+    assert coloured(view) == before
+    tint.follow(None, Origins())
     assert coloured(view) == []
 
 
