@@ -130,6 +130,7 @@ class _Reader(QThread):
         self._connect = connect
         self._connection: EngineChannel | None = None
         self._closing = False
+        self._has_started = False
         self._lock = threading.Lock()
 
     def post(self, request: Request) -> None:
@@ -159,12 +160,21 @@ class _Reader(QThread):
             self.fail(refused_by_system(error) or garbage)
 
     def _read(self) -> None:
-        connection = self._connect()
+        try:
+            self._read_from(self._connect())
+        except EngineGone as error:
+            if self._has_started or self._closing:
+                raise
+            logger.warning("%s It is started once more.", error)
+            self._read_from(self._connect())
+
+    def _read_from(self, connection: EngineChannel) -> None:
         with self._lock:
             self._connection = connection
             if self._closing:
                 connection.close()
         for event in connection.events():
+            self._has_started = True
             self._put(event)
 
     def _put(self, event: Event) -> None:

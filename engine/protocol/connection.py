@@ -12,6 +12,7 @@ import secrets
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from multiprocessing import AuthenticationError, Pipe
@@ -148,7 +149,7 @@ class EngineConnection:
             self._end_process()
 
     def _connect(self) -> Connection:
-        limit = self._limit(START_TIMEOUT_S)
+        limit, began = self._limit(START_TIMEOUT_S), time.monotonic()
         assert self._process.stdin
         assert self._process.stdout
         try:
@@ -164,10 +165,18 @@ class EngineConnection:
             if self._closing:
                 raise EOFError from error
             raise EngineGone(
-                "The engine process did not start.", f"Read the log at {log_path()}, then try again."
+                f"The engine process did not start{self._reason(time.monotonic() - began)}.",
+                f"Read the log at {log_path()}, then try again.",
             ) from error
         finally:
             limit.cancel()
+
+    def _reason(self, seconds: float) -> str:
+        """Return what is known of a process that did not start, for the error message."""
+        try:
+            return f" (exit status {self._process.wait(1)} after {seconds:.0f} s)"
+        except subprocess.TimeoutExpired:
+            return f" (no word from it for {seconds:.0f} s)"
 
     def _listen(self, connection: Connection) -> Iterator[messages.Event]:
         while True:

@@ -161,7 +161,8 @@ class FakeEngines:
         gate: a start waits until this event is set.
     """
 
-    def __init__(self, script: "Script | None" = None, fails: bool = False) -> None:
+    def __init__(self, script: "Script | None" = None, fails: int = 0) -> None:
+        """fails: how many starts fail."""
         self.made: list[FakeConnection] = []
         self.gate = threading.Event()
         self.gate.set()
@@ -171,6 +172,7 @@ class FakeEngines:
     def __call__(self) -> FakeConnection:
         assert self.gate.wait(30)
         if self._fails:
+            self._fails -= 1
             raise EngineGone("The engine process did not start.", "Read the log.")
         self.made.append(FakeConnection(self.script))
         return self.made[-1]

@@ -32,7 +32,7 @@ def test_events_arrive_on_the_gui_thread_with_all_text(qtbot: QtBot, engines: Fa
 
 
 def test_an_engine_that_does_not_start_is_lost_with_a_hint(qtbot: QtBot) -> None:
-    link = EngineLink(FakeEngines(fails=True))
+    link = EngineLink(FakeEngines(fails=2))
     events: list[object] = []
     link.received.connect(events.append)
     with qtbot.waitSignal(link.ended):
@@ -109,3 +109,14 @@ def test_requests_without_an_engine_are_dropped(engines: FakeEngines) -> None:
     link.post(messages.Cancel(id=1))
     link.close()
     assert not engines.made
+
+
+def test_a_start_that_fails_is_made_once_more(qtbot: QtBot) -> None:
+    engines = FakeEngines(fails=1)
+    link = EngineLink(engines)
+    with qtbot.waitSignal(link.received) as received:
+        link.start()
+    assert isinstance(received.args[0], messages.Ready)
+    with qtbot.waitSignal(link.ended):
+        link.close()
+    assert len(engines.made) == 1

@@ -207,7 +207,7 @@ def test_a_lost_engine_is_restarted_and_the_chat_continues(
 def test_an_engine_that_does_not_start_offers_a_restart(
     make_window: Callable[..., Window], qtbot: QtBot
 ) -> None:
-    window = make_window(FakeEngines(fails=True))
+    window = make_window(FakeEngines(fails=2))
     reach(window, qtbot, State.LOST)
     assert "did not start" in notice_text(window)
     qtbot.waitUntil(lambda: not window.engine.is_running)
