@@ -10,6 +10,7 @@ from app.widgets.plain_text import PlainLabel, plain
 
 BEGIN = 200  # number of characters shown of a text, at most
 MAX_ROWS = 4  # rows that are visible at once
+PADDING, SPACING = 8, 2  # pixels above and below the text of a row, and between rows
 
 
 class PastedTexts(QScrollArea):
@@ -44,6 +45,9 @@ class PastedTexts(QScrollArea):
         self.texts = list(texts)
         self._show_rows()
 
+    def _row_height(self) -> int:
+        return self.fontMetrics().height() + 2 * PADDING
+
     def _remove(self, place: int) -> None:
         del self.texts[place]
         self._show_rows()
@@ -53,19 +57,19 @@ class PastedTexts(QScrollArea):
         page = QWidget(self)
         page.setObjectName("column")
         rows = QVBoxLayout(page)
-        rows.setContentsMargins(0, 0, 0, 4)
-        rows.setSpacing(2)
+        rows.setContentsMargins(0, 0, 0, SPACING)
+        rows.setSpacing(SPACING)
         for place, text in enumerate(self.texts):
             rows.addWidget(self._row(place, text))
         self.setWidget(page)
-        one = page.sizeHint().height() // max(1, len(self.texts))
-        self.setFixedHeight(one * min(MAX_ROWS, len(self.texts)))
+        self.setFixedHeight((self._row_height() + SPACING) * min(MAX_ROWS, len(self.texts)))
         self.setVisible(bool(self.texts))
         self.verticalScrollBar().setValue(self.verticalScrollBar().maximum())
 
     def _row(self, place: int, text: str) -> QFrame:
         row = QFrame(self)
         row.setObjectName("question")
+        row.setFixedHeight(self._row_height())
         begin = ElidedLabel(row)
         begin.setText(" ".join(text[: 2 * BEGIN].split())[:BEGIN])
         length = PlainLabel(self.tr("{} characters").format(formatting.number(len(text))), row)
@@ -76,7 +80,7 @@ class PastedTexts(QScrollArea):
         remove.setToolTip(plain(remove.accessibleName()))
         remove.clicked.connect(lambda: self._remove(place))
         layout = QHBoxLayout(row)
-        layout.setContentsMargins(12, 4, 4, 4)
+        layout.setContentsMargins(12, 0, 4, 0)
         layout.addWidget(begin, 1)
         layout.addWidget(length)
         layout.addWidget(remove)

@@ -87,7 +87,13 @@ def test_a_second_long_paste_stands_beside_the_first(composer: Composer, qtbot: 
         clipboard.setText(f"{letter} line {letter * 30_000}")
         composer.editor.insertFromMimeData(clipboard)
     assert [text[0] for text in composer.pasted.texts] == list("abcdef")
+    bar = composer.pasted.verticalScrollBar()
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
     assert 100 < composer.pasted.height() < 200, "more than four are scrolled"
+    composer.show_unsent(UnsentMessage(pasted=composer.pasted.texts[:3]))
+    qtbot.waitUntil(lambda: bar.maximum() == 0)
+    composer.show_unsent(UnsentMessage(pasted=[f"{letter} line {letter * 30_000}" for letter in "abcdef"]))
+    qtbot.waitUntil(lambda: bar.maximum() > 0)
     rows = composer.pasted.widget().findChildren(QFrame, "question")
     lengths = [row.findChildren(PlainLabel)[0] for row in rows]
     assert {label.text() for label in lengths} == {f"{formatting.number(30_007)} characters"}
