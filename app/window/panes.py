@@ -3,6 +3,7 @@
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation.composer import Composer
+from app.conversation.context_bar import ContextBar
 from app.conversation.transcript import COLUMN_WIDTH, Transcript
 from app.conversation.waiting_list import WaitingList
 from app.header import Header
@@ -22,7 +23,7 @@ class Panes(QWidget):
 
     Attributes:
         header, sidebar, panel: the panes of these names.
-        transcript, used_here, waiting, composer: the widgets of the chat pane, from top to bottom.
+        transcript, used_here, waiting, composer, context: the widgets of the chat pane, from top to bottom.
     """
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -33,6 +34,7 @@ class Panes(QWidget):
         self.used_here = UsedHere(self)
         self.waiting = WaitingList(self)
         self.composer = Composer(self)
+        self.context = ContextBar(self)
         self.panel = Panel(self)
         self.panel.setMinimumWidth(PANEL_WIDTH)
         self.header.sidebar_switch.toggled.connect(self.sidebar.setVisible)
@@ -61,6 +63,7 @@ class Panes(QWidget):
         around.addWidget(self.used_here)
         around.addWidget(self.waiting)
         around.addWidget(self.composer)
+        around.addWidget(self.context)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)

@@ -21,6 +21,7 @@ from app.store import ChatSettings, Store
 from app.widgets import motion, theme
 from app.widgets.shortcuts import is_typed, listen
 from app.window.arguments import Arguments
+from app.window.context_meter import ContextMeter
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
 from app.window.reports import Reports
@@ -83,6 +84,7 @@ class Window(QMainWindow):
         self._reports = Reports(self.engine, self.chat, panes)
         self.calibration = Calibration(self.engine, self)
         self._unsent = UnsentKeeper(self.composer, self.chat, store, self)
+        self._meter = ContextMeter(panes, self.chat, self.engine)
         self._unsent.failed.connect(self._reports.show_error)
         self.search = SearchPalette(store, self)
         self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet

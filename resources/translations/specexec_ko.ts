@@ -353,6 +353,33 @@
         </message>
     </context>
     <context>
+        <name>ContextBar</name>
+        <message>
+            <source>Larger context: {} tokens</source>
+            <translation>더 큰 컨텍스트: {}토큰</translation>
+        </message>
+        <message>
+            <source>Larger context: {} tokens, {} more memory</source>
+            <translation>더 큰 컨텍스트: {}토큰, 메모리 {} 추가</translation>
+        </message>
+        <message>
+            <source>New chat with this</source>
+            <translation>이 메시지로 새 대화</translation>
+        </message>
+        <message>
+            <source>That is more than fits.</source>
+            <translation>들어갈 수 있는 양을 넘습니다.</translation>
+        </message>
+        <message>
+            <source>This message adds about {}.</source>
+            <translation>이 메시지는 약 {}토큰을 더합니다.</translation>
+        </message>
+        <message>
+            <source>{} of {} tokens of the context are used.</source>
+            <translation>컨텍스트 {1}토큰 중 {0}토큰을 사용했습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>CopyButton</name>
         <message>
             <source>Copied</source>

@@ -353,6 +353,33 @@
         </message>
     </context>
     <context>
+        <name>ContextBar</name>
+        <message>
+            <source>Larger context: {} tokens</source>
+            <translation>更大的上下文：{} 个词元</translation>
+        </message>
+        <message>
+            <source>Larger context: {} tokens, {} more memory</source>
+            <translation>更大的上下文：{} 个词元，多用 {} 内存</translation>
+        </message>
+        <message>
+            <source>New chat with this</source>
+            <translation>用此消息新建对话</translation>
+        </message>
+        <message>
+            <source>That is more than fits.</source>
+            <translation>已超出可容纳的数量。</translation>
+        </message>
+        <message>
+            <source>This message adds about {}.</source>
+            <translation>此消息约增加 {} 个。</translation>
+        </message>
+        <message>
+            <source>{} of {} tokens of the context are used.</source>
+            <translation>上下文已使用 {} 个词元，共 {} 个。</translation>
+        </message>
+    </context>
+    <context>
         <name>CopyButton</name>
         <message>
             <source>Copied</source>

@@ -1,0 +1,71 @@
+"""Says how full the model's context is, and offers ways on when it is nearly full."""
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app import formatting
+from app.widgets.plain_text import PlainLabel
+
+SHOWN_FROM, NEAR = 0.25, 0.85  # shares of the context
+
+
+class ContextBar(QWidget):
+    """One line, hidden while there is plenty of room; nearly full, it has two buttons.
+
+    Signals:
+        new_chat_asked: the user wants to send the message in a new chat
+        larger_asked: the user wants a context of twice the size
+    """
+
+    new_chat_asked = Signal()
+    larger_asked = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = PlainLabel(parent=self)
+        self.label.setWordWrap(True)
+        self.new_chat = QPushButton(self.tr("New chat with this"), self)
+        self.new_chat.clicked.connect(self.new_chat_asked)
+        self.larger = QPushButton(self)
+        self.larger.clicked.connect(self.larger_asked)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(4, 0, 0, 0)
+        column.addWidget(self.label)
+        buttons = QHBoxLayout()
+        buttons.addWidget(self.new_chat)
+        buttons.addWidget(self.larger)
+        buttons.addStretch(1)
+        column.addLayout(buttons)
+        self.hide()
+
+    def show_use(self, used: int, adds: int, context: int, cache_nbytes: int) -> None:
+        """Show how much of the context is taken, in tokens.
+
+        used: by the chat so far; adds: by the message being written, about; cache_nbytes: what the KV cache
+        of the context takes, 0 if it is not known.
+        """
+        share = (used + adds) / context
+        is_near = share >= NEAR
+        words = self.tr("{} of {} tokens of the context are used.").format(
+            formatting.number(used), formatting.number(context)
+        )
+        if adds:
+            words += " " + self.tr("This message adds about {}.").format(formatting.number(adds))
+        if share > 1:
+            words += " " + self.tr("That is more than fits.")
+        role = "danger" if is_near else "caption"
+        if self.label.property("role") != role:
+            self.label.setProperty("role", role)
+            self.label.style().unpolish(self.label)
+            self.label.style().polish(self.label)
+        self.label.setText(words)
+        larger = self.tr("Larger context: {} tokens").format(formatting.number(2 * context))
+        if cache_nbytes:
+            more = formatting.nbytes(cache_nbytes)
+            larger = self.tr("Larger context: {} tokens, {} more memory").format(
+                formatting.number(2 * context), more
+            )
+        self.larger.setText(larger)
+        self.new_chat.setVisible(is_near)
+        self.larger.setVisible(is_near)
+        self.setVisible(share >= SHOWN_FROM)

@@ -1,0 +1,90 @@
+"""The context: how full it is, and the ways on when it is nearly full."""
+
+import pytest
+from msgspec import structs
+from pytestqt.qtbot import QtBot
+
+from app.connection.engine import State
+from app.conversation.context_bar import ContextBar
+from app.store import Store
+from app.window.context_meter import tokens_of
+from app.window.window import Window
+from engine.protocol import messages
+from engine.protocol.messages import Memory, MemoryPart
+from tests.app.fake_engine import FakeEngines, answer
+from tests.app.window.test_window import ask, reach
+
+
+def bar_of(window: Window) -> ContextBar:
+    bar = window.centralWidget().findChild(ContextBar)
+    assert isinstance(bar, ContextBar)
+    return bar
+
+
+def fill(window: Window, engines: FakeEngines, qtbot: QtBot, tokens: int) -> None:
+    """Let an answer be given after which the chat has this many tokens."""
+    given = answer(ask(window, engines, qtbot), "Yes.")
+    engines.last.say(structs.replace(given, prompt_tokens=tokens - given.tokens))
+    reach(window, qtbot, State.READY)
+
+
+def context_of(window: Window) -> int:
+    assert window.engine.pair is not None
+    return window.engine.pair.context
+
+
+@pytest.mark.parametrize(
+    ("share", "is_shown", "is_near"), [(0.1, False, False), (0.5, True, False), (0.9, True, True)]
+)
+def test_the_bar_is_shown_when_it_matters(
+    window: Window, engines: FakeEngines, qtbot: QtBot, share: float, is_shown: bool, is_near: bool
+) -> None:
+    fill(window, engines, qtbot, int(share * context_of(window)))
+    bar = bar_of(window)
+    assert bar.isVisible() is is_shown
+    assert bar.new_chat.isVisible() is is_near
+    assert bar.larger.isVisible() is is_near
+    window.chat.open(None)
+    assert not bar.isVisible()
+
+
+def test_the_message_being_written_counts(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    fill(window, engines, qtbot, context_of(window) // 2)
+    bar = bar_of(window)
+    assert "adds" not in bar.label.text()
+    window.composer.write("word " * 800)
+    assert f"adds about {tokens_of('word ' * 800)}" in bar.label.text().replace(",", "")
+    assert bar.larger.isVisible()
+    window.composer.write("word " * 4000)
+    assert "more than fits" in bar.label.text()
+
+
+def test_a_new_chat_takes_the_message_along(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
+) -> None:
+    fill(window, engines, qtbot, int(0.9 * context_of(window)))
+    old = window.chat.id
+    window.composer.write("and another thing")
+    bar_of(window).new_chat.click()
+    assert window.chat.id is None
+    assert window.composer.text() == "and another thing"
+    assert old is not None
+    window.chat.open(old)
+    assert window.composer.text() == "", "it moved"
+
+
+def test_a_larger_context_is_loaded_and_kept_for_the_chat(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
+) -> None:
+    context = context_of(window)
+    assert window.engine.pair is not None
+    cache = MemoryPart(what="target_cache", tier="ram", nbytes=3 << 20)
+    window.engine.pair.memory = Memory(vram=0, ram=0, peak=0, parts=[cache])
+    fill(window, engines, qtbot, int(0.9 * context))
+    bar = bar_of(window)
+    assert "3.0 MB more memory" in bar.larger.text()
+    bar.larger.click()
+    reach(window, qtbot, State.READY)
+    assert engines.last.asked(messages.Load)[-1].context == 2 * context
+    assert window.chat.id is not None
+    assert store.chats.settings(window.chat.id).context == 2 * context
