@@ -1,5 +1,7 @@
 """The panes of the main window: the header, the sidebar, the chat and the panel."""
 
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation.composer import Composer
@@ -14,12 +16,14 @@ from app.store import Store
 from app.window.used_here import UsedHere
 
 SIZES = [250, 620, 560]  # default widths of the sidebar, the chat and the panel, in pixels
-# Minimum widths of the chat and the panel; together with the sidebar they fit in 1024 pixels.
-MIDDLE_WIDTH, PANEL_WIDTH = 330, 410
+MIDDLE_WIDTH, PANEL_WIDTH = 330, 410  # minimum widths of the chat and the panel
+NARROW = 1100  # in a window narrower than this, the panel lies above the chat
+OVERLAY_SHARE = 0.6  # of the window's width, for the panel above the chat
 
 
 class Panes(QWidget):
-    """The widget that holds all panes, with a splitter between the sidebar, the chat and the panel.
+    """The widget that holds all panes, with a splitter between the sidebar, the chat and the panel. In a
+    narrow window, the panel is closed, and lies above the chat while it is open.
 
     Attributes:
         header, sidebar, panel: the panes of these names.
@@ -51,6 +55,33 @@ class Panes(QWidget):
         rows.setSpacing(0)
         rows.addWidget(self.header)
         rows.addWidget(self._splitter, 1)
+        self._is_narrow = False
+        self._wide: tuple[list[int], bool] = SIZES, True  # sizes, and whether the panel is shown, when wide
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit(self.width())
+        if self._is_narrow:
+            width = min(self.width(), max(PANEL_WIDTH, int(OVERLAY_SHARE * self.width())))
+            top = self._splitter.y()
+            self.panel.setGeometry(self.width() - width, top, width, self.height() - top)
+            self.panel.raise_()
+
+    def fit(self, width: int) -> None:
+        """Put the panel beside the chat or above it, as a window of this width needs it."""
+        narrow = width < NARROW
+        if narrow and not self._is_narrow:
+            self._wide = self._splitter.sizes(), self.header.panel_switch.isChecked()
+            self.panel.setParent(self)
+            self.header.panel_switch.setChecked(False)
+        elif self._is_narrow and not narrow:
+            sizes, is_shown = self._wide
+            self._splitter.addWidget(self.panel)
+            self.header.panel_switch.setChecked(is_shown)
+            self.panel.setVisible(is_shown)
+            # Only after the splitter has its new width, of which it would take shares.
+            QTimer.singleShot(0, self, lambda: self._splitter.setSizes(sizes))
+        self._is_narrow = narrow
 
     def _middle(self) -> QWidget:
         """Build the chat pane: the transcript, the queued questions and the composer, from top to bottom."""
@@ -91,10 +122,12 @@ class Panes(QWidget):
 
         geometry: the window's geometry as saved by Qt.
         """
+        here = self._splitter.sizes(), self.header.panel_switch.isChecked()
+        sizes, panel = self._wide if self._is_narrow else here
         return WindowState(
             geometry=geometry,
-            splitters={"parts": self._splitter.sizes()},
+            splitters={"parts": sizes},
             sidebar=self.header.sidebar_switch.isChecked(),
             folded=self.sidebar.folded,
-            panel=self.header.panel_switch.isChecked(),
+            panel=panel,
         )

@@ -342,6 +342,7 @@ class Window(QMainWindow):
         if now.window.geometry:
             self.restoreGeometry(QByteArray(now.window.geometry))
         self._panes.restore(now.window)
+        self._panes.fit(self.width())  # before the window is shown: a panel beside the chat would widen it
         self._set_telemetry(now.window.panel)
         self.header.show_recent(now.recent_pairs)
 

@@ -21,7 +21,7 @@ from app.preferences import PreferencesFile
 from app.store import Store
 from app.widgets import theme
 from app.window.arguments import Arguments
-from app.window.window import Window
+from app.window.window import SIZE, Window
 from tests.app.fake_engine import FakeEngines
 from tests.app.threads import join
 
@@ -86,6 +86,7 @@ def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Ite
     def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
         window = Window(arguments or Arguments(), store, preferences, EngineLink(engines))
         windows.append(window)
+        window.resize(*SIZE)  # the screen of the tests is narrow
         window.start()
         qtbot.waitExposed(window)
         return window

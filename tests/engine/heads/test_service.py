@@ -11,7 +11,8 @@ from tests.engine.heads import made
 from tests.engine.models import VOCABULARY, reference
 
 METHODS = {"eagle": "eagle", "eagle3": "eagle", "medusa_2": "medusa"}
-NBYTES = {False: None, True: 40_000 / 2**30}  # of about 130,000 bytes of the target's matrices
+# Of the target's matrices, which take twice as much; a plan reckons with two pieces of 64 rows in motion.
+NBYTES = {False: None, True: 150_000 / 2**30}
 
 
 @pytest.fixture(scope="module")
