@@ -14,20 +14,21 @@ class ContextBar(QWidget):
 
     Signals:
         new_chat_asked: the user wants to send the message in a new chat
-        larger_asked: the user wants a context of twice the size
+        larger_asked: int, the number of tokens of the context that the user wants
     """
 
     new_chat_asked = Signal()
-    larger_asked = Signal()
+    larger_asked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._larger = 0  # tokens of the context that is offered
         self.label = PlainLabel(parent=self)
         self.label.setWordWrap(True)
         self.new_chat = QPushButton(self.tr("New chat with this"), self)
         self.new_chat.clicked.connect(self.new_chat_asked)
         self.larger = QPushButton(self)
-        self.larger.clicked.connect(self.larger_asked)
+        self.larger.clicked.connect(lambda: self.larger_asked.emit(self._larger))
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 0, 0, 0)
         column.addWidget(self.label)
@@ -59,13 +60,21 @@ class ContextBar(QWidget):
             self.label.style().unpolish(self.label)
             self.label.style().polish(self.label)
         self.label.setText(words)
-        larger = self.tr("Larger context: {} tokens").format(formatting.number(2 * context))
+        self._larger = larger = _larger(used + adds, context)
+        size = formatting.number(larger)
+        text = self.tr("Larger context: {} tokens").format(size)
         if cache_nbytes:
-            more = formatting.nbytes(cache_nbytes)
-            larger = self.tr("Larger context: {} tokens, {} more memory").format(
-                formatting.number(2 * context), more
-            )
-        self.larger.setText(larger)
+            more = formatting.nbytes(cache_nbytes * (larger - context) // context)
+            text = self.tr("Larger context: {} tokens, {} more memory").format(size, more)
+        self.larger.setText(text)
         self.new_chat.setVisible(is_near)
         self.larger.setVisible(is_near)
         self.setVisible(share >= SHOWN_FROM)
+
+
+def _larger(tokens: int, context: int) -> int:
+    """Return the context, doubled until the tokens leave room in it."""
+    larger = 2 * context
+    while tokens >= NEAR * larger:
+        larger *= 2
+    return larger

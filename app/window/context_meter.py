@@ -24,7 +24,7 @@ class ContextMeter(QObject):
         for signal in changed:
             signal.connect(self._show)
         self._bar.new_chat_asked.connect(self._move_to_new_chat)
-        self._bar.larger_asked.connect(self._load_with_larger_context)
+        self._bar.larger_asked.connect(self._load_with_context)
 
     def _show(self) -> None:
         pair = self._engine.pair
@@ -42,11 +42,9 @@ class ContextMeter(QObject):
         self._composer.show_unsent(message)
         self._composer.setFocus()
 
-    def _load_with_larger_context(self) -> None:
-        if self._engine.pair is not None:
-            context = 2 * self._engine.pair.context
-            self._chat.set_settings(structs.replace(self._chat.settings, context=context))
-            self._engine.load(structs.replace(self._engine.wanted, context=context))
+    def _load_with_context(self, context: int) -> None:
+        self._chat.set_settings(structs.replace(self._chat.settings, context=context))
+        self._engine.load(structs.replace(self._engine.wanted, context=context))
 
 
 def used(shown: Sequence[ShownMessage]) -> int:

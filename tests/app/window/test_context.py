@@ -57,6 +57,7 @@ def test_the_message_being_written_counts(window: Window, engines: FakeEngines, 
     assert bar.larger.isVisible()
     window.composer.write("word " * 4000)
     assert "more than fits" in bar.label.text()
+    assert str(4 * context_of(window)) in bar.larger.text().replace(",", ""), "so much that it fits"
 
 
 def test_a_new_chat_takes_the_message_along(
