@@ -4,21 +4,18 @@ import pytest
 from msgspec import structs
 from PySide6.QtCore import QElapsedTimer, QMimeData, Qt, QUrl
 from PySide6.QtGui import QAccessible, QDesktopServices
-from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QMessageBox, QPlainTextEdit, QPushButton, QTextEdit
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
-from app.connection.engine_link import EngineLink
 from app.connection.mailbox import MOST_VERDICTS
 from app.conversation.answer_view import AnswerView
 from app.conversation.link_question import ask_to_open
-from app.conversation.transcript import COLUMN_WIDTH
 from app.preferences import PreferencesFile, RecentPair, WindowState
 from app.rendering.message_actions import Action
 from app.settings.dialog import SettingsDialog
-from app.store import Store, UnsentMessage
+from app.store import Store
 from app.widgets import motion
-from app.widgets.elided_label import ElidedLabel
 from app.window.arguments import Arguments
 from app.window.keyboard_page import KeyboardPage
 from app.window.window import Window
@@ -52,11 +49,6 @@ def last_answer(window: Window) -> AnswerView:
     view = window.transcript.rows[-1].view
     assert isinstance(view, AnswerView)
     return view
-
-
-def waiting_rows(window: Window) -> list[str]:
-    labels = window.waiting.findChildren(ElidedLabel)
-    return [label.text() for label in labels if not label.parentWidget().isHidden()]
 
 
 def notice_text(window: Window) -> str:
@@ -237,61 +229,6 @@ def test_an_answer_continues_in_its_chat_while_another_is_opened(
     assert last_answer(window).body.toPlainText() == "old and late"
 
 
-def test_in_a_narrow_window_the_panel_lies_above_the_chat(window: Window, qtbot: QtBot) -> None:
-    window.resize(1400, 800)
-    qtbot.waitUntil(lambda: window.panel.isVisible() and window.width() == 1400)
-    widths = window.panel.width(), window.sidebar.width()
-    window.resize(1000, 600)
-    qtbot.waitUntil(lambda: not window.panel.isVisible())
-    qtbot.waitUntil(lambda: window.minimumSizeHint().width() < 640)
-    qtbot.wait(50)  # until the window's layout has taken the new minimum
-    window.resize(800, 600)
-    qtbot.waitUntil(lambda: window.width() == 800)
-    chat = window.transcript.width()
-    window.header.panel_switch.click()
-    assert window.panel.isVisible()
-    assert window.transcript.width() == chat, "the chat keeps its width"
-    right = window.panel.mapTo(window, window.panel.rect().topRight()).x()
-    assert right == window.width() - 1
-    assert window.panel.mapTo(window, window.panel.rect().topLeft()).y() >= window.header.height()
-    window.header.panel_switch.click()
-    kept = window.centralWidget().state(b"")  # type: ignore[attr-defined]
-    assert kept.panel, "closed only because the window is narrow"
-    window.resize(1400, 800)
-    qtbot.waitUntil(lambda: (window.panel.width(), window.sidebar.width()) == pytest.approx(widths, abs=12))
-    assert window.panel.isVisible()
-
-
-def test_a_window_for_a_small_screen_is_not_widened_by_the_panel(
-    store: Store, preferences: PreferencesFile, qtbot: QtBot
-) -> None:
-    window = Window(Arguments(), store, preferences, EngineLink(FakeEngines()))
-    qtbot.addWidget(window)
-    assert window.width() <= 800, "the screen of the tests"
-    window.show()
-    qtbot.waitExposed(window)
-    assert window.width() <= 800
-    assert not window.panel.isVisible()
-    window.header.panel_switch.click()
-    assert window.panel.isVisible()
-    window.close()
-
-
-@pytest.mark.parametrize("width", [900, 1900, 2600])
-def test_the_composer_stands_below_the_middle_of_the_transcript(
-    window: Window, qtbot: QtBot, width: int
-) -> None:
-    window.header.panel_switch.setChecked(False)
-    window.resize(width, 900)
-    window.grab()
-
-    def middle(widget: QWidget) -> int:
-        return widget.mapTo(window, widget.rect().center()).x()
-
-    assert abs(middle(window.composer) - middle(window.transcript)) <= 1
-    assert window.composer.width() <= COLUMN_WIDTH
-
-
 def test_the_window_is_named_after_its_chat(
     window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
 ) -> None:
@@ -317,71 +254,6 @@ def test_the_header_names_the_model_that_is_being_loaded(window: Window, engines
     before = window.header.model.text()
     window.load(RecentPair("another.gguf"))
     assert window.header.model.text() == "another.gguf" != before
-
-
-def test_each_chat_keeps_what_was_not_sent_also_when_the_window_is_closed(
-    window: Window, make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
-) -> None:
-    question = ask(window, engines, qtbot)
-    engines.last.say(answer(question, "An answer."))
-    reach(window, qtbot, State.READY)
-    asked = window.chat.id
-    qtbot.keyClicks(window.composer.editor, "half a question")
-    window.chat.open(None)
-    assert window.composer.text() == ""
-    window.composer.show_unsent(UnsentMessage(typed="to the new chat", pasted=["x" * 30_000]))
-    window.chat.open(asked)
-    assert window.composer.text() == "half a question"
-    window.close()
-    later = make_window(engines)
-    assert later.composer.unsent() == UnsentMessage(typed="to the new chat", pasted=["x" * 30_000])
-    later.chat.open(asked)
-    assert later.composer.text() == "half a question"
-
-
-def test_what_was_sent_is_not_kept(window: Window, engines: FakeEngines, qtbot: QtBot, store: Store) -> None:
-    reach(window, qtbot, State.READY)
-    window.composer.write("What is a tree?")
-    qtbot.waitUntil(lambda: bool(store.unsent.of(None)))
-    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
-    assert not store.unsent.of(None)
-    asked = window.chat.id
-    window.chat.open(None)
-    assert window.composer.text() == ""
-    window.chat.open(asked)
-    assert window.composer.text() == ""
-
-
-def test_stop_puts_queued_questions_back_where_they_were_written(
-    window: Window, engines: FakeEngines, qtbot: QtBot
-) -> None:
-    question = ask(window, engines, qtbot)
-    first = window.chat.id
-    ask(window, engines, qtbot, "second")
-    ask(window, engines, qtbot, "third")
-    qtbot.waitUntil(lambda: waiting_rows(window) == ["Next: second", "Next: third"])
-    window.chat.open(None)
-    ask(window, engines, qtbot, "elsewhere")
-    qtbot.waitUntil(lambda: len(waiting_rows(window)) == 3)
-    rows = waiting_rows(window)
-    assert rows[0].startswith("Next in “")
-    assert rows[0].endswith("”: second")
-    assert rows[2] == "Next: elsewhere"
-    second = window.chat.id
-    assert window.composer.button.text() == "Send", "nothing answers here"
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert len(window.chat.waiting) == 3
-    window.chat.open(first)
-    assert window.composer.button.text() == "Stop"
-    qtbot.keyClicks(window.composer.editor, "typed")
-    qtbot.keyClick(window, Qt.Key.Key_Escape)
-    assert window.composer.text() == "second\n\nthird\n\ntyped"
-    assert window.waiting.isHidden()
-    engines.last.say(answer(question, "", stop_reason="cancelled"))
-    reach(window, qtbot, State.READY)
-    window.chat.open(second)
-    assert window.composer.text() == "elsewhere"
-    assert len(engines.last.asked(messages.Chat)) == 1
 
 
 @pytest.mark.parametrize("state", [State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.LOST])

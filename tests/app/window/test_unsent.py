@@ -1,0 +1,84 @@
+"""What is written and not sent stays where it was written."""
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.connection.engine import State
+from app.store import Store, UnsentMessage
+from app.widgets.elided_label import ElidedLabel
+from app.window.window import Window
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines, answer
+from tests.app.window.test_window import ask, reach
+
+
+def waiting_rows(window: Window) -> list[str]:
+    labels = window.waiting.findChildren(ElidedLabel)
+    return [label.text() for label in labels if not label.parentWidget().isHidden()]
+
+
+def test_each_chat_keeps_what_was_not_sent_also_when_the_window_is_closed(
+    window: Window, make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    question = ask(window, engines, qtbot)
+    engines.last.say(answer(question, "An answer."))
+    reach(window, qtbot, State.READY)
+    asked = window.chat.id
+    qtbot.keyClicks(window.composer.editor, "half a question")
+    window.chat.open(None)
+    assert window.composer.text() == ""
+    window.composer.show_unsent(UnsentMessage(typed="to the new chat", pasted=["x" * 30_000]))
+    window.chat.open(asked)
+    assert window.composer.text() == "half a question"
+    window.close()
+    later = make_window(engines)
+    assert later.composer.unsent() == UnsentMessage(typed="to the new chat", pasted=["x" * 30_000])
+    later.chat.open(asked)
+    assert later.composer.text() == "half a question"
+
+
+def test_what_was_sent_is_not_kept(window: Window, engines: FakeEngines, qtbot: QtBot, store: Store) -> None:
+    reach(window, qtbot, State.READY)
+    window.composer.write("What is a tree?")
+    qtbot.waitUntil(lambda: bool(store.unsent.of(None)))
+    qtbot.keyClick(window.composer.editor, Qt.Key.Key_Return)
+    assert not store.unsent.of(None)
+    asked = window.chat.id
+    window.chat.open(None)
+    assert window.composer.text() == ""
+    window.chat.open(asked)
+    assert window.composer.text() == ""
+
+
+def test_stop_puts_queued_questions_back_where_they_were_written(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    question = ask(window, engines, qtbot)
+    first = window.chat.id
+    ask(window, engines, qtbot, "second")
+    ask(window, engines, qtbot, "third")
+    qtbot.waitUntil(lambda: waiting_rows(window) == ["Next: second", "Next: third"])
+    window.chat.open(None)
+    ask(window, engines, qtbot, "elsewhere")
+    qtbot.waitUntil(lambda: len(waiting_rows(window)) == 3)
+    rows = waiting_rows(window)
+    assert rows[0].startswith("Next in “")
+    assert rows[0].endswith("”: second")
+    assert rows[2] == "Next: elsewhere"
+    second = window.chat.id
+    assert window.composer.button.text() == "Send", "nothing answers here"
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert len(window.chat.waiting) == 3
+    window.chat.open(first)
+    assert window.composer.button.text() == "Stop"
+    qtbot.keyClicks(window.composer.editor, "typed")
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.composer.text() == "second\n\nthird\n\ntyped"
+    assert window.waiting.isHidden()
+    engines.last.say(answer(question, "", stop_reason="cancelled"))
+    reach(window, qtbot, State.READY)
+    window.chat.open(second)
+    assert window.composer.text() == "elsewhere"
+    assert len(engines.last.asked(messages.Chat)) == 1
