@@ -176,9 +176,10 @@ def test_a_probably_damaged_model_answers_with_a_warning(tmp_path):
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 def test_ctrl_c_while_the_program_starts_ends_it_without_a_traceback():
-    """The commands are imported while the program starts; here, importing one of them presses Ctrl-C."""
+    """The commands are imported while the program starts; here, importing one of them presses Ctrl-C, also
+    where the tests themselves ignore it."""
     press = (
-        "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"  # tests may ignore it
+        "import os, signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "sys.meta_path.insert(0, type('P', (), dict(find_spec=staticmethod("
         "lambda name, *_: os.kill(os.getpid(), signal.SIGINT) if name == 'engine.cli.plan' else None))));"
     )
