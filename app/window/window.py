@@ -372,10 +372,11 @@ class Window(QMainWindow):
 
 
 def _first_pair(arguments: Arguments, now: Preferences) -> RecentPair:
-    """Return the pair to load at the start: the one named on the command line, else the last one loaded, else
+    """Return the pair to load at the start: what the command line names of it, else the last one loaded, else
     the one for new chats."""
-    if arguments.target:
-        return RecentPair(arguments.target, arguments.draft)
+    pair = RecentPair(now.new_chats.target)
     if now.recent_pairs and local_models.is_here(now.recent_pairs[0].target):
-        return now.recent_pairs[0]
-    return RecentPair(now.new_chats.target, arguments.draft)
+        pair = now.recent_pairs[0]
+    if arguments.target or arguments.draft != "auto":
+        pair = RecentPair(arguments.target or pair.target, arguments.draft)
+    return pair

@@ -58,6 +58,9 @@ def test_the_program_starts_with_the_models_loaded_last(
     third = FakeEngines()
     reach(make_window(third, Arguments("named.gguf")), qtbot, State.READY)
     assert loads(third) == [("named.gguf", "auto")]
+    fourth = FakeEngines()
+    reach(make_window(fourth, Arguments(draft="small.gguf")), qtbot, State.READY)
+    assert loads(fourth) == [(other, "small.gguf")]
 
 
 def test_models_that_are_gone_are_not_loaded_at_the_start(
