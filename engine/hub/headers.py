@@ -1,4 +1,4 @@
-"""What the headers of answers say. A number that is none, or that no honest server sends, is None."""
+"""What the headers of answers say. What is not a number, or one that no honest server sends, is None."""
 
 import email.utils
 import re
