@@ -164,9 +164,10 @@ class FormulaObject(QPyTextObject):
         return picture.width * em, picture.ascent * em, picture.descent * em
 
     def _fit(self, document: QTextDocument, width: float) -> float:
-        """Return the scale that makes a formula fit the text width, at most 1."""
+        """Return the scale that makes a formula fit the text width, at most 1. width: 0 if the source has no
+        visible character."""
         available = document.textWidth()
-        return min(1.0, available / width) if available > 0 else 1.0
+        return min(1.0, available / width) if available > 0 and width > 0 else 1.0
 
     def _half_x(self, format: QTextFormat) -> float:
         return QFontMetricsF(format.toCharFormat().font()).xHeight() / 2

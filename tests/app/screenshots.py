@@ -30,7 +30,7 @@ from tests.app.drive_window import Person
 from tests.app.flows import open_settings
 
 SIZE = 1280, 800
-BUDGET = 40  # more nodes than the budget rule takes on a processor, so that there is a tree to see
+BUDGET = 40  # more nodes than the rule takes on a processor, and the heads: so there is a tree to see
 SETTLE_MS = 300
 SURVEY_S = 120
 QUESTIONS = (
@@ -47,7 +47,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         store = Store(Path(scratch) / "conversations.sqlite")
         preferences = PreferencesFile(Path(scratch) / "settings.toml")
-        greedy = structs.replace(NEW_CHATS, options=SavedOptions(budget=BUDGET))
+        greedy = structs.replace(NEW_CHATS, options=SavedOptions(drafter="merged", budget=BUDGET))
         preferences.change(new_chats=greedy, theme="light")
         window = Window(Arguments(), store, preferences)
         window.resize(*SIZE)

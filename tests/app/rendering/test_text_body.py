@@ -186,3 +186,15 @@ def test_colours_follow_the_theme(qapp: QApplication, body: TextBody, scheme: Qt
     assert colours.raised in seen
     (first, *_) = body.document().firstBlock().textFormats()
     assert first.format.foreground().color().name() == colours.code_keyword
+
+
+@pytest.mark.parametrize(
+    "letter", ["\u200f", "\u200b", "\u0301", "\u2060", "\ufeff", "\U0001f30a"], ids=ascii
+)
+def test_a_formula_without_a_visible_character_is_shown(qtbot: QtBot, letter: str) -> None:
+    body = TextBody()
+    qtbot.addWidget(body)
+    body.resize(400, 200)
+    body.show_markdown(f"one ${letter}$ two $$ {letter} $$")
+    body.grab()
+    assert "two" in body.toPlainText()
