@@ -52,8 +52,10 @@ def prepared(folder: Path) -> Iterator[Try]:
             process.join()
             if process.exitcode == 0:
                 break
-            if (models / ID / "config.json").exists():
-                return Outcome(Verdict.LOST, "a download that was killed seems to be complete")
+            if (models / ID / "config.json").exists():  # it gets its name last: now all others must be whole
+                if wrong := differing(models):
+                    return Outcome(Verdict.LOST, f"a killed download seems to be complete, but not {wrong}")
+                break
         hub.bytes_per_s = 0
         process = context.Process(target=bring, args=(wanted, str(models), hub.endpoint), daemon=True)
         process.start()
@@ -61,13 +63,17 @@ def prepared(folder: Path) -> Iterator[Try]:
         if process.exitcode != 0:
             process.kill()
             return Outcome(Verdict.RAW, f"after {kills} kills, the download ended with {process.exitcode}")
-        for name, expected in hub.repositories[ID].files.items():
-            if (models / ID / name).read_bytes() != expected:
-                return Outcome(Verdict.LOST, f"after {kills} kills, {name} differs")
+        if wrong := differing(models):
+            return Outcome(Verdict.LOST, f"after {kills} kills, {wrong} differ")
         again = hub.sent_nbytes - before - NBYTES
         if again > kills * (2 << 20):
             return Outcome(Verdict.RAW, f"{kills} kills cost {again >> 10} KiB, downloaded twice")
         return SURVIVED
+
+    def differing(models: Path) -> list[str]:
+        """Return the files that are not as the Hub has them."""
+        paths = {models / ID / name: expected for name, expected in hub.repositories[ID].files.items()}
+        return [path.name for path, text in paths.items() if not path.exists() or path.read_bytes() != text]
 
     try:
         yield once
