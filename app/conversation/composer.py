@@ -107,14 +107,16 @@ class Composer(QFrame):
     def show_unsent(self, message: UnsentMessage) -> None:
         """Show a message that `unsent` returned, in place of the present one."""
         self.pasted.hold(message.pasted)
-        self.editor.setPlainText(message.typed)
-        self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
+        self._type(message.typed)
 
     def write(self, text: str) -> None:
         """Put `text` in the field, so that the user can change it and send it."""
+        self._type(text)
+        self.editor.setFocus()
+
+    def _type(self, text: str) -> None:
         self.editor.setPlainText(text)
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
-        self.editor.setFocus()
 
     def bring(self, data: QMimeData) -> None:
         """Hold the text of the files that were dropped or pasted; say which of them cannot be sent."""

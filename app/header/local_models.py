@@ -1,5 +1,6 @@
 """Models installed on this machine, singly and as pairs of a target and its draft. Imports no Qt."""
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -58,9 +59,12 @@ def pairs_here() -> list[LocalPair]:
     ]
 
 
-def is_here(target: str | None) -> bool:
-    """Return whether a target, named as in `Load`, is on this machine."""
-    return target is None or Path(target).exists() or any(pair.target.name == target for pair in pairs_here())
+def is_here(target: str | None, known: Container[str] | None = None) -> bool:
+    """Return whether a target, named as in `Load`, is on this machine. known: the names of the models here,
+    if they have been read already."""
+    if target is None or Path(target).exists():
+        return True
+    return target in ({model.name for model in models_here()} if known is None else known)
 
 
 def text_of(target: str | None) -> str:

@@ -111,7 +111,7 @@ class Picker(QFrame):
         self._work.forget("plan")
         self.models.clear()
         self._rows = []
-        known = [last for last in recent if local_models.is_here(last.target)]
+        known = [last for last in recent if local_models.is_here(last.target, named)]
         if known:
             self._add_heading(self.tr("Recent"))
             for last in known:

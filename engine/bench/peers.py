@@ -120,9 +120,10 @@ def run(parsed: argparse.Namespace) -> int:
         return _in_ram(parsed)
     if not parsed.memory > 0 or not parsed.overhead >= 0:
         raise BadOption("--memory and --overhead must be sizes in GiB.", "Example: --memory 2.5.")
-    if parsed.prompts or parsed.kinds:
+    if _chooses_prompts(parsed):
         raise BadOption(
-            "--prompts and --kinds are for models that fit in RAM.", "Add --in-ram, or name one --prompt."
+            "--prompts, --kinds and --per-kind are for models that fit in RAM.",
+            "Add --in-ram, or name one --prompt.",
         )
     if parsed.tokens < 2 or min(parsed.budget, parsed.repeats) < 1:
         raise BadOption(
@@ -172,9 +173,13 @@ def _in_ram(parsed: argparse.Namespace) -> int:
 
 
 def _questions(parsed: argparse.Namespace) -> list[Prompt]:
-    if parsed.prompts or parsed.kinds:
+    if _chooses_prompts(parsed):
         return prompts_of(parsed)
     return [in_ram.QUESTION if parsed.prompt == PROMPT else Prompt("prompt", "", parsed.prompt)]
+
+
+def _chooses_prompts(parsed: argparse.Namespace) -> bool:
+    return bool(parsed.prompts or parsed.kinds or parsed.per_kind is not None)
 
 
 def _python(program: str) -> str:

@@ -90,7 +90,7 @@ class Item:
 
 
 def is_repository(id: object) -> bool:
-    """Whether `id` is owner/name, and a safe path on every system."""
+    """Return whether `id` is owner/name, and a safe path on every system."""
     return isinstance(id, str) and _ID.fullmatch(id) is not None and names.is_safe(id)
 
 

@@ -54,7 +54,7 @@ def checked(name: str) -> str:
 
 
 def is_safe(name: str) -> bool:
-    """Whether `checked` accepts `name`."""
+    """Return whether `checked` accepts `name`."""
     try:
         checked(name)
     except UnsafeName:

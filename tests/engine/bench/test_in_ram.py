@@ -103,8 +103,9 @@ def test_this_engine_answers_and_a_missing_llama_cpp_is_said(capsys):
     assert {results[name]["outcome"] for name in ("xllamacpp", "llama_cpp")} <= {"ok", "not installed"}
 
 
-def test_a_file_of_prompts_is_for_models_in_ram(capsys):
-    assert cli.run(["bench", "peers", "smollm2", "--memory", "1", "--kinds", "coding", "--json"]) == 1
+@pytest.mark.parametrize("choice", [["--kinds", "coding"], ["--per-kind", "1"]])
+def test_a_choice_of_prompts_is_for_models_in_ram(capsys, choice):
+    assert cli.run(["bench", "peers", "smollm2", "--memory", "1", *choice, "--json"]) == 1
     assert "--in-ram" in json.loads(capsys.readouterr().out)["error"]["hint"]
 
 
