@@ -3,7 +3,9 @@
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from app.store import AnswerReport, ModelPair, StoredMessage
-from engine.protocol.messages import Answer, Loaded, LoadProgress, StopReason
+from engine.protocol.messages import Loaded, LoadProgress, StopReason
+
+MOST = (1 << 63) - 1  # the largest number that Qt's functions take
 
 
 def _tr(text: str) -> str:
@@ -12,7 +14,7 @@ def _tr(text: str) -> str:
 
 def number(value: int) -> str:
     """Return a whole number with group separators; without them if it is too large for Qt."""
-    return QLocale().toString(value) if abs(value) < 1 << 63 else str(value)
+    return QLocale().toString(value) if abs(value) <= MOST else str(value)
 
 
 def decimal(value: float) -> str:
@@ -37,7 +39,11 @@ def duration(seconds: float) -> str:
 
 
 def nbytes(value: int) -> str:
-    """Return a size as text in bytes, kB, MB or a larger unit, where 1 kB is 1024 bytes."""
+    """Return a size as text in bytes, kB, MB or a larger unit, where 1 kB is 1024 bytes.
+
+    The largest is MOST, also for what is larger.
+    """
+    value = min(max(value, -MOST), MOST)
     return QLocale().formattedDataSize(value, 1, QLocale.DataSizeFormat.DataSizeTraditionalFormat)
 
 
@@ -58,32 +64,45 @@ def stop_reason(reason: StopReason) -> str:
             return _tr("ended at the token limit")
         case "context_full":
             return _tr("the context is full; start a new chat (Ctrl+N)")
+        case "repetition":
+            return _tr("it repeats itself")
         case "cancelled":
             return _tr("stopped by you")
 
 
-def message_summary(message: StoredMessage) -> str:
-    """Return the line to show below a stored answer."""
+def message_ending(message: StoredMessage) -> str:
+    """Return why a stored answer is not whole, as text; "" if it is."""
     if message.state == "interrupted":
-        return _tr("incomplete")
-    return answer_summary(message.reports[-1]) if message.reports else ""
+        return _sentence(_tr("incomplete"))
+    if not message.reports or message.reports[-1].stop_reason in ("end_of_sequence", "stop_string"):
+        return ""
+    return _sentence(stop_reason(message.reports[-1].stop_reason))
 
 
-def answer_summary(answer: Answer | AnswerReport) -> str:
-    """Return the line to show below an answer: tokens, speed, seed, stop reason."""
-    parts = [_tr("1 token") if answer.tokens == 1 else _tr("{} tokens").format(number(answer.tokens))]
-    if answer.tokens_per_second is not None:
-        parts.append(_tr("{} tokens/s").format(decimal(answer.tokens_per_second)))
-    if answer.tokens_per_pass is not None:
-        parts.append(_tr("{} tokens per pass").format(decimal(answer.tokens_per_pass)))
-    if answer.time_to_first_token_s is not None:
-        parts.append(_tr("first token after {} s").format(decimal(answer.time_to_first_token_s)))
-    parts.append(_tr("seed {}").format(answer.seed))
-    parts = [part.replace(" ", "\u00a0") for part in parts]  # so that lines wrap only between the figures
-    parts.append(stop_reason(answer.stop_reason))
-    if isinstance(answer, AnswerReport):
-        parts.append(pair(answer.pair))
-    return "\u00a0· ".join(parts)
+def message_figures(message: StoredMessage) -> list[tuple[str, str]]:
+    """Return the figures of a stored answer; none if the answer is incomplete."""
+    is_known = message.reports and message.state != "interrupted"
+    return answer_figures(message.reports[-1]) if is_known else []
+
+
+def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
+    """Return names and values: tokens, speed, seed, stop reason and models. Unknown ones are left out."""
+    speed, per_pass = answer.tokens_per_second, answer.tokens_per_pass
+    first_s = answer.time_to_first_token_s
+    figures = [
+        (_tr("Tokens"), number(answer.tokens)),
+        (_tr("Speed"), "" if speed is None else _tr("{} tokens/s").format(decimal(speed))),
+        (_tr("Tokens per pass"), "" if per_pass is None else decimal(per_pass)),
+        (_tr("First token after"), "" if first_s is None else _tr("{} s").format(decimal(first_s))),
+        (_tr("Seed"), str(answer.seed)),
+        (_tr("End"), stop_reason(answer.stop_reason)),
+        (_tr("Model"), pair(answer.pair)),
+    ]
+    return [(name, value) for name, value in figures if value]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def pair(pair: ModelPair) -> str:
@@ -96,18 +115,21 @@ def load_stage(progress: LoadProgress) -> str:
     stages = {
         "libraries": _tr("Starting the libraries"),
         "reading": _tr("Reading the model files"),
-        "tokenizer": _tr("Reading the tokenizer"),
-        "kernels": _tr("Preparing the weight formats"),
-        "draft": _tr("Loading the draft"),
-        "target": _tr("Loading the target"),
+        "tokenizer": _tr("Reading the vocabulary"),
+        "kernels": _tr("Preparing the model"),
+        "draft": _tr("Loading the small model that guesses ahead"),
+        "target": _tr("Loading the model"),
     }
     stage = stages[progress.stage]
     if not progress.total:
         return stage + "…"
     figures = nbytes(progress.done), nbytes(progress.total)
-    if progress.layers:
-        return _tr("{}: layer {} of {}, {} of {}").format(stage, progress.layer, progress.layers, *figures)
     return _tr("{}: {} of {}").format(stage, *figures)
+
+
+def about_model(text: str) -> str:
+    """Return what the catalogue says about a model, in the user's language. text: `CatalogModel.about`."""
+    return QCoreApplication.translate("catalog", text)
 
 
 def model_details(loaded: Loaded) -> str:

@@ -39,6 +39,7 @@ class LoadPreferences(Struct, frozen=True, kw_only=True):
     ram_limit: GiB | None = None
     weights: Literal["auto", "packed", "unpacked"] = "auto"
     kv_cache: Literal["f16", "q8_0"] = "f16"
+    threads: Annotated[int, Meta(ge=1)] | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"
 
@@ -63,7 +64,7 @@ class WindowState(Struct, frozen=True, kw_only=True):
     splitters: dict[str, list[int]] = {}
     sidebar: bool = True
     folded: list[str] = []
-    panel: bool = True
+    panel: bool = False
 
 
 class Preferences(Struct, frozen=True, kw_only=True):
@@ -73,7 +74,12 @@ class Preferences(Struct, frozen=True, kw_only=True):
     language: Literal["system", "en", "ko", "zh_CN"] = "system"
     send_key: Literal["enter", "ctrl_enter"] = "enter"
     reduced_motion: bool = False
+    zoom: Annotated[int, Meta(ge=50, le=300)] = 100  # size of all text, in percent of the system's
+    chat_font: str = ""  # family; "" is the system's
+    code_font: str = ""
+    wrap_code: bool = False
     notifications: bool = True
+    unload_after: Literal["never", "5", "15", "60"] = "never"  # minutes without a question
     updates: bool = False  # whether to check once a day for a newer version
     package_mirror: str = ""  # this and the next two: as in `engine.runtime.Sources`
     torch_mirror: str = ""
@@ -81,7 +87,8 @@ class Preferences(Struct, frozen=True, kw_only=True):
     loading: LoadPreferences = LoadPreferences()
     new_chats: ChatSettings = NEW_CHATS
     recent_pairs: list[RecentPair] = []  # newest first
-    window: WindowState = WindowState()
+    window: WindowState = WindowState()  # the first window
+    other_window: WindowState = WindowState(sidebar=False, panel=False)  # the others
 
 
 class PreferencesFile:

@@ -5,6 +5,7 @@ Passes on the processor give numpy arrays, those on a graphics card tensors ther
 here: whoever has a tensor has imported it.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -58,6 +59,11 @@ def top(values: Array, count: int) -> tuple[Array, Array]:
     order = np.argsort(-np.take_along_axis(values, columns, -1), axis=-1, kind="stable")
     columns = np.take_along_axis(columns, order, -1)
     return np.take_along_axis(values, columns, -1), columns
+
+
+def masked(values: Array, allowed: NDArray[np.bool_]) -> Array:
+    """Return the values as float32, with -inf where `allowed`, of the same shape, is not set."""
+    return namespace(values).where(like(values, allowed), as_float(values), -math.inf)
 
 
 def log_sum_exp(values: Array) -> Array:

@@ -97,6 +97,24 @@ class BadNumbers(SpecExecError):
         )
 
 
+class BadConstraint(SpecExecError):
+    """A schema or grammar that is not valid, not supported or too complex."""
+
+    kind = "bad_constraint"
+
+
+class DeadEnd(SpecExecError):
+    """A place in an answer where the constraint allows none of the model's tokens."""
+
+    kind = "dead_end"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The schema or grammar allows no further token here.",
+            "Simplify it: either no text satisfies it, or it became too complex at this point.",
+        )
+
+
 class NotLoaded(SpecExecError):
     """A chat request to an engine without a loaded model."""
 

@@ -111,3 +111,13 @@ def make_private_folder(folder: Path) -> None:
     """Create a folder that only this user can enter, or make an existing one so. Raises OSError."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     make_private(folder)
+
+
+def is_own_folder(folder: Path) -> bool:
+    """Return whether nobody else can write to the folder or replace it. Create it if necessary."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        both = [place.stat() for place in (folder, folder.parent)]
+    except OSError:
+        return False
+    return all(status.st_uid == os.getuid() and not status.st_mode & 0o022 for status in both)

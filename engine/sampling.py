@@ -14,8 +14,21 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array, as_float, is_on_card, like, log_softmax, log_sum_exp, namespace, on_host, top
+from engine.arrays import (
+    Array,
+    as_float,
+    is_on_card,
+    like,
+    log_softmax,
+    log_sum_exp,
+    masked,
+    namespace,
+    on_host,
+    top,
+)
 from engine.compiled.best import best
+from engine.constraint.masks import Masks
+from engine.repetition import Dry
 
 _MASK32 = 0xFFFFFFFF
 # The multipliers and the key increments in the paper's reference code.
@@ -31,7 +44,7 @@ MORE_CANDIDATES = -1  # the nucleus is larger than the candidates examined
 NOT_NUMBERS = -2  # the logits are not finite
 
 # Independent streams of noise from one seed.
-TARGET_STREAM, DRAFT_STREAM, TEST_STREAM = range(3)
+TARGET_STREAM, DRAFT_STREAM, TEST_STREAM, XTC_STREAM = range(4)
 
 
 def philox(counter: tuple[Array, ...], key: tuple[int, int]) -> tuple[Array, ...]:
@@ -116,6 +129,10 @@ class TokenHistory:
     context: Sequence[int]
     tails: Sequence[Sequence[int]]
 
+    def positions(self) -> NDArray[np.int64]:
+        """Return the position of the token that each row chooses, int64 [rows]."""
+        return len(self.context) + np.array([len(tail) for tail in self.tails], np.int64)
+
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Return all tokens that precede at least one row, int64 [tokens], and how often each of them
         precedes each row, float32 [rows, tokens]."""
@@ -131,13 +148,18 @@ class TokenHistory:
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """The sampling settings of one answer, applied in transformers' order: bias, penalties, temperature,
-    top-k, top-p, min-p.
+    """The sampling settings of one answer, applied in transformers' order: bias, penalties, masks,
+    temperature, top-k, top-p, min-p. DRY comes after the other penalties and XTC last, as in llama.cpp.
 
     Temperature 0 means greedy decoding; top_k 0, top_p 1, min_p 0, repetition_penalty 1 and the other
     penalties at 0 have no effect. As at OpenAI, the presence penalty is subtracted once if a token has
     occurred before, the frequency penalty once per occurrence. logit_bias: token id -> number to add to the
-    token's logit.
+    token's logit. masks: which tokens may follow which path; None: any.
+
+    xtc_probability: the chance, at each position, that XTC ("exclude top choices") applies there: of the
+    tokens with at least the probability `xtc_threshold`, all but the least probable are excluded. As in
+    llama.cpp, the probabilities are those before the temperature, of the tokens that the filters leave.
+    spared: tokens that XTC never excludes. It has no effect in greedy decoding.
     """
 
     seed: int = 0
@@ -149,15 +171,28 @@ class Sampler:
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
     logit_bias: Mapping[int, float] = field(default_factory=dict)
+    dry: Dry = field(default_factory=Dry)
+    xtc_probability: float = 0.0
+    xtc_threshold: float = 0.1
+    spared: frozenset[int] = frozenset()
+    masks: Masks | None = None
 
     @property
     def alters(self) -> bool:
-        """Whether the logits are changed before the choice."""
-        return self.looks_back or bool(self.logit_bias)
+        """Whether bias or penalties change the logits before the choice."""
+        return self._penalises or bool(self.logit_bias)
 
     @property
     def looks_back(self) -> bool:
         """Whether the choice depends on earlier tokens."""
+        return self._penalises or self.masks is not None
+
+    @property
+    def _penalises(self) -> bool:
+        return self._counts or self.dry.multiplier != 0
+
+    @property
+    def _counts(self) -> bool:
         return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1.0, 0.0, 0.0)
 
     def choose(
@@ -177,11 +212,11 @@ class Sampler:
         finite = finite_rows(logits)
         if not is_on_card(logits) and not bool(xp.all(finite)):
             logits = xp.where(finite[:, None], logits, 0.0)  # numpy warns of arithmetic with infinity
-        chosen = self._chosen(self.penalised(logits, history), positions, candidates)
+        chosen = self._chosen(self.processed(logits, history), positions, candidates)
         return on_host(xp.where(finite, chosen, NOT_NUMBERS))
 
     def _chosen(self, logits: Array, positions: Sequence[int], candidates: int) -> Array:
-        """Return the tokens chosen from finite, penalised logits, or MORE_CANDIDATES."""
+        """Return the tokens chosen from processed logits, or MORE_CANDIDATES."""
         xp = namespace(logits)
         if self.temperature == 0:
             return xp.argmax(logits, axis=-1)
@@ -191,6 +226,15 @@ class Sampler:
         if self._sorts and not self.top_k and values.shape[-1] < logits.shape[-1]:
             chosen = xp.where(values[:, -1] == -math.inf, chosen, MORE_CANDIDATES)
         return chosen
+
+    def processed(self, logits: Array, history: TokenHistory) -> Array:
+        """Return logits [rows, vocabulary], float32, after bias, penalties and masks."""
+        return self.masked(self.penalised(logits, history), history)
+
+    def masked(self, logits: Array, history: TokenHistory) -> Array:
+        """Return logits [rows, vocabulary] with -inf for tokens that may not follow a row's path."""
+        flags = self.masks.rows(history.tails, logits.shape[-1]) if self.masks else None
+        return logits if flags is None else masked(logits, flags)
 
     def penalised(self, logits: Array, history: TokenHistory) -> Array:
         """Return logits [rows, vocabulary], float32, after bias and penalties."""
@@ -202,13 +246,18 @@ class Sampler:
             logits[:, like(logits, list(self.logit_bias))] += like(
                 logits, np.array(list(self.logit_bias.values()), np.float32)
             )
-        if self.looks_back:
+        if self._counts:
             tokens, counts = (like(logits, part) for part in history.counts())
             values = logits[:, tokens]
             penalty = self.repetition_penalty
             penalised = xp.where(values < 0, values * penalty, values / penalty)
             penalised -= self.presence_penalty + self.frequency_penalty * counts
             logits[:, tokens] = xp.where(counts > 0, penalised, values)
+        if self.dry.multiplier:
+            context = np.asarray(history.context, np.int64)
+            for row, tail in enumerate(history.tails):
+                tokens, numbers = (like(logits, part) for part in self.dry.penalties(context, tail))
+                logits[row, tokens] -= numbers
         return logits
 
     def filtered(self, logits: Array, candidates: int = _FIRST_CANDIDATES) -> tuple[Array, Array]:
@@ -216,7 +265,7 @@ class Sampler:
         [rows, candidates]. Tokens that a filter drops have -inf. Without a filter, return all tokens,
         unsorted.
 
-        logits: [rows, vocabulary], penalised. If the last candidate is not dropped and there is no top_k,
+        logits: [rows, vocabulary], processed. If the last candidate is not dropped and there is no top_k,
         more tokens may pass than are returned.
         """
         xp = namespace(logits)
@@ -232,27 +281,49 @@ class Sampler:
         return xp.where(keep, values, -math.inf), tokens
 
     def perturbed(self, values: Array, tokens: Array, positions: Sequence[int]) -> Array:
-        """Return `values` with the noise of their tokens added, float64. The token with the highest sum is
-        the one to choose. values, tokens: as `filtered` returns them."""
-        at = like(tokens, positions)[:, None]
-        return as_float(values, double=True) + gumbel_noise(self.seed, at, tokens)
+        """Return `values` after XTC, with the noise of their tokens added, float64. The token with the
+        highest sum is the one to choose. values, tokens: as `filtered` returns them."""
+        values = as_float(self.excluded(values, tokens, positions), double=True)
+        return values + gumbel_noise(self.seed, like(tokens, positions)[:, None], tokens)
+
+    def excluded(self, values: Array, tokens: Array, positions: Sequence[int] | NDArray[np.int64]) -> Array:
+        """Return `values` with -inf for the tokens that XTC excludes. values, tokens: as `filtered` returns
+        them. Of several tokens that are equally the least probable, all stay."""
+        if not self.xtc_probability:
+            return values
+        xp = namespace(values)
+        probs = xp.exp(log_softmax(values * max(self.temperature, _COLDEST)))
+        least = xp.min(xp.where(probs >= self.xtc_threshold, values, math.inf), axis=-1, keepdims=True)
+        excluded = (values > least) & like(values, self.xtc_applies(positions))[:, None]
+        for token in self.spared:
+            excluded = excluded & (tokens != token)
+        return xp.where(excluded, -math.inf, values)
+
+    def xtc_applies(self, positions: Sequence[int] | NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return whether XTC applies at each position, bool [positions]. It depends on seed and position
+        only, and not on the noise of the tokens there."""
+        at = np.asarray(positions, np.int64)
+        tosses: NDArray[np.float64] = uniforms(self.seed, at, np.zeros(len(at), np.int64), XTC_STREAM)
+        return tosses < self.xtc_probability
 
     def probabilities(self, logits: Array, history: TokenHistory) -> Array:
         """Return the distribution from which `choose` samples, float64 [rows, vocabulary]. In greedy decoding
         it is 1 at the chosen token.
 
-        logits: [rows, vocabulary].
+        logits: [rows, vocabulary]. history: all tokens that precede each row, so that its length is the
+        position.
         """
         xp = namespace(logits)
-        penalised = self.penalised(logits, history)
+        processed = self.processed(logits, history)
         probs = xp.zeros_like(logits, dtype=xp.float64)
         rows = like(logits, np.arange(len(logits)))[:, None]
         if self.temperature == 0:
-            probs[rows, xp.argmax(penalised, axis=-1, keepdims=True)] = 1.0
+            probs[rows, xp.argmax(processed, axis=-1, keepdims=True)] = 1.0
             return probs
-        values, tokens = self.filtered(penalised)
+        values, tokens = self.filtered(processed)
         if self._sorts and not self.top_k and bool(xp.any(values[:, -1] != -math.inf)):
-            values, tokens = self.filtered(penalised, logits.shape[-1])
+            values, tokens = self.filtered(processed, logits.shape[-1])
+        values = self.excluded(values, tokens, history.positions())
         probs[rows, tokens] = xp.exp(log_softmax(as_float(values, double=True)))
         return probs
 

@@ -147,6 +147,13 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         "model files in every pass (default: what fits)",
     )
     models.add_argument(
+        "--threads",
+        type=int,
+        metavar="N",
+        help="number of threads that compute on the CPU, at most one per physical core; it changes the speed "
+        "only (default: one per physical core)",
+    )
+    models.add_argument(
         "--context",
         type=int,
         metavar="N",
@@ -190,7 +197,7 @@ def add_folder_option(parser: "argparse._ActionsContainer") -> None:
         type=Path,
         metavar="PATH",
         help="models folder (default: $SPECEXEC_MODELS, or else the folder the models were last moved to, or "
-        "else a folder in the user's cache)",
+        "else a folder among the user's data)",
     )
 
 

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Maintain the window's translation files: resources/translations/specexec_LANGUAGE.ts and their .qm.
 
-usage: python packaging/translations.py update    add new strings of app/ to the .ts files, remove old ones
+usage: python packaging/translations.py update    add new strings to the .ts files, remove old ones
        python packaging/translations.py release   compile the .ts files to .qm files
        python packaging/translations.py missing   list untranslated strings; exit status 1 if there are any
 
 Run it with the environment's Python. Strings are the arguments of `self.tr`, of a module's `_tr` and of
-`translate`; pyside6-lupdate does not recognize `_tr`.
+`translate` (pyside6-lupdate does not recognize `_tr`), and what the model catalogue says about its models.
 """
 
 import ast
 import subprocess
 import sys
+import tomllib
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "resources" / "translations"
 LANGUAGES = ("ko", "zh_CN")
+CATALOG = "catalog"  # the context of the texts in resources/catalog
 
 Key = tuple[str, str]  # context, source text
 
@@ -53,7 +55,8 @@ class _Finder(ast.NodeVisitor):
             case ast.Call(func=ast.Name("_tr"), args=[text]):
                 self._add(self._context, text)
             case ast.Call(func=ast.Attribute(attr="translate"), args=[ast.Constant(str(context)), text, *_]):
-                self._add(context, text)
+                if context != CATALOG:
+                    self._add(context, text)
         self.generic_visit(node)
 
     def _add(self, context: str, text: ast.expr) -> None:
@@ -77,7 +80,15 @@ def texts() -> list[Key]:
     keys = {}
     for path in sorted((ROOT / "app").rglob("*.py")):
         keys |= dict.fromkeys(_Finder(path, ast.parse(path.read_text("utf-8"))).found)
-    return list(keys)
+    return [*keys, *_of_catalog()]
+
+
+def _of_catalog() -> Iterator[Key]:
+    """Yield what the catalogue says about each model."""
+    for path in sorted((ROOT / "resources" / "catalog").glob("*.toml")):
+        for fields in tomllib.loads(path.read_text("utf-8")).values():
+            if isinstance(fields, dict):  # [[pairs]] is a list
+                yield CATALOG, fields["about"]
 
 
 def translations(language: str) -> dict[Key, str]:

@@ -1,34 +1,29 @@
-"""The shown chat and the answer in progress; links the store with the engine. Imports no widgets.
+"""The chat that a window shows; links it with the store and the queue of questions. Imports no widgets."""
 
-Everything here runs on the GUI thread. Other threads save the answer in progress (`app.store.under_way`) and
-read the engine's events (`engine_link`).
-"""
-
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 
-from app.connection.engine import WILL_ANSWER, Engine, State
-from app.connection.pending_answer import Answering, Waiting, request_options, settings_to_repeat
-from app.store import ChatSettings, ModelPair, Store, StoredMessage, StoreError, to_send
-from app.store.tree import ShownMessage, path_to, shown_path
+from app.connection.answer_queue import AnswerQueue
+from app.connection.engine import WILL_ANSWER, Engine
+from app.connection.memory import KEPT, fewer, turn_tokens, without_oldest
+from app.connection.pending_answer import Answering, Waiting, settings_to_repeat
+from app.store import ChatSettings, DeletedMessages, Store, StoredMessage, StoreError, to_send
+from app.store.tree import ShownMessage, shown_path
 from engine.protocol import messages
 
 
 class Conversation(QObject):
-    """The chat shown and the answer in progress. No message is lost: editing and regenerating add versions.
+    """The chat shown. No message is lost: editing and regenerating add versions.
 
     Attributes:
         id: id of the shown chat; None for a new chat, which is stored when its first question is sent.
         shown: the messages shown, one version of each, in order.
         settings: settings for the chat's next answers.
         new_settings: settings for new chats.
-        answering: the answer in progress, possibly in another chat, or None.
-        waiting: queued questions, oldest first.
-        telemetry: whether the next answers are requested with telemetry for the panel.
+        telemetry: whether the next answers are to be requested with telemetry for the panel.
 
     Signals:
         opened: another chat is now shown.
@@ -36,12 +31,14 @@ class Conversation(QObject):
         listed: the list of chats or a title in it changed.
         settings_changed: `settings` changed.
         waiting_changed: `waiting` changed.
-        returned: list of Waiting; these queued questions will not be asked, because the user stopped.
+        returned: list of Waiting; these queued questions will not be asked, because the user stopped, or
+            because the answer before them in their chat failed.
         text_added: str, the next piece of the answer in progress; only if that answer is shown
         reported: PrefillProgress, TreeGrown, IterationDone, PassProgress or Answer; only if the answer
             that the event belongs to is shown
         answered: Answer; an answer is complete, whether it is shown or not
-        failed: Failed; an answer failed, whether it is shown or not
+        failed: int, Failed; an answer in the chat with this id failed, and no other window shows that chat
+        deleted: DeletedMessages; the user deleted messages of the chat shown, which `restore` brings back
         store_failed: StoreError; the store cannot be read or written
     """
 
@@ -54,26 +51,55 @@ class Conversation(QObject):
     text_added = Signal(str)
     reported = Signal(object)
     answered = Signal(object)
-    failed = Signal(object)
+    failed = Signal(int, object)
+    deleted = Signal(object)
     store_failed = Signal(object)
 
     def __init__(
-        self, store: Store, engine: Engine, settings: ChatSettings, parent: QObject | None = None
+        self,
+        store: Store,
+        engine: Engine,
+        queue: AnswerQueue,
+        settings: ChatSettings,
+        parent: QObject | None = None,
     ) -> None:
         """settings: settings for new chats."""
         super().__init__(parent)
         self.id: int | None = None
         self.shown: list[ShownMessage] = []
         self.new_settings = self.settings = settings
-        self.answering: Answering | None = None
-        self.waiting: deque[Waiting] = deque()
         self.telemetry = True
-        self._store = store
-        self._engine = engine
-        engine.answer_event.connect(self._receive)
-        engine.lost.connect(self._interrupt)
-        engine.ended.connect(self._interrupt)
-        engine.state_changed.connect(self._ask_next)
+        self._store, self._engine, self._queue = store, engine, queue
+        self.enter()
+        queue.began.connect(self._begin)
+        queue.changed.connect(self._refresh)
+        queue.settings_changed.connect(self._take_settings)
+        queue.listed.connect(self.listed)
+        queue.waiting_changed.connect(self.waiting_changed)
+        queue.text_added.connect(self._add_text)
+        queue.reported.connect(self._report)
+        queue.finished.connect(self._finish)
+        queue.store_failed.connect(self.store_failed)
+
+    def enter(self) -> None:
+        """Be told what concerns one chat only, such as its failures."""
+        if self not in self._queue.viewers:
+            self._queue.viewers.append(self)
+
+    def leave(self) -> None:
+        """The window is closed, so that others are told."""
+        if self in self._queue.viewers:
+            self._queue.viewers.remove(self)
+
+    @property
+    def answering(self) -> Answering | None:
+        """The answer in progress, possibly in another chat."""
+        return self._queue.answering
+
+    @property
+    def waiting(self) -> Sequence[Waiting]:
+        """The queued questions of all chats, oldest first."""
+        return self._queue.waiting
 
     @property
     def is_answering_here(self) -> bool:
@@ -85,8 +111,12 @@ class Conversation(QObject):
     @property
     def title(self) -> str:
         """The title of the chat shown; "" if it has none yet."""
+        return "" if self.id is None else self.title_of(self.id)
+
+    def title_of(self, chat: int) -> str:
+        """Return the title of a chat; "" if it has none."""
         with self._reporting_store_errors():
-            return "" if self.id is None else self._store.chats.line(self.id).title
+            return self._store.chats.line(chat).title
         return ""
 
     # -- which chat ------------------------------------------------------------------------------------------
@@ -113,13 +143,31 @@ class Conversation(QObject):
         with self._reporting_store_errors():
             if self.id is not None:
                 self._store.chats.set_settings(self.id, settings)
-            self._set(settings)
+                self._queue.settings_changed.emit(self.id, settings)
+            else:
+                self._set(settings)
+
+    def leave_out_oldest(self, adds: int) -> None:
+        """Leave out the oldest turns from now on: at least one, and as many as make room for half a context.
+
+        adds: number of tokens of the message that is being written.
+        """
+        if self._engine.pair is None:
+            return
+        path = [shown.message for shown in self.shown]
+        most, sizes = KEPT * self._engine.pair.context, [*turn_tokens(path), float(adds)]
+        left_out = fewer(sizes, self.settings.left_out + 1, most)
+        self.set_settings(structs.replace(self.settings, left_out=left_out))
+
+    def send_whole_chat(self) -> None:
+        """Send all turns again."""
+        self.set_settings(structs.replace(self.settings, left_out=0))
 
     def branch(self, message: int) -> None:
         """Open a new chat that begins with a copy of the messages up to and including this one."""
         with self._reporting_store_errors():
             self.open(self._store.chats.branch(message))
-            self.listed.emit()
+            self._queue.listed.emit()
 
     # -- questions and answers -------------------------------------------------------------------------------
 
@@ -133,165 +181,128 @@ class Conversation(QObject):
         with self._reporting_store_errors():
             if self.id is None:
                 self.id = self._store.chats.create(self.settings)
-                self.listed.emit()
-            if self._engine.state is not State.READY or self.waiting:
-                self.waiting.append(Waiting(self.id, text))
-                self.waiting_changed.emit()
-            else:
-                self._ask(self.id, text)
+                self._queue.listed.emit()
+            self._queue.ask(self.id, text, self.shown[-1].message.id if self.shown else None)
             return True
         return False
 
     def remove_waiting(self, place: int) -> None:
         """Remove a question from the queue. place: its index in `waiting`."""
-        del self.waiting[place]
-        self.waiting_changed.emit()
+        self._queue.remove_waiting(place)
 
     def titles_of_waiting(self) -> list[str]:
         """Return, for each queued question, the title of its chat; "" for the chat shown."""
-        titles: list[str] = []
-        with self._reporting_store_errors():
-            for waiting in self.waiting:
-                here = waiting.chat == self.id
-                titles.append("" if here else self._store.chats.line(waiting.chat).title)
-        return titles
+        return ["" if waiting.chat == self.id else self.title_of(waiting.chat) for waiting in self.waiting]
 
     def edit(self, message: int, text: str) -> None:
         """Add a changed version of a message. If the message is a question, answer the new version."""
         with self._reporting_store_errors():
             is_question = self._shown_message(message).role == "user"
             edited = self._store.messages.edit(message, text)
-            self._refresh()
+            self._announce()
             if is_question:
                 self._answer(edited)
 
-    def regenerate(self, answer: int, *, same_seed: bool = False) -> None:
-        """Generate another version of an answer, with a new seed unless the settings contain one.
+    def regenerate(self, message: int, *, same_seed: bool = False) -> None:
+        """Generate another version of an answer, with a new seed unless the settings contain one; answer a
+        question that has no answer.
 
         same_seed: repeat the recorded seed, settings and budgets, which gives the same answer.
         """
         with self._reporting_store_errors():
-            before = self._shown_message(answer)
+            before = self._shown_message(message)
+            if before.role == "user":
+                self._answer(message)
+                return
             assert before.parent is not None
             self._answer(before.parent, settings_to_repeat(before.reports[0]) if same_seed else None)
 
     def continue_answer(self, answer: int) -> None:
-        """Continue an answer that was stopped or cut off."""
+        """Continue an answer that was stopped or cut off. One that repeats itself may go on doing so."""
         with self._reporting_store_errors():
-            self._answer(answer)
+            reports = self._shown_message(answer).reports
+            self._answer(answer, loops=any(report.stop_reason == "repetition" for report in reports))
+
+    def delete(self, message: int) -> None:
+        """Delete a version of a message with all that follows from it."""
+        with self._reporting_store_errors():
+            deleted = self._store.messages.delete(message)
+            self._announce()
+            self.deleted.emit(deleted)
+
+    def restore(self, deleted: DeletedMessages) -> None:
+        """Undo a deletion, and show its chat."""
+        with self._reporting_store_errors():
+            self._store.messages.restore(deleted)
+            if self.id != deleted.chat:
+                self.open(deleted.chat)
+            self._announce()
+
+    def messages_before(self, answer: int | None) -> list[messages.Message]:
+        """Return the messages that lead to an answer shown, its question last; for None, those up to the last
+        question shown."""
+        path = [shown.message for shown in self.shown]
+        ends = [i for i, message in enumerate(path) if message.id == answer or answer is None]
+        asked = [i for i, message in enumerate(path) if message.role == "user" and ends and i <= ends[-1]]
+        sent = without_oldest(path[: asked[-1] + 1], self.settings.left_out) if asked else []
+        return to_send(sent, self.settings.system)
 
     def show_version(self, message: int) -> None:
         """Show this version of a message."""
         with self._reporting_store_errors():
             self._store.messages.show(message)
-            self._refresh()
+            self._announce()
 
     def try_again(self) -> None:
         """Regenerate the last message shown if it is an answer; if it is a question, answer it."""
-        if self.shown and (last := self.shown[-1].message).role == "assistant":
-            self.regenerate(last.id)
-        elif self.shown:
-            with self._reporting_store_errors():
-                self._answer(last.id)
+        if self.shown:
+            self.regenerate(self.shown[-1].message.id)
 
     def stop(self) -> None:
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
-        returned = list(self.waiting)
-        self.waiting.clear()
-        self.waiting_changed.emit()
-        self.returned.emit(returned)
-        self._engine.stop()
+        self._queue.stop()
 
     # -- the answer in progress ------------------------------------------------------------------------------
 
-    def _ask(self, chat: int, text: str) -> None:
-        path = self.shown if chat == self.id else self._store.messages.shown(chat)
-        question = self._store.messages.ask(chat, text, path[-1].message.id if path else None)
-        self._answer(question, chat=chat)
+    def _answer(self, message: int, settings: ChatSettings | None = None, *, loops: bool = False) -> None:
+        """loops: whether the answer may repeat itself."""
+        if self.id is not None:
+            self._queue.answer(self.id, message, settings, loops=loops)
 
-    def _answer(self, message: int, settings: ChatSettings | None = None, chat: int | None = None) -> None:
-        """Answer a question, or continue an answer that has text.
-
-        The new answer is written to the store first, so that the messages are read only once, for both the
-        request and the transcript.
-        """
-        chat = self.id if chat is None else chat
-        pair = self._engine.pair
-        if chat is None or pair is None or self._engine.state is not State.READY:
-            return
-        settings = settings or self._with_loaded_models(chat)
-        write = self._store.messages.resume if self._has_answer_text(message) else self._store.messages.answer
-        under_way = write(message, settings, ModelPair.of(pair))
-        try:
-            stored = self._store.messages.all(chat)
-            conversation = to_send(path_to(stored, message), settings.system)
-            self._engine.ask(conversation, request_options(settings, self.telemetry))
-        except BaseException:
-            under_way.interrupt()
-            raise
-        self.answering = Answering(chat, under_way)
+    def _begin(self, chat: int, stored: list[StoredMessage]) -> None:
         if chat == self.id:
             self._show(shown_path(stored))
-        self.listed.emit()
 
-    def _with_loaded_models(self, chat: int) -> ChatSettings:
-        """Return a chat's settings, after storing there which models answer now."""
-        before, loaded = self._store.chats.settings(chat), self._engine.wanted
-        settings = structs.replace(before, target=loaded.target, draft=loaded.draft)
-        if settings != before:
-            self._store.chats.set_settings(chat, settings)
-            if chat == self.id:
-                self._set(settings)
-        return settings
+    def _add_text(self, text: str) -> None:
+        if self.is_answering_here:
+            self.text_added.emit(text)
 
-    def _receive(self, event: messages.Event) -> None:
-        if self.answering is None:
-            return
-        under_way, here = self.answering.under_way, self.is_answering_here
-        match event:
-            case messages.TextDelta():
-                under_way.add(event.text)
-                if here:
-                    self.text_added.emit(event.text)
-            case messages.Answer():
-                self.answering = None
-                with self._reporting_store_errors():
-                    under_way.finish(event)
-                self._refresh()
-                if here:
-                    self.reported.emit(event)
-                self.listed.emit()
-                self.answered.emit(event)
-                self._ask_next()
-            case messages.Failed():
-                self._interrupt()
-                self.failed.emit(event)
-            case _ if here:
-                self.reported.emit(event)
+    def _report(self, event: messages.Event) -> None:
+        if self.is_answering_here:
+            self.reported.emit(event)
 
-    def _interrupt(self) -> None:
-        if self.answering is not None:
-            under_way, self.answering = self.answering.under_way, None
-            with self._reporting_store_errors():
-                under_way.interrupt()
-            self._refresh()
-            self.listed.emit()
-
-    def _ask_next(self) -> None:
-        """Ask the next queued question if the engine is ready."""
-        if self.waiting and self.answering is None and self._engine.state is State.READY:
-            waiting = self.waiting.popleft()
-            self.waiting_changed.emit()
-            with self._reporting_store_errors():
-                self._ask(waiting.chat, waiting.text)
+    def _finish(self, done: Answering, answer: messages.Answer) -> None:
+        if any(shown.message.id == done.message for shown in self.shown):
+            self.reported.emit(answer)
+        self.answered.emit(answer)
 
     # -- helpers ---------------------------------------------------------------------------------------------
 
-    def _refresh(self) -> None:
-        """Read the shown chat's messages from the store again."""
+    def _announce(self) -> None:
+        """Tell every window that the messages of the chat shown have changed."""
         if self.id is not None:
+            self._queue.changed.emit(self.id)
+            self._queue.listed.emit()
+
+    def _refresh(self, chat: int) -> None:
+        """Read the shown chat's messages from the store again if they have changed."""
+        if chat == self.id:
             with self._reporting_store_errors():
-                self._show(self._store.messages.shown(self.id))
+                self._show(self._store.messages.shown(chat))
+
+    def _take_settings(self, chat: int, settings: ChatSettings) -> None:
+        if chat == self.id:
+            self._set(settings)
 
     def _show(self, shown: list[ShownMessage]) -> None:
         self.shown = self._with_text(shown)
@@ -316,11 +327,6 @@ class Conversation(QObject):
 
     def _shown_message(self, id: int) -> StoredMessage:
         return next(shown.message for shown in self.shown if shown.message.id == id)
-
-    def _has_answer_text(self, id: int) -> bool:
-        """Return whether the message is an answer with text. A message not in `shown` is a new question."""
-        message = next((shown.message for shown in self.shown if shown.message.id == id), None)
-        return message is not None and message.role == "assistant" and bool(message.text)
 
     @contextmanager
     def _reporting_store_errors(self) -> Iterator[None]:

@@ -19,6 +19,7 @@ from engine.protocol.messages import Event
 class State(Enum):
     STARTING = auto()
     UNLOADED = auto()
+    IDLE = auto()  # unloaded because nothing was asked for a while; the next question loads the models again
     LOADING = auto()
     READY = auto()
     ANSWERING = auto()
@@ -27,25 +28,30 @@ class State(Enum):
     LOST = auto()
 
 
+ASKER = "SpecExec Desktop"  # who asks, as other programs see it
 BUSY = frozenset({State.LOADING, State.ANSWERING})
-WILL_ANSWER = frozenset({State.STARTING, State.LOADING, State.READY, State.ANSWERING, State.STOPPING})
+WILL_ANSWER = BUSY | {State.STARTING, State.IDLE, State.READY, State.STOPPING}
 
 
 class Engine(QObject):
-    """One engine process with one pair of models.
+    """One engine process with one pair of models, which other programs may use too.
 
     Attributes:
         state: what the process is doing.
         wanted: the request that loads the models; it is sent with a new id each time.
         loaded_last: the request that last loaded models, or None.
         pair: the event that describes the loaded models, or None.
+        busy_for: who asked for what the engine does now, if it was not this window; "": an unnamed program.
+            None if the engine is idle or works for this window.
 
     Signals:
         state_changed: State
         load_progressed: LoadProgress
-        loaded: Loaded; also before `load_failed`, if the models loaded before still are
+        loaded: Loaded; also before `load_failed`, if the models loaded before still are, and if another
+            program has loaded models
         load_failed: Failed
         answer_event: an event of the answer in progress; the last one of an answer is Answer or Failed
+        busy_for_changed: `busy_for` changed.
         lost: EngineLost; an answer in progress gets no Answer or Failed in this case
         ended: the engine has ended after `close`
     """
@@ -55,15 +61,27 @@ class Engine(QObject):
     loaded = Signal(object)
     load_failed = Signal(object)
     answer_event = Signal(object)
+    busy_for_changed = Signal()
     lost = Signal(object)
     ended = Signal()
 
-    def __init__(self, link: EngineLink, wanted: messages.Load, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        link: EngineLink,
+        wanted: messages.Load,
+        parent: QObject | None = None,
+        *,
+        insists: bool = False,
+    ) -> None:
+        """insists: whether to load the models in `wanted` even if another program has loaded others."""
         super().__init__(parent)
+        self._insists = insists
         self.state = State.STARTING
         self.wanted = wanted
         self.loaded_last: messages.Load | None = None
         self.pair: messages.Loaded | None = None
+        self.busy_for: str | None = None
+        self._client = 0  # this window's number among the engine's clients
         self._pair_before: messages.Loaded | None = None  # the one that the load in progress replaces
         self._ids = itertools.count(1)
         self._load_id = self._answer_id = 0  # ids of the last request of each kind; 0: none
@@ -95,16 +113,39 @@ class Engine(QObject):
     def unload(self) -> None:
         """Unload the models to free their memory; `load` loads them again."""
         if self.state in (State.READY, State.LOAD_FAILED):
-            self.pair = None
-            self._link.post(messages.Unload(id=next(self._ids)))
-            self._enter(State.UNLOADED)
+            self._unload(State.UNLOADED)
 
-    def ask(self, conversation: Sequence[messages.Message], options: messages.Options) -> bool:
-        """Request an answer. Return False if the engine is not ready."""
+    def rest(self) -> None:
+        """Unload the models until the next question."""
+        if self.state is State.READY:
+            self._unload(State.IDLE)
+
+    def _unload(self, state: State) -> None:
+        self.pair = None
+        self._link.post(messages.Unload(id=next(self._ids)))
+        self._enter(state)
+
+    def ask(
+        self,
+        conversation: Sequence[messages.Message],
+        options: messages.Options,
+        *,
+        fresh: bool = False,
+    ) -> bool:
+        """Request an answer. Return False if the engine is not ready. fresh: as in `Chat`."""
         if self.state is not State.READY:
             return False
         self._answer_id = next(self._ids)
-        self._link.post(messages.Chat(id=self._answer_id, messages=list(conversation), options=options))
+        self._link.post(
+            messages.Chat(
+                id=self._answer_id,
+                messages=list(conversation),
+                options=options,
+                asker=ASKER,
+                target=self.pair.target.path if self.pair else "",
+                fresh=fresh,
+            )
+        )
         self._enter(State.ANSWERING)
         return True
 
@@ -115,31 +156,41 @@ class Engine(QObject):
             self._enter(State.STOPPING)
 
     def close(self) -> None:
-        """Ask the engine to end; `ended` follows."""
+        """Leave the engine, which ends if no other program uses it; `ended` follows."""
         self._link.close()
+
+    def end(self) -> None:
+        """End the engine, whoever else uses it; `ended` follows."""
+        self._link.end()
 
     def _load(self) -> None:
         self._load_id = next(self._ids)
         self._pair_before, self.pair = self.pair, None
-        self._link.post(structs.replace(self.wanted, id=self._load_id, smaller=self._killed))
+        self._link.post(structs.replace(self.wanted, id=self._load_id, smaller=self._killed, asker=ASKER))
         self._enter(State.LOADING)
 
     def _receive(self, event: Event) -> None:
         match event:
             case messages.Ready():
-                self._load()
+                self._client = event.client
+                self._begin(event.now)
+            case messages.NowLoaded():
+                self._take(event)
+            case messages.Tasks():
+                self._note_tasks(event.tasks)
             case messages.EngineLost():
                 self.pair, self._load_id, self._answer_id = None, 0, 0
+                self._note_tasks([])
                 self._killed += event.killed
                 self._enter(State.LOST)
                 self.lost.emit(event)
-            case messages.Unloaded():
+            case messages.Unloaded() | messages.Left():
                 pass
             case _ if event.request == self._load_id:
                 self._receive_loading(event)
             case _ if event.request == self._answer_id:
                 if isinstance(event, messages.Answer | messages.Failed) and self.state is not State.LOADING:
-                    self._enter(State.READY)
+                    self._enter(self._idle_state)
                 self.answer_event.emit(event)
 
     def _receive_loading(self, event: Event) -> None:
@@ -154,6 +205,36 @@ class Engine(QObject):
             case messages.Failed():
                 self._enter(State.LOAD_FAILED)
                 self.load_failed.emit(event)
+
+    @property
+    def _idle_state(self) -> State:
+        return State.READY if self.pair else State.UNLOADED
+
+    def _begin(self, now: messages.NowLoaded | None) -> None:
+        """Take the models that another program has loaded, or load those that are wanted."""
+        by = now.by if now else None
+        if now is not None and by is not None and (not self._insists or by.target == self.wanted.target):
+            self._take(now)
+        else:
+            self._load()
+
+    def _take(self, now: messages.NowLoaded) -> None:
+        """Show the models that another program has loaded or unloaded."""
+        if self.state in (State.LOADING, State.STOPPING):  # the outcome of this window's own request follows
+            self._pair_before = now.loaded
+            return
+        self.pair = now.loaded
+        if self.state is not State.ANSWERING:
+            self._enter(self._idle_state)
+        if now.loaded is not None and now.by is not None:
+            self.wanted = self.loaded_last = now.by
+            self.loaded.emit(now.loaded)
+
+    def _note_tasks(self, tasks: list[messages.Task]) -> None:
+        others = bool(tasks) and tasks[0].client != self._client
+        before, self.busy_for = self.busy_for, tasks[0].asker if others else None
+        if before != self.busy_for:
+            self.busy_for_changed.emit()
 
     def _show_loaded(self, wanted: messages.Load, pair: messages.Loaded) -> None:
         self.wanted = self.loaded_last = wanted

@@ -12,7 +12,8 @@ from PySide6.QtCore import QElapsedTimer, QObject, Qt, QThread, QTimer, Signal
 
 from app.connection.mailbox import Mailbox
 from engine.errors import NO_THREADS, EngineGone, SpecExecError, SystemLimit, refused_by_system
-from engine.protocol.connection import EngineConnection, log_path
+from engine.protocol.connection import EngineConnection
+from engine.protocol.engine_process import log_path
 from engine.protocol.messages import EngineLost, Event, Request
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,8 @@ class EngineChannel(Protocol):
     def post(self, request: Request) -> None: ...
 
     def close(self) -> None: ...
+
+    def end(self) -> None: ...
 
     def events(self) -> Iterator[Event]: ...
 
@@ -44,7 +47,7 @@ class EngineLink(QObject):
     ended = Signal()
 
     def __init__(
-        self, connect: Callable[[], EngineChannel] = EngineConnection.start, parent: QObject | None = None
+        self, connect: Callable[[], EngineChannel] = EngineConnection.share, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._connect = connect
@@ -77,12 +80,20 @@ class EngineLink(QObject):
             self._reader.post(request)
 
     def close(self) -> None:
-        """Ask the engine to end. `ended` follows; if no engine runs, it is emitted at once."""
+        """Leave the engine, which ends if nobody else uses it. `ended` follows; if no engine runs, it is
+        emitted at once."""
+        self._finish(for_all=False)
+
+    def end(self) -> None:
+        """End the engine, whoever else uses it; otherwise as `close`."""
+        self._finish(for_all=True)
+
+    def _finish(self, *, for_all: bool) -> None:
         self._start_again = False
         if self._reader is None:
             self.ended.emit()
         else:
-            self._reader.close()
+            self._reader.close(for_all=for_all)
 
     def _schedule(self) -> None:
         if not self._timer.isActive():
@@ -137,10 +148,15 @@ class _Reader(QThread):
         if self._connection is not None:
             self._connection.post(request)
 
-    def close(self) -> None:
+    def close(self, *, for_all: bool) -> None:
+        """for_all: whether to end the engine, even if others use it."""
         with self._lock:
             self._closing = True
-            if self._connection is not None:
+            if self._connection is None:
+                return
+            if for_all:
+                self._connection.end()
+            else:
                 self._connection.close()
 
     def fail(self, error: SpecExecError) -> None:

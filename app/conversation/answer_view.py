@@ -1,16 +1,18 @@
 """An answer, rendered as Markdown while it arrives."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.connection.engine_link import FRAME_MS
+from app.conversation.figures_button import FiguresButton
 from app.rendering import thoughts
 from app.rendering.message_actions import INSET, Action, MessageActions
+from app.rendering.quiet_button import AROUND, QuietButton
 from app.rendering.text_body import TextBody
 from app.rendering.thought_view import ThoughtView
-from app.widgets.plain_text import PlainLabel
+from app.widgets.plain_text import PlainLabel, plain
 
 # Rendering takes at most a quarter of the GUI thread's time: the pause after a rendering is three times as
 # long as the rendering. Text not rendered within a quarter of a frame is left for the next rendering.
@@ -19,17 +21,21 @@ RENDER_MS = FRAME_MS // 4
 
 
 class AnswerView(QWidget):
-    """Shows one answer: a status line until text arrives, then the text, and at the end figures and actions.
+    """Shows one answer: a status line until text arrives, then the text, and at the end a row with its
+    figures, its speed and its actions.
 
     Attributes:
         text: the answer so far as the model wrote it, including the thought.
-        thought, body, status, summary, action_row: its widgets, from top to bottom.
+        thought, body, status, ending: its widgets, from top to bottom; `ending` says why the answer is not
+            whole, and is hidden if it is.
+        figures, speed, action_row: the widgets below them, from left to right.
         pause_ms: milliseconds between two renderings; longer if a rendering takes longer.
 
     Signals:
         link_clicked: QUrl
         asked: Action, one of those allowed by `set_actions`
         version_asked: int, number of another version, counted from 1
+        why_asked: the user wants to see what makes up the speed
         found: int, y of the first search match in pixels; 0 if there is none
         rendered: the complete text is in the document, also after a change of colours or font
     """
@@ -37,6 +43,7 @@ class AnswerView(QWidget):
     link_clicked = Signal(QUrl)
     asked = Signal(Action)
     version_asked = Signal(int)
+    why_asked = Signal()
     found = Signal(int)
     rendered = Signal()
 
@@ -53,20 +60,31 @@ class AnswerView(QWidget):
             part.link_clicked.connect(self.link_clicked)
             part.hide()
         self.status = self._line(self.tr("Waiting for the model…"))
-        self.summary = self._line("")
+        self.ending = self._line("")
+        self.figures = FiguresButton(self)
+        self.speed = QuietButton("", "", self)
+        self.speed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.speed.elides = Qt.TextElideMode.ElideMiddle  # so that “see why” stays
+        self.speed.clicked.connect(self.why_asked)
         self.action_row = MessageActions(self._answer, self)
         self.action_row.asked.connect(self.asked)
         self.action_row.version_asked.connect(self.version_asked)
-        self.summary.hide()
-        self.action_row.hide()
+        for hidden in (self.ending, self.speed, self.action_row):
+            hidden.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 4, 0, 4)
         texts = QVBoxLayout()
         texts.setContentsMargins(INSET, 0, INSET, 0)
-        for widget in (self.thought, self.body, self.status, self.summary):
+        for widget in (self.thought, self.body, self.status, self.ending):
             texts.addWidget(widget)
         layout.addLayout(texts)
-        layout.addWidget(self.action_row)
+        below = QHBoxLayout()
+        below.setContentsMargins(INSET - AROUND, 0, 0, 0)  # aligned with the text
+        below.setSpacing(0)
+        below.addWidget(self.figures)
+        below.addWidget(self.speed)
+        below.addWidget(self.action_row, 1)
+        layout.addLayout(below)
         self.pause_ms = FRAME_MS
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self._render)
@@ -90,10 +108,13 @@ class AnswerView(QWidget):
         if not self.text:
             self.status.setText(text)
 
-    def finish(self, summary: str, text: str | None = None) -> None:
-        """Show the complete answer with `summary` below it. text: replaces the streamed text.
+    def finish(
+        self, ending: str = "", figures: Sequence[tuple[str, str]] = (), text: str | None = None
+    ) -> None:
+        """Show the complete answer. Very long text is rendered piece by piece.
 
-        Very long text is rendered piece by piece.
+        ending: why the answer is not whole; "" if it is. figures: names and values. text: replaces the
+        streamed text.
         """
         if text is not None:
             self.text = text
@@ -101,9 +122,18 @@ class AnswerView(QWidget):
         self._timer.stop()
         self._render()
         self.status.hide()
-        self.summary.setText(summary)
-        self.summary.setVisible(bool(summary))
+        self.ending.setText(ending)
+        self.ending.setVisible(bool(ending))
+        self.figures.show_figures(figures)
         self.action_row.setVisible(bool(self.text))
+
+    def show_speed(self, text: str) -> None:
+        """Show the speed in a line that leads to its explanation; "" shows none."""
+        self.speed.setText(text)
+        self.speed.setAccessibleName(text)
+        self.speed.setToolTip(plain(text))
+        self.speed.setVisible(bool(text))
+        self.speed.updateGeometry()
 
     def set_actions(self, actions: Collection[Action]) -> None:
         """Set which actions are offered besides copying."""
@@ -120,6 +150,12 @@ class AnswerView(QWidget):
             yield thought.start, self.thought.body
         yield thought.answer if thought else 0, self.body
 
+    def unfold(self, place: int) -> None:
+        """Show what is folded away at an index in `text`."""
+        thought = thoughts.find(self.text, self._is_whole)
+        if thought and thought.start <= place < thought.stop:
+            self.thought.switch.setChecked(True)
+
     @property
     def is_up_to_date(self) -> bool:
         """Whether no rendering is pending."""
@@ -132,7 +168,12 @@ class AnswerView(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and self.text:
+        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self.reset_look()
+
+    def reset_look(self) -> None:
+        """Show the text again in the present colours and fonts."""
+        if self.text:
             self.thought.body.reset_look()
             self.body.reset_look()
             self._render_soon()

@@ -2,14 +2,16 @@
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.conversation import text_files
 from app.conversation.pasted_texts import PastedTexts
 from app.store import UnsentMessage
+from app.widgets.composed_text import ComposedText
 from app.widgets.plain_text import PlainLabel
 
 MAX_LINES = 8
+SCREEN_SHARE = 0.15  # of the height of a small screen, at most
 
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
 # characters blocks QPlainTextEdit for 40 s.
@@ -50,6 +52,7 @@ class Composer(QFrame):
         self.button = QPushButton(self)
         self.button.setProperty("role", "main")
         self.button.clicked.connect(self._press)
+        self._keep_width()
         self.pasted = PastedTexts(self)
         self.pasted.changed.connect(self._change)
         self.editor.pasted.connect(self._hold)
@@ -165,6 +168,15 @@ class Composer(QFrame):
         is_empty = self.editor.document().isEmpty() and not self.pasted.texts
         self.button.setEnabled(self.can_stop or (self._can_send and not is_empty))
 
+    def _keep_width(self) -> None:
+        """Make the button as wide as its widest text, so that the field keeps its width."""
+        widths = []
+        for text in (self.tr("Stop"), self.tr("Send")):
+            self.button.setText(text)
+            self.button.ensurePolished()
+            widths.append(self.button.sizeHint().width())
+        self.button.setMinimumWidth(max(widths))
+
     def _show_focus(self, active: bool) -> None:
         self.setProperty("active", active)
         self.style().unpolish(self)
@@ -176,7 +188,7 @@ def has_files_or_picture(data: QMimeData) -> bool:
     return bool(text_files.files_in(data)) or (data.hasImage() and not data.hasText())
 
 
-class _Editor(QPlainTextEdit):
+class _Editor(ComposedText):
     """The text field of the composer; as high as its text, up to `MAX_LINES`.
 
     Signals:
@@ -192,7 +204,7 @@ class _Editor(QPlainTextEdit):
     brought = Signal(QMimeData)
 
     def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(parent=parent)
         self.sends_with_ctrl = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -217,7 +229,7 @@ class _Editor(QPlainTextEdit):
             if self.sends_with_ctrl
             else not held & Qt.KeyboardModifier.ShiftModifier
         )
-        if is_enter and sends:
+        if is_enter and sends and not self.is_composing:
             self.submitted.emit()
         else:
             super().keyPressEvent(event)
@@ -251,6 +263,16 @@ class _Editor(QPlainTextEdit):
         self._fit()
 
     def _fit(self) -> None:
+        line = self.fontMetrics().lineSpacing()
         lines = min(MAX_LINES, max(1, int(self.document().size().height())))  # the height is in lines
+        lines = min(lines, max(2, int(SCREEN_SHARE * self.screen().availableSize().height() / line)))
         margins = 2 * int(self.document().documentMargin())
-        self.setFixedHeight(max(30, lines * self.fontMetrics().lineSpacing() + margins + 4))
+        self.setFixedHeight(max(30, max(lines * line, self._hint_height()) + margins + 4))
+
+    def _hint_height(self) -> int:
+        """Return the height of the hint that an empty field shows; 0 if it shows none."""
+        if not self.document().isEmpty():
+            return 0
+        wraps, margin = int(Qt.TextFlag.TextWordWrap), int(self.document().documentMargin())
+        room = self.viewport().rect().adjusted(margin, 0, -margin, 0)
+        return self.fontMetrics().boundingRect(room, wraps, self.placeholderText()).height()

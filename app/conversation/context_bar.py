@@ -1,23 +1,27 @@
 """Says how full the model's context is, and offers ways on when it is nearly full."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app import formatting
+from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel
+from app.widgets.wrapped_button import WrappedButton
 
 SHOWN_FROM, NEAR = 0.25, 0.85  # shares of the context
 
 
 class ContextBar(QWidget):
-    """One line, hidden while there is plenty of room; nearly full, it has two buttons.
+    """One line, hidden while there is plenty of room; nearly full, it has three buttons.
 
     Signals:
         new_chat_asked: the user wants to send the message in a new chat
+        leave_out_asked: the user wants the oldest turns to be left out
         larger_asked: int, the number of tokens of the context that the user wants
     """
 
     new_chat_asked = Signal()
+    leave_out_asked = Signal()
     larger_asked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -27,15 +31,22 @@ class ContextBar(QWidget):
         self.label.setWordWrap(True)
         self.new_chat = QPushButton(self.tr("New chat with this"), self)
         self.new_chat.clicked.connect(self.new_chat_asked)
-        self.larger = QPushButton(self)
+        self.leave_out = WrappedButton(self)
+        self.leave_out.setText(self.tr("Leave out the oldest turns"))
+        self.leave_out.setToolTip(
+            self.tr("The model then reads the newest questions and answers only. The chat keeps all of them.")
+        )
+        self.leave_out.clicked.connect(self.leave_out_asked)
+        self.larger = WrappedButton(self)
         self.larger.clicked.connect(lambda: self.larger_asked.emit(self._larger))
         column = QVBoxLayout(self)
         column.setContentsMargins(4, 0, 0, 0)
         column.addWidget(self.label)
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.new_chat)
-        buttons.addWidget(self.larger)
-        buttons.addStretch(1)
+        column.setSpacing(4)
+        buttons = Flow()
+        buttons.setSpacing(4)
+        for button in (self.new_chat, self.leave_out, self.larger):
+            buttons.addWidget(button)
         column.addLayout(buttons)
         self.hide()
 
@@ -68,8 +79,13 @@ class ContextBar(QWidget):
             text = self.tr("Larger context: {} tokens, {} more memory").format(size, more)
         self.larger.setText(text)
         self.new_chat.setVisible(is_near)
+        self.leave_out.setVisible(is_near)
         self.larger.setVisible(is_near)
         self.setVisible(share >= SHOWN_FROM)
+
+    def allow_leaving_out(self, allowed: bool) -> None:
+        """Set whether there are turns that can be left out now."""
+        self.leave_out.setEnabled(allowed)
 
 
 def _larger(tokens: int, context: int) -> int:

@@ -5,12 +5,13 @@ from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
+
+from app.widgets.composed_text import ComposedText
 
 MOST_LINES = 16
 
@@ -33,7 +34,7 @@ class MessageEditor(QFrame):
     def __init__(self, text: str, is_question: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
-        self.editor = QPlainTextEdit(text, self)
+        self.editor = ComposedText(text, self)
         self.editor.setFrameShape(QFrame.Shape.NoFrame)
         self.editor.setAccessibleName(self.tr("Edit message"))
         self.editor.setTabChangesFocus(True)

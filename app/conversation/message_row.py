@@ -1,10 +1,12 @@
 """The row for one message in the transcript."""
 
-from PySide6.QtCore import QPoint, QUrl, Signal
+from PySide6.QtCore import QEvent, QPoint, QUrl, Signal
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import formatting
 from app.conversation.answer_view import AnswerView
+from app.conversation.memory_mark import MemoryMark
 from app.conversation.message_editor import MessageEditor
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
@@ -19,11 +21,14 @@ class MessageRow(QWidget):
         view: the widget that shows the question or the answer.
         versions: ids of all versions of the message, this one included, oldest first.
         editor: the editor shown in place of the view, or None.
+        mark: the line above the first message that the model reads, or None.
 
     Signals:
         edited: str, the changed text
         asked: Action, chosen by the user; never EDIT, which the row handles itself
         version_asked: int, id of another version
+        undo_asked: the user wants the model to read the messages above again
+        why_asked: the user wants to see what makes up the answer's speed
         link_clicked: QUrl
         found: int, y of the first search match, in pixels from the top of the row
     """
@@ -31,6 +36,8 @@ class MessageRow(QWidget):
     edited = Signal(str)
     asked = Signal(Action)
     version_asked = Signal(int)
+    undo_asked = Signal()
+    why_asked = Signal()
     link_clicked = Signal(QUrl)
     found = Signal(int)
 
@@ -46,29 +53,66 @@ class MessageRow(QWidget):
             self.view = AnswerView(self)
             self.view.append(message.text)
             self.view.link_clicked.connect(self.link_clicked)
+            self.view.why_asked.connect(self.why_asked)
+        self._is_hovered = self._has_focus = False
         self._is_done = message.role == "user"
         self._is_question = self._is_done
         self.view.asked.connect(self._ask)
         self.view.version_asked.connect(lambda number: self.version_asked.emit(self.versions[number - 1]))
         self.view.found.connect(lambda top: self.found.emit(self.view.mapTo(self, QPoint(0, top)).y()))
+        self.mark: MemoryMark | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.addWidget(self.view)
 
-    def update_message(self, shown: ShownMessage, is_answering: bool, may_change: bool) -> None:
+    def update_message(
+        self, shown: ShownMessage, is_answering: bool, may_change: bool, *, is_last: bool
+    ) -> None:
         """Show the current state of the message.
 
         is_answering: whether the engine is writing the message.
         may_change: whether editing and regenerating are possible now.
+        is_last: whether no message follows.
         """
         self.versions = shown.versions
         self.view.set_versions(shown.version, len(shown.versions))
         if is_answering:
             self._is_done = False
         elif isinstance(self.view, AnswerView) and not self._is_done:
-            self.view.finish(formatting.message_summary(shown.message), shown.message.text)
+            message = shown.message
+            ending, figures = formatting.message_ending(message), formatting.message_figures(message)
+            self.view.finish(ending, figures, message.text)
             self._is_done = True
-        self.view.set_actions(actions(shown.message) if may_change else set())
+        self.view.set_actions(actions(shown.message, is_last) if may_change else set())
+
+    def mark_memory(self, begins: bool) -> None:
+        """Show above the message that the model's memory begins here, or show it no longer."""
+        if begins and self.mark is None:
+            self.mark = MemoryMark(self)
+            self.mark.undo_asked.connect(self.undo_asked)
+            self._column.insertWidget(0, self.mark)
+        elif self.mark is not None and not begins:
+            self._column.removeWidget(self.mark)
+            self.mark.hide()
+            self.mark.deleteLater()
+            self.mark = None
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        super().enterEvent(event)
+        self._reveal(is_hovered=True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._reveal(is_hovered=False)
+
+    def follow_focus(self, focused: QWidget | None) -> None:
+        """Show the actions while the focus is within the row."""
+        self._has_focus = focused is not None and self.isAncestorOf(focused)
+        self._reveal(is_hovered=self._is_hovered)
+
+    def _reveal(self, *, is_hovered: bool) -> None:
+        self._is_hovered = is_hovered
+        self.view.action_row.reveal(is_hovered or self._has_focus)
 
     def edit(self) -> None:
         """Replace the view with an editor."""
@@ -98,11 +142,13 @@ class MessageRow(QWidget):
             self.view.show()
 
 
-def actions(message: StoredMessage) -> set[Action]:
-    """Return the actions to offer for a message, besides copying."""
-    offered = {Action.EDIT, Action.BRANCH}
-    if message.role == "assistant":
+def actions(message: StoredMessage, is_last: bool) -> set[Action]:
+    """Return the actions to offer for a message, besides copying. is_last: whether no message follows."""
+    offered = {Action.EDIT, Action.BRANCH, Action.DELETE}
+    if is_last:  # a question without an answer
         offered.add(Action.REGENERATE)
+    if message.role == "assistant":
+        offered |= {Action.REGENERATE, Action.RACE}
         if len(message.reports) == 1 and message.state == "complete":
             offered.add(Action.AGAIN)
         if _was_cut_off(message):
@@ -112,5 +158,5 @@ def actions(message: StoredMessage) -> set[Action]:
 
 def _was_cut_off(message: StoredMessage) -> bool:
     return message.state == "interrupted" or bool(
-        message.reports and message.reports[-1].stop_reason in ("cancelled", "max_new_tokens")
+        message.reports and message.reports[-1].stop_reason in ("cancelled", "max_new_tokens", "repetition")
     )

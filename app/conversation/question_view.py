@@ -1,6 +1,6 @@
 """A question, shown as plain text."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
@@ -55,6 +55,19 @@ class QuestionView(QWidget):
         """Show that this is version `current`, counted from 1, of `count`."""
         self.action_row.set_versions(current, count)
 
+    def bodies(self) -> Iterator[tuple[int, TextBody]]:
+        """Yield the text widget with the index in `text` where its text begins."""
+        yield 0, self.body
+
+    def unfold(self, place: int) -> None:
+        """Show what is folded away at an index in `text`."""
+        if self.rest is not None:
+            self.rest.show_up_to(place)
+
+    def reset_look(self) -> None:
+        """Show the text again in the present font."""
+        self.body.reset_look()
+
     def seek(self, query: str) -> None:
         """Mark the matches of a search, then emit `found`."""
         QTimer.singleShot(0, self, lambda: self.found.emit(self.body.mark(query) or 0))
@@ -91,6 +104,11 @@ class RestOfQuestion(QWidget):
         layout.addWidget(self._notice)
         layout.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         self._show(MAX_SHOWN)
+
+    def show_up_to(self, place: int) -> None:
+        """Show more of the text until it contains the character at `place`, if that can be shown."""
+        while self._shown <= place < min(MAX_ALL, len(self._text)):
+            self._show(min(MAX_ALL, MORE * self._shown))
 
     def _show(self, most: int) -> None:
         """Show the first `most` characters."""

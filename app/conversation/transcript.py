@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.conversation.answer_view import AnswerView
 from app.conversation.empty_state import EmptyState
@@ -12,12 +12,14 @@ from app.conversation.message_row import MessageRow
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
 from app.store import ShownMessage, StoredMessage
+from app.widgets import theme
 from app.widgets.notice import Notice
 
 COLUMN_WIDTH = 760
 # Messages with a row when a chat is opened and when an answer begins, so that a very long chat opens as fast
 # as a short one and takes no more memory.
 MOST_SHOWN = 60
+NOTCH = 120  # the angle of one notch of a mouse wheel, in eighths of a degree
 END_MARGIN = 24  # distance from the end, in pixels, that still counts as the end
 
 
@@ -35,20 +37,29 @@ class Transcript(QScrollArea):
     Signals:
         suggested: str, a suggested question that the user picked in an empty chat
         edited: int, str: a message id and the changed text
-        regenerate_asked, continue_asked, branch_asked: int, a message id
+        regenerate_asked, continue_asked, branch_asked, delete_asked: int, a message id
+        race_asked: int, id of an answer whose question is to be answered in a race
         again_asked: int, id of an answer that the user wants to regenerate with the same seed
         version_asked: int, id of the version to show
+        whole_asked: the user wants the model to read all messages again
+        why_asked: the user wants to see what makes up the speed of the answer that shows it
         link_clicked: QUrl
+        zoom_asked: int, 1 for larger and -1 for smaller text: Ctrl and the wheel were used
     """
 
     suggested = Signal(str)
     edited = Signal(int, str)
     regenerate_asked = Signal(int)
+    race_asked = Signal(int)
     again_asked = Signal(int)
     continue_asked = Signal(int)
     branch_asked = Signal(int)
+    delete_asked = Signal(int)
     version_asked = Signal(int)
+    whole_asked = Signal()
+    why_asked = Signal()
     link_clicked = Signal(QUrl)
+    zoom_asked = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -61,6 +72,8 @@ class Transcript(QScrollArea):
         self._first = 0  # index in the path of the first message that has a row
         self.rows: list[MessageRow] = []
         self._may_change = False
+        self._memory: int | None = None
+        self._turned = 0  # angle of the wheel with Ctrl that has not changed the size of text yet
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -74,13 +87,16 @@ class Transcript(QScrollArea):
         bar.rangeChanged.connect(self._range_changed)
         bar.valueChanged.connect(self._scrolled)
         bar.actionTriggered.connect(self._forget_sought)
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        app.focusChanged.connect(self._follow_focus)
 
     def _build_column(self) -> None:
         page = QWidget(self)
         page.setObjectName("column")
         self._column = QVBoxLayout()
         self._column.setContentsMargins(20, 16, 20, 16)
-        self._column.setSpacing(14)
+        self._column.setSpacing(8)
         self.empty_state = EmptyState(page)
         self.empty_state.suggested.connect(self.suggested)
         self._column.addWidget(self.empty_state, 1)
@@ -90,9 +106,9 @@ class Transcript(QScrollArea):
         self.earlier.hide()
         self._column.addWidget(self.earlier)
         self._column.addStretch(0)
-        holder = QWidget(page)
+        self._holder = holder = QWidget(page)
         holder.setObjectName("column")
-        holder.setMaximumWidth(COLUMN_WIDTH)
+        holder.setMaximumWidth(theme.enlarged(COLUMN_WIDTH))
         holder.setLayout(self._column)
         centred = QHBoxLayout(page)
         centred.setContentsMargins(0, 0, 0, 0)
@@ -119,12 +135,20 @@ class Transcript(QScrollArea):
             if place == len(self.rows):
                 self.rows.append(self._row(message.message))
             row, is_answering = self.rows[place], message.message.id == answering
-            row.update_message(message, is_answering, self._may_change)
+            is_last = place == len(visible) - 1
+            row.update_message(message, is_answering, self._may_change, is_last=is_last)
+            row.mark_memory(row.id == self._memory)
             if is_answering and isinstance(row.view, AnswerView):
                 self.answer = row.view
         self._path, self._answering = shown, answering
         self.earlier.setVisible(self._first > 0)
         self.empty_state.setVisible(not shown)
+
+    def mark_memory(self, message: int | None) -> None:
+        """Mark the first message that the model reads; None if it reads all of them."""
+        self._memory = message
+        for row in self.rows:
+            row.mark_memory(row.id == message)
 
     def allow_changes(self, allowed: bool) -> None:
         """Set whether messages can be edited and regenerated now."""
@@ -135,6 +159,21 @@ class Transcript(QScrollArea):
         """Return the view of an answer, if it is shown."""
         views = (row.view for row in self.rows if row.id == message)
         return next((view for view in views if isinstance(view, AnswerView)), None)
+
+    def reset_look(self) -> None:
+        """Show all messages again as `typography` now says."""
+        for row in self.rows:
+            row.view.reset_look()
+
+    def show_speed(self, message: int | None, text: str) -> None:
+        """Show the speed below this answer, and below no other. None shows it below none."""
+        for row in self.rows:
+            if isinstance(row.view, AnswerView):
+                row.view.show_speed(text if row.id == message else "")
+
+    def _follow_focus(self, _: QWidget | None, focused: QWidget | None) -> None:
+        for row in self.rows:
+            row.follow_focus(focused)
 
     @property
     def is_editing(self) -> bool:
@@ -158,15 +197,30 @@ class Transcript(QScrollArea):
 
     def jump_to(self, message: int, query: str = "") -> None:
         """Scroll to a message. query: mark this search's matches and scroll to the first one."""
+        if row := self.show_row(message):
+            row.view.seek(query)
+
+    @property
+    def path(self) -> Sequence[ShownMessage]:
+        """The messages of the chat, with and without a row."""
+        return self._path
+
+    def show_row(self, message: int) -> MessageRow | None:
+        """Return the row of a message, made if necessary; None if the message is not in the chat."""
         place = next((i for i, shown in enumerate(self._path) if shown.message.id == message), None)
         if place is None:
-            return
+            return None
         while place < self._first:
             self._show_earlier()
         self._follows = False
-        self.rows[place - self._first].view.seek(query)
+        return self.rows[place - self._first]
 
-    def _stay_at(self, row: MessageRow, top: int) -> None:
+    def first_in_view(self) -> int | None:
+        """Return the first message that is in view."""
+        top = self.verticalScrollBar().value()
+        return next((row.id for row in self.rows if row.geometry().bottom() > top), None)
+
+    def stay_at(self, row: MessageRow, top: int) -> None:
         """Keep this y of a row in view until the user scrolls, even if messages above it grow."""
         self._follows, self._sought = False, (row, top)
         self._to_sought()
@@ -179,8 +233,10 @@ class Transcript(QScrollArea):
         row.edited.connect(lambda text: self.edited.emit(message.id, text))
         row.asked.connect(lambda action: self._ask(action, message.id))
         row.version_asked.connect(self.version_asked)
+        row.undo_asked.connect(self.whole_asked)
+        row.why_asked.connect(self.why_asked)
         row.link_clicked.connect(self.link_clicked)
-        row.found.connect(lambda top: self._stay_at(row, top))
+        row.found.connect(lambda top: self.stay_at(row, top))
         self._add(row)
         return row
 
@@ -190,6 +246,8 @@ class Transcript(QScrollArea):
             Action.AGAIN: self.again_asked,
             Action.CONTINUE: self.continue_asked,
             Action.BRANCH: self.branch_asked,
+            Action.DELETE: self.delete_asked,
+            Action.RACE: self.race_asked,
         }[action].emit(message)
 
     def _cut(self, place: int) -> None:
@@ -230,6 +288,22 @@ class Transcript(QScrollArea):
         if droppable := next((i for i, row in enumerate(self.rows[:surplus]) if row.editor), surplus):
             self._drop_first(droppable)
         self._to_end()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            super().wheelEvent(event)
+            return
+        self._turned += event.angleDelta().y()
+        steps = int(self._turned / NOTCH)
+        self._turned -= steps * NOTCH
+        if steps:
+            self.zoom_asked.emit(1 if steps > 0 else -1)
+        event.accept()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._holder.setMaximumWidth(theme.enlarged(COLUMN_WIDTH))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -41,24 +41,25 @@ class Downloads(QObject):
 
     Attributes:
         entries: the downloads that were not cancelled, in the order in which they were added.
+        lacks_model: whether the only model was the one shipped with the program when last looked.
 
     Signals:
-        changed: an entry was added, removed or has progressed; at most 4 times a second
+        changed: an entry was added, removed or has progressed, at most 4 times a second; or `lacks_model`
+            has changed
         found: an earlier run of the program left unfinished downloads
-        lacking: the only model is the one shipped with the program, and no other is being downloaded
         finished: Entry, which is complete now
         stopped: Entry, which an error has paused or ended
     """
 
     changed = Signal()
     found = Signal()
-    lacking = Signal()
     finished = Signal(object)
     stopped = Signal(object)
 
     def __init__(self, make_hub: Callable[[], Hub] = Hub, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.entries: list[Entry] = []
+        self.lacks_model = False
         self._make_hub = make_hub
         self._hub: Hub | None = None
         self._work = Work(self)
@@ -156,11 +157,10 @@ class Downloads(QObject):
             item = download.item
             target, draft = (item.target, item.draft) if item.target else loaded_by(item)
             self.entries.append(Entry(download, target, draft, download_progress(download)))
+        self.lacks_model = not has_model
         if new:
             self.found.emit()
-            self.changed.emit()
-        if not has_model and not self.entries:
-            self.lacking.emit()
+        self.changed.emit()
 
     def _watch(self) -> None:
         self._poll()
@@ -179,6 +179,7 @@ class Downloads(QObject):
         self.changed.emit()
         for entry in changed:
             if entry.progress.state == "done":
+                self.lacks_model = False
                 self.finished.emit(entry)
             elif entry.download.error is not None:
                 self.stopped.emit(entry)

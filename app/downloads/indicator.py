@@ -12,7 +12,8 @@ from app.widgets.plain_text import plain
 class DownloadIndicator(QToolButton):
     """A button with the combined state of the downloads, except those that the user has seen complete.
 
-    It is hidden if there are no such downloads. A click leads to the wizard's download page.
+    If there are no such downloads, it offers to get a model if there is only the shipped one; otherwise it is
+    hidden. A click leads to the wizard.
     """
 
     def __init__(self, downloads: Downloads, parent: QWidget | None = None) -> None:
@@ -25,8 +26,13 @@ class DownloadIndicator(QToolButton):
 
     def _refresh(self) -> None:
         entries = [entry for entry in self._downloads.entries if not entry.is_seen]
-        self.setVisible(bool(entries))
-        if entries:
+        self.setVisible(bool(entries) or self._downloads.lacks_model)
+        if not entries:
+            self.setText(self.tr("Get a model"))
+            self.setToolTip(self.tr("Choose and download a model that answers better than the included one"))
+            self.setAccessibleName(self.text())
+            self.setAccessibleDescription(self.toolTip())
+        else:
             self.setText(self._summary(entries))
             details = "\n".join(self._details(entry) for entry in entries)
             self.setToolTip(plain(details))

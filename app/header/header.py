@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSizePolicy, QToolButton, QVB
 
 from app import formatting
 from app.connection.engine import State
+from app.header import local_models
 from app.header.memory import by_part, by_tier
+from app.header.name_button import NameButton
 from app.header.picker import Picker
 from app.header.status_line import StatusLine
 from app.preferences import RecentPair
@@ -16,7 +18,6 @@ from app.widgets.icons import icon
 from app.widgets.plain_text import plain
 from engine.protocol.messages import Loaded
 
-NAME_WIDTH = 300
 CAN_UNLOAD = frozenset({State.READY, State.LOAD_FAILED})
 
 
@@ -48,7 +49,7 @@ class Header(QFrame):
         self._recent: Sequence[RecentPair] = ()
         self._state = State.STARTING
         self._loaded: Loaded | None = None
-        self.model = QToolButton(self)
+        self.model = NameButton(self)
         self.model.setObjectName("model_button")
         self.model.setIcon(icon("down"))
         self.model.setIconSize(QSize(14, 14))
@@ -64,7 +65,9 @@ class Header(QFrame):
         self.new_chat = self._button("add", self.tr("New chat (Ctrl+N)"), self.tr("New chat"))
         self.sidebar_switch.toggled.connect(self.new_chat.setHidden)  # the sidebar has one of its own
         self.new_chat.hide()
-        self.panel_switch = self._switch("tree", self.tr("Token tree (Ctrl+T)"), self.tr("Token tree"))
+        self.panel_switch = self._switch(
+            "tree", self.tr("How the answer was made (Ctrl+T)"), self.tr("How the answer was made")
+        )
         self.settings = self._button("settings", self.tr("Settings (Ctrl+,)"), self.tr("Settings"))
         self.settings.clicked.connect(self.settings_asked)
         self.picker.chosen.connect(self.load_asked)
@@ -73,6 +76,9 @@ class Header(QFrame):
         self.picker.wizard_asked.connect(self.wizard_asked)
         self._build()
         self._show_name(self.tr("Choose a model"))
+        # The glyphs of some languages are taller than those of a model's name.
+        self.model.ensurePolished()
+        self.model.setMinimumHeight(self.model.sizeHint().height())
 
     def _build(self) -> None:
         model = QVBoxLayout()
@@ -114,7 +120,7 @@ class Header(QFrame):
 
     def show_state(self, state: State) -> None:
         self._state = state
-        if state in (State.UNLOADED, State.LOADING, State.LOST):
+        if state in (State.UNLOADED, State.IDLE, State.LOADING, State.LOST):
             self._loaded = None
             self._details.setText("")
         if state in (State.UNLOADED, State.LOAD_FAILED):
@@ -128,10 +134,11 @@ class Header(QFrame):
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded
         self._show_name(loaded.target.name)
-        parts = [formatting.model_details(loaded), by_tier(loaded.memory) if loaded.memory else ""]
-        self._details.setText(" · ".join(filter(None, parts)))
-        memory = by_part(loaded.memory) if loaded.memory else ""
-        tip = [*parts, memory, loaded.warning, loaded.note, loaded.target.path]
+        demo = self.tr("A tiny demo model") if local_models.is_demo(loaded.target.path) else ""
+        tiers, parts = (by_tier(loaded.memory), by_part(loaded.memory)) if loaded.memory else ("", "")
+        self._details.setText(" · ".join(filter(None, [demo, tiers])))
+        details = formatting.model_details(loaded)
+        tip = [demo, details, tiers, parts, loaded.warning, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
 
     def show_recent(self, recent: Sequence[RecentPair]) -> None:
@@ -142,15 +149,16 @@ class Header(QFrame):
         """Open the picker below the model's name."""
         self.picker.offer(
             self._recent,
-            self._loaded.memory if self._loaded else None,
+            self._loaded,
             can_unload=self._state in CAN_UNLOAD,
         )
-        self.picker.adjustSize()
-        self.picker.move(self.model.mapToGlobal(QPoint(0, self.model.height() + 4)))
+        below = self.model.mapToGlobal(QPoint(0, self.model.height() + 4))
+        screen = self.screen().availableGeometry()
+        furthest = screen.bottomRight() - QPoint(self.picker.width(), self.picker.height())
+        self.picker.move(min(below.x(), furthest.x()), min(below.y(), furthest.y()))
         self.picker.show()
 
     def _show_name(self, name: str) -> None:
-        elided = self.fontMetrics().elidedText(name, Qt.TextElideMode.ElideMiddle, NAME_WIDTH)
-        self.model.setText(elided)
+        self.model.setText(name)
         self.model.setToolTip(plain(self.tr("{}: choose another model").format(name)))
         self.model.setAccessibleName(self.tr("Model: {}").format(name))

@@ -1,13 +1,14 @@
 """Models installed on this machine, singly and as pairs of a target and its draft. Imports no Qt."""
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 
 from engine import catalog, hub, machine, planner
 from engine.assets import RESOURCES
 from engine.errors import SpecExecError
+from engine.hub import StoredModel
 from engine.planner import Plan
 from engine.protocol.messages import Memory
 
@@ -19,11 +20,17 @@ class LocalModel:
     name: the model's id in the catalogue or, if it has none, its path as in `Load`. A path inside the models
         folder is relative to that folder, so that the folder may be moved.
     text: the name shown to the user.
+    about: what the model is and what it is good at, in English, or "".
+    path: the file or folder that is loaded.
+    stored: the model in the models folder; None if it comes with the program.
     """
 
     name: str
     text: str
     nbytes: int
+    about: str = ""
+    path: Path | None = field(default=None, compare=False)
+    stored: StoredModel | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +47,19 @@ class LocalPair:
 
 def models_here() -> list[LocalModel]:
     """Return the models in the models folder and in the program's resources, the largest first."""
-    folders = [catalog.models_folder(), RESOURCES / "models"]
     models: dict[str, LocalModel] = {}
-    for stored in (model for folder in folders for model in hub.stored(folder)):
-        id = next(iter(stored.ids), "")
-        text = _text(id) if id else stored.name
-        model = LocalModel(id or _path(stored.path), text, stored.nbytes)
-        models.setdefault(model.name, model)
+    for folder in (catalog.models_folder(), RESOURCES / "models"):
+        for stored in hub.stored(folder):
+            id = next(iter(stored.ids), "")
+            model = LocalModel(
+                id or _path(stored.path),
+                _text(id) if id else stored.name,
+                stored.nbytes,
+                catalog.catalog().models[catalog.entries()[id].model].about if id else "",
+                stored.path,
+                stored if folder == catalog.models_folder() else None,
+            )
+            models.setdefault(model.name, model)
     return sorted(models.values(), key=lambda model: -model.nbytes)
 
 
@@ -72,6 +85,13 @@ def text_of(target: str | None) -> str:
     target = target or catalog.default_target()
     found = (model.text for model in models_here() if model.name == target)
     return next(found, Path(target).name)
+
+
+def is_demo(target: str | None) -> bool:
+    """Return whether a target, named as in `Load` or by its path, is the model included with the program."""
+    if target is None or target == catalog.default_target():
+        return True
+    return Path(target).parent == RESOURCES / "models"
 
 
 def _heads(target: str) -> LocalModel | None:

@@ -3,7 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, SignalInstance
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    Qt,
+    Signal,
+    SignalInstance,
+)
 from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QFileDialog,
@@ -12,7 +21,11 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -23,13 +36,33 @@ from app.header import local_models
 from app.header.local_models import LocalPair
 from app.header.memory import by_tier
 from app.preferences import RecentPair
+from app.widgets.flow import Flow
+from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
+from engine.hub import StoredModel
 from engine.planner import Plan
-from engine.protocol.messages import Memory
+from engine.protocol.messages import Loaded, Memory
 
 PAIR = Qt.ItemDataRole.UserRole
-WIDTH = 460
-ROWS_SHOWN = 7
+HAS_BUTTON = Qt.ItemDataRole.UserRole + 1
+WIDTH_CHARACTERS = 78
+ROWS_SHOWN = 6
+MARGIN = 16  # pixels of the screen beside the popup
+LINE = "\u2028"  # separates the lines of a row, in Qt's options
+PADDING, BUTTON_WIDTH = 14, 58  # pixels at the ends of a row; the second with the space around the button
+ELIDED = Qt.TextElideMode.ElideRight
+
+
+class _BesideButton(QStyledItemDelegate):
+    """Elides each line of a row, before the button at its end if it has one."""
+
+    def initStyleOption(
+        self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().initStyleOption(option, index)
+        room = option.rect.width() - (BUTTON_WIDTH if index.data(HAS_BUTTON) else PADDING)
+        lines = option.text.split(LINE)
+        option.text = LINE.join(option.fontMetrics.elidedText(line, ELIDED, room) for line in lines)
 
 
 class Picker(QFrame):
@@ -40,13 +73,17 @@ class Picker(QFrame):
         models: the list of entries and headings; only entries have data, a RecentPair.
         memory: label with the memory in use.
         unload, reload, open, download: buttons.
+        menu: the menu of the downloaded model that it was opened for.
 
     Signals:
         chosen: RecentPair to load
+        update_asked, delete_asked: StoredModel, for which the user wants newer files, or which to delete
         unload_asked, reload_asked, wizard_asked: the button unload, reload or download was clicked
     """
 
     chosen = Signal(object)
+    update_asked = Signal(object)
+    delete_asked = Signal(object)
     unload_asked = Signal()
     reload_asked = Signal()
     wizard_asked = Signal()
@@ -60,7 +97,14 @@ class Picker(QFrame):
         self.models.setAccessibleName(self.tr("Models"))
         self.models.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.models.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.models.setItemDelegate(_BesideButton(self.models))
         self.models.itemClicked.connect(self._choose)
+        self.models.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.models.customContextMenuRequested.connect(
+            lambda place: self._open_menu(
+                self.models.itemAt(place), self.models.viewport().mapToGlobal(place)
+            )
+        )
         self.filter = QLineEdit(self)
         self.filter.setPlaceholderText(self.tr("Find a model on this machine"))
         self.filter.setAccessibleName(self.tr("Find a model on this machine"))
@@ -78,15 +122,17 @@ class Picker(QFrame):
         self.open.clicked.connect(self._ask_file)
         self.download = self._button(self.tr("Download models…"), self.wizard_asked)
         self.download.setProperty("role", "main")
+        self.menu = QMenu(self)
         self._work = Work(self)
+        self._loaded: Path | None = None
         self._rows: list[tuple[LocalPair, QListWidgetItem]] = []
         self._build()
 
     def _build(self) -> None:
-        lower = QHBoxLayout()
+        lower = Flow()
         for button in (self.unload, self.reload, self.open):
             lower.addWidget(button)
-        lower.addStretch(1)
+        lower.addStretch()
         lower.addWidget(self.download)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(10, 10, 10, 10)
@@ -94,9 +140,18 @@ class Picker(QFrame):
         for widget in (self.filter, self.models, self.memory):
             layout.addWidget(widget)
         layout.addLayout(lower)
-        self.setFixedWidth(WIDTH)
-        line = self.fontMetrics().lineSpacing()
-        self.models.setFixedHeight(ROWS_SHOWN * (2 * line + 10))
+
+    def _fit(self) -> None:
+        """Take the size that the text needs, and that the screen has room for."""
+        screen, metrics = self.screen().availableSize(), self.fontMetrics()
+        self.setFixedWidth(min(screen.width() - MARGIN, WIDTH_CHARACTERS * metrics.averageCharWidth()))
+        heights = sum(self.models.sizeHintForRow(row) for row in range(self.models.count()))
+        most = min(ROWS_SHOWN * (3 * metrics.lineSpacing() + 10), screen.height() // 2)
+        self.models.setFixedHeight(min(most, heights + 2 * self.models.frameWidth() + 2))
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()  # the rows of buttons know their height only in this width
+        self.resize(self.width(), layout.totalHeightForWidth(self.width()))
 
     def _button(self, text: str, signal: SignalInstance) -> QPushButton:
         button = QPushButton(text, self)
@@ -104,8 +159,10 @@ class Picker(QFrame):
         button.clicked.connect(signal)
         return button
 
-    def offer(self, recent: Sequence[RecentPair], held: Memory | None, *, can_unload: bool) -> None:
-        """List the models on this machine. held: memory of the loaded models, if any."""
+    def offer(self, recent: Sequence[RecentPair], loaded: Loaded | None, *, can_unload: bool) -> None:
+        """List the models on this machine. loaded: the loaded pair, if any."""
+        held = loaded.memory if loaded else None
+        self._loaded = Path(loaded.target.path) if loaded else None
         pairs = local_models.pairs_here()
         named = {pair.target.name: pair for pair in pairs}
         self._work.forget("plan")
@@ -118,8 +175,9 @@ class Picker(QFrame):
                 self._add_recent(last, named.get(last.target or ""))
         self._add_heading(self.tr("On this machine"))
         for pair in pairs:
-            item = self._add(pair.target.text, self._details(pair), RecentPair(pair.target.name))
+            item = self._add(self._name(pair), self._details(pair), RecentPair(pair.target.name))
             self._rows.append((pair, item))
+            self._dress(item, pair)
         if not pairs:
             self._add_heading(self.tr("No models yet. Download one or open a file."))
         self.unload.setEnabled(can_unload)
@@ -127,6 +185,7 @@ class Picker(QFrame):
         self.memory.setVisible(held is not None)
         self.filter.clear()
         self._filter("")
+        self._fit()
         self.filter.setFocus()
         self._plan(0, held)
 
@@ -136,8 +195,51 @@ class Picker(QFrame):
 
     def _add(self, name: str, details: str, pair: RecentPair) -> QListWidgetItem:
         item = QListWidgetItem(f"{name}\n{details}", self.models)
+        item.setToolTip(plain(item.text()))
         item.setData(PAIR, pair)
         return item
+
+    def _dress(self, item: QListWidgetItem, pair: LocalPair) -> None:
+        """Give the row of a downloaded model a button for its menu."""
+        if pair.target.stored is None:
+            return
+        more = QToolButton()
+        more.setIcon(icon("more"))
+        more.setAutoRaise(True)
+        more.setToolTip(self.tr("Update or delete"))
+        more.setAccessibleName(self.tr("Update or delete {}").format(pair.target.text))
+        more.clicked.connect(lambda: self._open_menu(item, more.mapToGlobal(more.rect().bottomLeft())))
+        holder = QWidget()
+        row = QHBoxLayout(holder)
+        row.setContentsMargins(0, 0, 4, 0)
+        row.addStretch(1)
+        row.addWidget(more)
+        self.models.setItemWidget(item, holder)
+        item.setData(HAS_BUTTON, True)
+
+    def _name(self, pair: LocalPair) -> str:
+        return f"✓ {pair.target.text}" if self._is_loaded(pair) else pair.target.text
+
+    def _is_loaded(self, pair: LocalPair) -> bool:
+        return self._loaded is not None and pair.target.path == self._loaded
+
+    def _open_menu(self, item: QListWidgetItem | None, place: QPoint) -> None:
+        """Open the menu of a downloaded model at `place`, on the screen."""
+        pair = next((pair for pair, listed in self._rows if listed is item), None)
+        if pair is None or pair.target.stored is None:
+            return
+        stored = pair.target.stored
+        self.menu.clear()
+        update = self.menu.addAction(self.tr("Look for an update…"))
+        update.setEnabled(bool(stored.repository))
+        update.triggered.connect(lambda: self._leave_for(self.update_asked, stored))
+        delete = self.menu.addAction(self.tr("Delete…"))
+        delete.triggered.connect(lambda: self._leave_for(self.delete_asked, stored))
+        self.menu.popup(place)
+
+    def _leave_for(self, signal: SignalInstance, stored: StoredModel) -> None:
+        self.hide()
+        signal.emit(stored)
 
     def _add_recent(self, pair: RecentPair, local: LocalPair | None) -> None:
         if pair.target is None:
@@ -155,7 +257,9 @@ class Picker(QFrame):
 
     def _details(self, pair: LocalPair, plan: str = "") -> str:
         draft = self.tr("draft {}").format(pair.draft.text) if pair.draft else self.tr("no draft model")
-        return " · ".join(filter(None, [formatting.nbytes(pair.nbytes), plan, draft]))
+        loaded = self.tr("loaded now") if self._is_loaded(pair) else ""
+        figures = " · ".join(filter(None, [loaded, formatting.nbytes(pair.nbytes), plan, draft]))
+        return "\n".join(filter(None, [formatting.about_model(pair.target.about), figures]))
 
     # -- plans -----------------------------------------------------------------------------------------------
 
@@ -167,11 +271,13 @@ class Picker(QFrame):
         if row == len(self._rows):
             return
         pair, item = self._rows[row]
+        about = formatting.about_model(pair.target.about)
+        item.setToolTip(plain(about))
 
         def show(plan: Plan | None) -> None:
             if plan:
-                item.setText(f"{pair.target.text}\n{self._details(pair, self._plan_text(plan))}")
-                item.setToolTip(plain(plan.missing or ""))
+                item.setText(f"{self._name(pair)}\n{self._details(pair, self._plan_text(plan))}")
+                item.setToolTip(plain("\n".join(filter(None, [item.text(), about, plan.missing]))))
             self._plan(row + 1, held)
 
         self._work.run(

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QProgressBar, QVBoxLayout, QWidget
 from app import formatting
 from app.connection.engine import State
 from app.widgets.elided_label import ElidedLabel
+from app.widgets.form_parts import keep_place
 from engine.protocol.messages import IterationDone, LoadProgress, PassProgress, PrefillProgress, TreeGrown
 
 BAR_STEPS = 1000
@@ -72,10 +73,10 @@ class StatusLine(QWidget):
         self.progress = QProgressBar(self)
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(self.tr("Progress"))
-        self.progress.setFixedSize(180, 4)
-        keep = self.progress.sizePolicy()
-        keep.setRetainSizeWhenHidden(True)
-        self.progress.setSizePolicy(keep)
+        self.progress.setFixedHeight(4)
+        self.progress.setMinimumWidth(60)
+        self.progress.setMaximumWidth(180)
+        keep_place(self.progress)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(5)
@@ -102,10 +103,24 @@ class StatusLine(QWidget):
                 self._show(self.tr("Reading the prompt…"), busy=True)
             case State.STOPPING:
                 self._show(self.tr("Stopping…"), busy=True)
+            case State.IDLE:
+                self._show(self.tr("○ Unloaded (idle)"))
             case State.UNLOADED | State.LOAD_FAILED:
                 self._show(self.tr("✕ No model loaded"))
             case State.LOST:
                 self._show(self.tr("✕ The engine has stopped"))
+
+    def show_busy_for(self, state: State, asker: str | None) -> None:
+        """Show for whom the engine works meanwhile. asker: the name of another program, which may be "";
+        None: for this window, or for nobody."""
+        if asker is None:
+            self.show_state(state)
+            return
+        name = asker or self.tr("another program")
+        if state is State.READY:
+            self._show(self.tr("Answering {}").format(name))
+        elif state is State.ANSWERING:
+            self._show(self.tr("Waiting for {}").format(name), busy=True)
 
     def show_load_progress(self, progress: LoadProgress) -> None:
         self._show(formatting.load_stage(progress), busy=True)
@@ -128,21 +143,20 @@ class StatusLine(QWidget):
             end = expected_end(event.tokens, event.tokens_per_second, self._most, self._usual)
             self._end = self._end_text(end) if end else ""
             speed = self.tr("{} tokens/s").format(formatting.decimal(event.tokens_per_second))
-            self._show(self._line(event.iteration, speed))
+            self._show(self._line(self.tr("Answering"), speed))
         elif self._is_slow:
-            nodes = self.tr("drafting: {} tokens so far").format(formatting.number(len(event.tree.tokens)))
-            self._show(self._line(event.iteration, nodes))
+            self._show(self._line(self.tr("Answering"), self.tr("guessing ahead")))
 
     def show_pass(self, progress: PassProgress) -> None:
-        """Show the layer that the target pass has reached, unless iterations are too short to read it."""
+        """Show how far the target pass is, unless iterations are too short to follow it."""
         if self._is_slow:
-            layer = self.tr("verifying: layer {} of {}").format(progress.done, progress.total)
-            self._show(self._line(progress.iteration, layer), busy=True)
+            share = 100 * progress.done // progress.total if progress.total else 100
+            checking = self.tr("checking the guesses: {}%").format(share)
+            self._show(self._line(self.tr("Answering"), checking), busy=True)
             self._advance(progress.done, progress.total)
 
-    def _line(self, iteration: int, activity: str) -> str:
-        parts = [self.tr("Iteration {}").format(formatting.number(iteration)), activity, self._end]
-        return " · ".join(filter(None, parts))
+    def _line(self, *parts: str) -> str:
+        return " · ".join(filter(None, [*parts, self._end]))
 
     def _end_text(self, end: ExpectedEnd) -> str:
         minutes = round(end.seconds / 60)

@@ -1,5 +1,6 @@
 """Charts of one answer: time by phase, per iteration and in total; accepted nodes; progress of a pass."""
 
+import math
 from collections import Counter, deque
 from collections.abc import Sequence
 
@@ -14,8 +15,8 @@ from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone, Seconds
 
 MIN_BARS, MAX_BARS = 20, 60  # the width has room for 20 to 60 bars; the newest 60 are kept
-LABEL_HEIGHT = 16
 SPLIT_HEIGHT = 8
+LABEL_GAP = 4.0
 SWATCH = 9
 
 # Patterns of draft, target, waiting and other. The last two can be told apart without their colours.
@@ -48,14 +49,23 @@ class IterationBars(QWidget):
         self.setAccessibleName(self.tr("Seconds of each iteration"))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(70)
+        self._describe()
 
     def clear(self) -> None:
         self._done.clear()
-        self.update()
+        self._describe()
 
     def add(self, done: IterationDone) -> None:
         self._done.append(done)
+        self._describe()
+
+    def _describe(self) -> None:
+        self.setAccessibleDescription(self._longest() if self._done else self.tr("No iterations yet."))
         self.update()
+
+    def _longest(self) -> str:
+        most = max(seconds_of(done) for done in self._done)
+        return self.tr("longest: {} s").format(formatting.decimal(most))
 
     def show_current(self, iteration: int | None) -> None:
         """Highlight an iteration."""
@@ -69,7 +79,7 @@ class IterationBars(QWidget):
         """Return the rectangle of a bar; the highest bar fills the height below the label."""
         step = self._step()
         most = max(seconds_of(done) for done in self._done)
-        available = self.height() - LABEL_HEIGHT
+        available = self.height() - self.fontMetrics().height()
         height = available * seconds_of(self._done[index]) / most if most > 0 else 0.0
         return QRectF(index * step + 1, self.height() - height, max(2.0, step - 2), height)
 
@@ -88,11 +98,7 @@ class IterationBars(QWidget):
         if not self._done:
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.tr("No iterations yet."))
             return
-        most = max(seconds_of(done) for done in self._done)
-        painter.drawText(
-            QRectF(0, 0, self.width(), LABEL_HEIGHT),
-            self.tr("longest: {} s").format(formatting.decimal(most)),
-        )
+        painter.drawText(QRectF(0, 0, self.width(), self.fontMetrics().height()), self._longest())
         fills = (colours.time_draft, colours.time_target, colours.time_wait, colours.time_other)
         for index, done in enumerate(self._done):
             bar = self.bar(index)
@@ -135,21 +141,27 @@ class Histogram(QWidget):
         if not self._counts:
             return
         painter.setFont(theme.smaller(self.font()))
+        line = painter.fontMetrics().height()
         longest, most = max(self._counts), max(self._counts.values())
         step = min(34.0, self.width() / (longest + 1))
-        available = self.height() - 2 * LABEL_HEIGHT
+        widest = painter.fontMetrics().horizontalAdvance
+        every = math.ceil((widest(str(longest)) + LABEL_GAP) / step)  # every nth length has a label
+        end = 0.0  # of the last count that was written
+        available = self.height() - 2 * line
         for length in range(longest + 1):
             count = self._counts[length]
             height = available * count / most
-            bar = QRectF(length * step + 1, self.height() - LABEL_HEIGHT - height, step - 2, height)
+            bar = QRectF(length * step + 1, self.height() - line - height, step - 2, height)
             painter.fillRect(bar, QColor(colours.accent))
             painter.setPen(QColor(colours.muted))
-            below = QRectF(bar.left() - 4, self.height() - LABEL_HEIGHT, step + 6, LABEL_HEIGHT)
-            if step >= 14 or length % 5 == 0:
+            if length % every == 0:
+                below = QRectF(0, self.height() - line, 2 * bar.center().x(), line)
                 painter.drawText(below, Qt.AlignmentFlag.AlignCenter, str(length))
-            if count and step >= 10:
-                above = QRectF(bar.left() - 4, bar.top() - LABEL_HEIGHT, step + 6, LABEL_HEIGHT)
-                painter.drawText(above, Qt.AlignmentFlag.AlignCenter, formatting.number(count))
+            text = formatting.number(count)
+            left = bar.center().x() - widest(text) / 2
+            if count and left >= end:
+                end = left + widest(text) + LABEL_GAP
+                painter.drawText(QPointF(left, bar.top() - LABEL_GAP), text)
 
     def event(self, event: object) -> bool:
         if isinstance(event, QHelpEvent):
@@ -219,15 +231,23 @@ class SplitBar(QWidget):
                 "other: everything else"
             )
         )
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.show_seconds(Seconds())
 
     def show_seconds(self, seconds: Seconds) -> None:
         self._shares = shares(seconds)
         self.setAccessibleDescription(", ".join(self._labels()))
+        self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(300, SPLIT_HEIGHT + 8 + self.fontMetrics().height())
+        return QSize(300, self.heightForWidth(300))
+
+    def heightForWidth(self, width: int) -> int:
+        *_, (_, y) = self._places(width)
+        return y + self.fontMetrics().height() + 2
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -249,13 +269,24 @@ class SplitBar(QWidget):
             return list(self._names)
         return [f"{name} {share:.0%}" for name, share in zip(self._names, self._shares, strict=True)]
 
+    def _places(self, width: int) -> list[tuple[int, int]]:
+        """Return where the labels begin, in as many lines as the width needs."""
+        metrics, places = self.fontMetrics(), []
+        x, y = 0, SPLIT_HEIGHT + 6
+        for label in self._labels():
+            needed = SWATCH + 5 + metrics.horizontalAdvance(label) + 2
+            if x and x + needed > width:
+                x, y = 0, y + metrics.height() + 2
+            places.append((x, y))
+            x += needed + 12
+        return places
+
     def _paint_labels(self, painter: QPainter, colours: Sequence[str], text_colour: str) -> None:
-        x, top = 0.0, SPLIT_HEIGHT + 6
         height = self.fontMetrics().height()
-        for label, colour, pattern in zip(self._labels(), colours, PATTERNS, strict=True):
-            swatch(painter, QPointF(x, top + (height - SWATCH) / 2), colour, pattern)
+        drawn = zip(self._labels(), self._places(self.width()), colours, PATTERNS, strict=True)
+        for label, (x, y), colour, pattern in drawn:
+            swatch(painter, QPointF(x, y + (height - SWATCH) / 2), colour, pattern)
             painter.setPen(QColor(text_colour))
-            width = self.fontMetrics().horizontalAdvance(label) + 2
-            painter.drawText(QRectF(x + SWATCH + 5, top, width, height), Qt.AlignmentFlag.AlignVCenter, label)
+            room = QRectF(x + SWATCH + 5, y, self.width(), height)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, label)
             painter.setPen(Qt.PenStyle.NoPen)
-            x += SWATCH + 5 + width + 12

@@ -1,5 +1,6 @@
 """Export of a run as JSON and of a tree as SVG or PNG."""
 
+import math
 from pathlib import Path
 from typing import Literal
 
@@ -15,7 +16,8 @@ from engine.files import open_private
 from engine.protocol.messages import Answer, IterationDone, Loaded
 
 Kind = Literal["json", "svg", "png"]
-SCALE = 2  # pixels of a PNG per pixel of the screen
+SCALE = 2.0  # pixels of a PNG per pixel of the screen, if it does not become too large
+MOST_PIXELS, LONGEST = 40_000_000, 30_000  # of a PNG: all its pixels, and its width or height
 
 
 class RunExport(msgspec.Struct):
@@ -36,8 +38,9 @@ def save_run(path: Path, run: RunExport) -> None:
 
 
 def save_tree(path: Path, tree: TreeView, kind: Literal["svg", "png"]) -> None:
-    """Write a tree as on the screen, with its background. Raises DiskProblem if it cannot be written."""
-    size = tree.size()
+    """Write the whole tree at the zoom of the screen, with its background. Raises DiskProblem if it cannot
+    be written."""
+    size = tree.extent
     if kind == "svg":
         picture = QSvgGenerator()
         picture.setFileName(str(path))
@@ -50,8 +53,9 @@ def save_tree(path: Path, tree: TreeView, kind: Literal["svg", "png"]) -> None:
             _paint(painter, tree, size)
             painter.end()
     else:
-        image = QImage(size * SCALE, QImage.Format.Format_ARGB32)
-        image.setDevicePixelRatio(SCALE)
+        scale = scale_of(size)
+        image = QImage(size * scale, QImage.Format.Format_ARGB32)
+        image.setDevicePixelRatio(scale)
         painter = QPainter(image)
         _paint(painter, tree, size)
         painter.end()
@@ -60,9 +64,15 @@ def save_tree(path: Path, tree: TreeView, kind: Literal["svg", "png"]) -> None:
         raise DiskProblem(f"{path} cannot be written.", "Choose another folder or file name.")
 
 
+def scale_of(size: QSize) -> float:
+    """Return the scale of a PNG of a tree of this size."""
+    width, height = size.width(), size.height()
+    return min(SCALE, math.sqrt(MOST_PIXELS / (width * height)), LONGEST / max(width, height))
+
+
 def _paint(painter: QPainter, tree: TreeView, size: QSize) -> None:
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setFont(tree.font())
     background = QRectF(0, 0, size.width(), size.height()).marginsAdded(QMarginsF(1, 1, 1, 1))
     painter.fillRect(background, QColor(theme.current().surface))
-    tree.paint(painter)
+    tree.paint_whole(painter)

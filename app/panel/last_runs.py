@@ -2,7 +2,7 @@
 
 from app.panel.history import KeptRun
 
-MOST = 4  # chats; the run of one may hold 200 large trees
+MOST = 4  # chats; the trees of one may take 60 MB
 
 
 class LastRuns:

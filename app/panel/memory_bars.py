@@ -7,12 +7,11 @@ from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app import formatting
-from app.panel.bars import swatch
+from app.panel.bars import SWATCH, swatch
 from app.widgets import theme
 from engine.protocol.messages import Memory, MemoryPart
 
 BAR_HEIGHT = 18
-LINE = 20
 TIERS = ("vram", "ram", "ssd")
 
 
@@ -36,7 +35,8 @@ class MemoryBars(QWidget):
 
     def show_memory(self, memory: Memory | None) -> None:
         self._memory = memory
-        self.setAccessibleDescription(". ".join(self.lines()))
+        self.setAccessibleDescription(". ".join(self.lines()) or self.tr("No model is loaded."))
+        self.setMinimumHeight(self._needed())
         self.update()
 
     def lines(self) -> list[str]:
@@ -47,7 +47,16 @@ class MemoryBars(QWidget):
         ]
 
     def sizeHint(self) -> QSize:
-        return QSize(300, 240)
+        return QSize(300, max(240, self._needed()))
+
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def _needed(self) -> int:
+        """Return the height of everything that is painted."""
+        tiers = self._by_tier()
+        parts = sum(len(parts) for _, parts in tiers)
+        return len(tiers) * (self._line() + BAR_HEIGHT + 16) + (parts + 3) * self._line()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -63,15 +72,14 @@ class MemoryBars(QWidget):
             total = sum(part.nbytes for part in parts)
             painter.setPen(QColor(colours.text))
             title = f"{self._tier(tier)}  {formatting.nbytes(total)}"
-            painter.drawText(QRectF(0, y, self.width(), LINE), Qt.AlignmentFlag.AlignVCenter, title)
-            y = self._paint_tier(painter, y + LINE, parts, whole) + 12
+            painter.drawText(QRectF(0, y, self.width(), self._line()), Qt.AlignmentFlag.AlignVCenter, title)
+            y = self._paint_tier(painter, y + self._line(), parts, whole) + 12
         assert self._memory is not None
         painter.setPen(QColor(colours.muted))
         peak = self.tr("Peak RAM of the engine, program included: {}.")
         flags = Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap
-        painter.drawText(
-            QRectF(0, y, self.width(), 3 * LINE), flags, peak.format(formatting.nbytes(self._memory.peak))
-        )
+        room = QRectF(0, y, self.width(), 3 * self._line())
+        painter.drawText(room, flags, peak.format(formatting.nbytes(self._memory.peak)))
 
     def _paint_tier(self, painter: QPainter, y: float, parts: Sequence[MemoryPart], whole: int) -> float:
         """Paint the bar of a tier and its legend; return the y coordinate below the legend."""
@@ -84,11 +92,13 @@ class MemoryBars(QWidget):
             piece = QRectF(x, y, max(1.0, width - 1), BAR_HEIGHT)
             painter.fillRect(piece, QBrush(QColor(colour), pattern))
             x += width
-            swatch(painter, QPointF(0, line + 5), colour, pattern)
+            swatch(painter, QPointF(0, line + (self._line() - SWATCH) / 2), colour, pattern)
             painter.setPen(QColor(colours.muted))
             text = self._part(part)
-            painter.drawText(QRectF(15, line, self.width(), LINE), Qt.AlignmentFlag.AlignVCenter, text)
-            line += LINE
+            painter.drawText(
+                QRectF(15, line, self.width(), self._line()), Qt.AlignmentFlag.AlignVCenter, text
+            )
+            line += self._line()
         return line
 
     def _by_tier(self) -> list[tuple[str, list[MemoryPart]]]:

@@ -3,11 +3,22 @@
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
-from PySide6.QtWidgets import QFileDialog, QFrame, QMessageBox, QTabWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QMessageBox,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app import formatting
 from app.panel import export, run_figures
+from app.panel.glossary import Glossary
 from app.panel.history import KeptRun, RunHistory
 from app.panel.memory_bars import MemoryBars
 from app.panel.origins import Origins
@@ -17,6 +28,7 @@ from app.panel.stats_panel import StatsPanel
 from app.panel.time_page import TimePage
 from app.panel.tree_page import TreePage
 from app.widgets import motion
+from app.widgets.form_parts import Scrolling, label
 from app.widgets.plain_text import PlainMessageBox
 from engine.errors import DiskProblem
 from engine.protocol.messages import Answer, IterationDone, Loaded, PassProgress, TreeGrown
@@ -29,6 +41,7 @@ PAINTING_SHARE = 0.01
 FADE_MS = 200  # duration in which rejected nodes fade, with as many frames as PAINTING_SHARE allows
 FRAME_MS = 33
 CHARTS_MS = 500
+WIDTH = 410  # minimum, in pixels
 ANNOUNCE_MS = 2_000  # minimum time between announcements to a screen reader
 
 
@@ -46,12 +59,14 @@ class Panel(QFrame):
     Signals:
         origins_added: list of the new Origin objects
         text_asked: int, int: start and end of the characters that the iteration in view produced
+        race_asked: the user wants to see plain decoding beside SpecExec
         calibration_asked: the user wants plain decoding to be measured
         colours_toggled: bool, whether to colour the answer by the drafters that proposed its tokens
     """
 
     origins_added = Signal(list)
     text_asked = Signal(int, int)
+    race_asked = Signal()
     calibration_asked = Signal()
     colours_toggled = Signal(bool)
 
@@ -66,6 +81,7 @@ class Panel(QFrame):
         self.tree = self.tree_page.tree
         self.time_page = TimePage(self)
         self.memory = MemoryBars(self)
+        self._details = label(role="muted", parent=self)
         self.speed_page = SpeedPage(self)
         self.run_page = RunPage(self)
         self.pages = QTabWidget(self)
@@ -86,13 +102,14 @@ class Panel(QFrame):
         return timer
 
     def _build(self) -> None:
+        self._speed = Scrolling(self.speed_page)
         self.pages.setDocumentMode(True)
-        self.pages.setUsesScrollButtons(False)
+        self.pages.setAccessibleName(self.accessibleName())
         for page, name in (
             (self.tree_page, self.tr("Tree")),
-            (self.time_page, self.tr("Time")),
-            (self.memory, self.tr("Memory")),
-            (self.speed_page, self.tr("Speed")),
+            (Scrolling(self.time_page), self.tr("Time")),
+            (Scrolling(self._memory_page()), self.tr("Memory")),
+            (self._speed, self.tr("Speed")),
             (self.run_page, self.tr("Table")),
         ):
             self.pages.addTab(page, name)
@@ -106,18 +123,47 @@ class Panel(QFrame):
         )
         colours.setCheckable(True)
         colours.toggled.connect(self.colours_toggled)
-        layout = QVBoxLayout(self)
+        column = QWidget(self)
+        around = QVBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(Scrolling(column, self))
+        layout = QVBoxLayout(column)
         layout.setContentsMargins(16, 14, 16, 12)
         layout.setSpacing(8)
         layout.addWidget(self.stats)
-        layout.addWidget(colours, 0, Qt.AlignmentFlag.AlignLeft)
+        words = QToolButton(self)
+        words.setText(self.tr("What the words mean"))
+        words.clicked.connect(lambda: Glossary(self).show())
+        row = QHBoxLayout()
+        row.addWidget(colours)
+        row.addWidget(words)
+        row.addStretch(1)
+        layout.addLayout(row)
         layout.addWidget(self.pages, 1)
         self.tree_page.stepper.stepped.connect(self.step)
+        self.tree_page.stepper.slid.connect(self.slide)
         self.tree_page.stepper.pause_toggled.connect(self.pause)
         self.time_page.bars.iteration_asked.connect(self.show_iteration)
         self.run_page.iteration_asked.connect(self.show_iteration)
         self.run_page.export_asked.connect(self._export)
+        self.speed_page.race_asked.connect(self.race_asked)
         self.speed_page.calibration_asked.connect(self.calibration_asked)
+
+    def minimumSizeHint(self) -> QSize:
+        return super().minimumSizeHint().expandedTo(QSize(WIDTH, 0))
+
+    def open_speed(self) -> None:
+        """Turn to the page that explains the speed."""
+        self.pages.setCurrentWidget(self._speed)
+
+    def _memory_page(self) -> QWidget:
+        """Build the page of the memory: how the model was loaded, and the chart."""
+        page = QWidget(self)
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 8, 0, 0)
+        column.addWidget(self._details)
+        column.addWidget(self.memory, 1)
+        return page
 
     @property
     def newest_in_words(self) -> str:
@@ -134,6 +180,7 @@ class Panel(QFrame):
         self.stats.show_loaded(loaded)
         self.time_page.show_loaded(loaded)
         self.memory.show_memory(loaded.memory)
+        self._details.setText(formatting.model_details(loaded))
         self.speed_page.show_loaded(loaded)
 
     def begin(self) -> None:
@@ -200,6 +247,14 @@ class Panel(QFrame):
     def step(self, by: int) -> None:
         """Hold the iteration that is `by` iterations later, or earlier if `by` is negative."""
         self.history.step(by)
+        self._show_held()
+
+    def slide(self, place: int) -> None:
+        """Hold the iteration at a place in the history; at its end, follow the newest one."""
+        if place < len(self.history.iterations) - 1:
+            self.history.hold(place)
+        else:
+            self.history.go_live()
         self._show_held()
 
     def pause(self, hold: bool) -> None:

@@ -9,6 +9,7 @@ from app import formatting
 from engine.protocol.messages import Answer, IterationDone, Link, Loaded
 
 RECENT_S = 30.0
+NO_GAIN = 1.1  # tokens per pass; below, an answer hardly gained from guesses
 
 
 def _tr(text: str) -> str:
@@ -84,6 +85,20 @@ def iteration_line(done: IterationDone, link: Link | None) -> str:
     return ", ".join(parts)
 
 
+def speed_line(answer: Answer, plain_tokens_per_second: float | None) -> str:
+    """Return the line below an answer, as in “2.7 tokens per pass, 2.1 × plain: see why”.
+
+    It has no speed-up if plain decoding was not measured; it is "" for an answer too short to measure.
+    """
+    if answer.tokens_per_pass is None or answer.tokens_per_second is None:
+        return ""
+    per_pass = formatting.rounded(answer.tokens_per_pass)
+    if plain_tokens_per_second is None:
+        return _tr("{} tokens per pass: see why").format(per_pass)
+    times = formatting.rounded(answer.tokens_per_second / plain_tokens_per_second)
+    return _tr("{} tokens per pass, {} × plain: see why").format(per_pass, times)
+
+
 def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -> list[str]:
     """Explain the speed of an answer, one sentence each: tokens per pass, the duration of a pass, the
     bottleneck, and the speed-up over plain decoding if that was measured on this machine."""
@@ -93,10 +108,7 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
     whole = spent.draft + spent.target + spent.stream_wait + spent.other
     per_pass = whole / answer.target_passes
     sentences = [
-        _tr(
-            "One pass of the target produced {} tokens on average, because it verifies a whole tree of "
-            "guesses at once. Plain decoding produces 1 token per pass."
-        ).format(formatting.decimal(answer.tokens_per_pass)),
+        _gain(answer.tokens_per_pass, answer.drafter),
         _tr(
             "One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, "
             "{} s for the rest."
@@ -114,6 +126,22 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
         ),
     ]
     return [*sentences, _speed_up(answer.tokens_per_second, plain_tokens_per_second)]
+
+
+def _gain(tokens_per_pass: float, drafter: str) -> str:
+    if drafter == "none":
+        return _tr("No drafter is in use, so one pass of the target produced 1 token.")
+    text = _tr(
+        "One pass of the target produced {} tokens on average, because it verifies a whole tree of "
+        "guesses at once. Plain decoding produces 1 token per pass."
+    )
+    if tokens_per_pass < NO_GAIN:
+        text = _tr(
+            "One pass of the target produced {} tokens on average, hardly more than plain decoding: few "
+            "guesses were right, or guessing ahead does not pay with this model on this machine and is only "
+            "tried now and then."
+        )
+    return text.format(formatting.decimal(tokens_per_pass))
 
 
 def _bottleneck(answer: Answer, loaded: Loaded) -> str:

@@ -1,12 +1,12 @@
 """Page with the run as a table that can be copied, and with buttons that export the run."""
 
+from collections import deque
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QPushButton,
     QTreeWidget,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.panel.run_figures import seconds_of
+from app.widgets.flow import Flow
 from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone
 
@@ -38,6 +39,7 @@ class RunPage(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._iterations: Sequence[IterationDone] = ()
+        self._rows: deque[IterationDone] = deque()  # those in the table
         self._heads = [
             self.tr("iteration"),
             self.tr("accepted"),
@@ -61,11 +63,11 @@ class RunPage(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.itemActivated.connect(self._activate)
-        buttons = QHBoxLayout()
+        buttons = Flow()
         copy = self._button(self.tr("Copy table"))
         copy.clicked.connect(self.copy)
         buttons.addWidget(copy)
-        buttons.addStretch(1)
+        buttons.addStretch()
         for kind, text in (
             ("json", self.tr("Run as JSON…")),
             ("svg", self.tr("Tree as SVG…")),
@@ -107,11 +109,19 @@ class RunPage(QWidget):
         self._fill()
 
     def _fill(self) -> None:
+        """Bring the table up to date: most rows stay, since iterations are added at the end, and the oldest
+        are dropped."""
         if not self.isVisible():
             return
-        self.table.clear()
-        self.table.addTopLevelItems([QTreeWidgetItem(cells(done)) for done in self._iterations])
-        self.table.scrollToBottom()
+        here = list(self._iterations)
+        while self._rows and (not here or self._rows[0] is not here[0]):
+            self._rows.popleft()
+            self.table.takeTopLevelItem(0)
+        added = here[len(self._rows) :]
+        self._rows += added
+        self.table.addTopLevelItems([QTreeWidgetItem(cells(done)) for done in added])
+        if added:
+            self.table.scrollToBottom()
 
     def _activate(self, item: QTreeWidgetItem) -> None:
         row = self.table.indexOfTopLevelItem(item)

@@ -14,11 +14,14 @@ class SpeedPage(QWidget):
     Attributes:
         text: label with the sentences.
         measure: button that asks for a measurement.
+        race: button that asks for a race.
 
     Signals:
+        race_asked: the user wants to see plain decoding beside SpecExec
         calibration_asked: the user wants plain decoding to be measured
     """
 
+    race_asked = Signal()
     calibration_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -43,11 +46,16 @@ class SpeedPage(QWidget):
             )
         )
         self.measure.clicked.connect(self.calibration_asked)
+        self.race = QPushButton(self.tr("Race against plain decoding…"), self)
+        self.race.setAccessibleName(self.race.text())
+        self.race.setToolTip(self.tr("Answers one question twice and shows both answers on one clock"))
+        self.race.clicked.connect(lambda: self.race_asked.emit())
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 12, 0, 0)
         layout.setSpacing(12)
         layout.addWidget(self.text)
-        layout.addWidget(self.measure, 0, Qt.AlignmentFlag.AlignLeft)
+        for button in (self.measure, self.race):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         layout.addStretch(1)
         self._update()
 

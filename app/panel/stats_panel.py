@@ -1,9 +1,10 @@
 """Widget with the key figures of an answer."""
 
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import formatting
 from app.panel.bars import SplitBar
+from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, plain
 from engine.protocol.messages import Answer, IterationDone, Loaded, Seconds
 
@@ -19,17 +20,14 @@ class StatsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
-        figures = QGridLayout()
-        figures.setVerticalSpacing(0)
+        figures = Flow()
         self._speed = self._figure(
             figures,
-            0,
             self.tr("tokens/s"),
             self.tr("Tokens generated per second. A token is a word or a part of a word."),
         )
         self._per_pass = self._figure(
             figures,
-            1,
             self.tr("tokens per pass"),
             self.tr(
                 "Tokens that one pass of the target model adds to the answer, on average. "
@@ -38,7 +36,6 @@ class StatsPanel(QWidget):
         )
         self._first = self._figure(
             figures,
-            2,
             self.tr("s to first token"),
             self.tr("Seconds from the request to the first token. In this time, the model reads the prompt."),
         )
@@ -47,6 +44,7 @@ class StatsPanel(QWidget):
         layout.addWidget(self._split)
         self._drafter = PlainLabel(parent=self)
         self._drafter.setProperty("role", "caption")
+        self._drafter.setWordWrap(True)
         self._drafter.setToolTip(
             self.tr(
                 "The drafter is the method that proposes tokens; the budget is the maximum number of tokens "
@@ -87,18 +85,26 @@ class StatsPanel(QWidget):
         text = self.tr("drafter: {}, budget: {}")
         self._drafter.setText(text.format(answer.drafter, formatting.number(answer.budget)))
 
-    def _figure(self, grid: QGridLayout, column: int, name: str, tip: str) -> QLabel:
-        figure = PlainLabel(NOTHING, self)
+    def _figure(self, row: Flow, name: str, tip: str) -> QLabel:
+        column = QWidget(self)
+        figure = PlainLabel(NOTHING, column)
         figure.setProperty("role", "figure")
-        figure.setAccessibleName(name)
-        caption = PlainLabel(name, self)
+        figure.setProperty("caption", name)
+        self._set(figure, None)
+        caption = PlainLabel(name, column)
         caption.setProperty("role", "caption")
         figure.setToolTip(plain(tip))
         caption.setToolTip(plain(tip))
-        grid.addWidget(figure, 0, column)
-        grid.addWidget(caption, 1, column)
-        grid.setColumnStretch(column, 1)
+        layout = QVBoxLayout(column)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(figure)
+        layout.addWidget(caption)
+        column.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        row.addWidget(column)
         return figure
 
     def _set(self, figure: QLabel, value: float | None) -> None:
-        figure.setText(NOTHING if value is None else formatting.decimal(value))
+        text = NOTHING if value is None else formatting.decimal(value)
+        figure.setText(text)
+        figure.setAccessibleName(f"{figure.property('caption')}: {text}")

@@ -1,25 +1,31 @@
-"""Buttons below the tree: pause, step through the iterations, zoom."""
+"""Controls below the tree: pause, step and slide through the iterations, zoom."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolButton, QWidget
 
 from app import formatting
 from app.panel.history import RunHistory
 from app.widgets.plain_text import PlainLabel, plain
 
+BUTTON_WIDTH = 34
+PADDING = 22  # beside the sign, as the style sheet has it
+
 
 class Stepper(QWidget):
-    """Row of buttons that shows which iteration is in view and lets the user choose another.
+    """Row of controls that shows which iteration is in view and lets the user choose another.
 
     Attributes:
         older, newer, pause: the buttons.
+        slider: a place for each iteration that is kept.
 
     Signals:
+        slid: int, place in the history that the slider was moved to
         stepped: int, number of iterations to move by (negative: back)
         pause_toggled: bool, whether to hold the iteration in view
         zoomed: float, factor to zoom by; 0 to fit the whole tree
     """
 
+    slid = Signal(int)
     stepped = Signal(int)
     pause_toggled = Signal(bool)
     zoomed = Signal(float)
@@ -33,19 +39,29 @@ class Stepper(QWidget):
         self.pause = self._button("❚❚", self.tr("Pause at this iteration (Alt+P)"), "Alt+P")
         self.pause.setCheckable(True)
         self.newer = self._button("▶", self.tr("Next iteration (Ctrl+Alt+Right)"), "Ctrl+Alt+Right")
+        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider.setAccessibleName(self.tr("Iteration"))
+        self.slider.setToolTip(self.tr("Iterations of the answer; at the right end, the newest one is shown"))
+        self.slider.setMinimumWidth(48)
+        self.slider.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._where = PlainLabel(parent=self)
         self._where.setProperty("role", "caption")
         smaller = self._button("−", self.tr("Zoom out (−)"))
         fit = self._button("⤢", self.tr("Fit the whole tree (0)"))
         larger = self._button("+", self.tr("Zoom in (+)"))
-        for widget in (self.older, self.pause, self.newer, self._where):
+        for widget in (self.older, self.pause, self.newer):
             layout.addWidget(widget)
-        layout.addStretch(1)
+        layout.addSpacing(4)
+        layout.addWidget(self.slider, 1)
+        layout.addSpacing(4)
+        layout.addWidget(self._where)
+        layout.addSpacing(8)
         for widget in (smaller, fit, larger):
             layout.addWidget(widget)
         self.older.clicked.connect(lambda: self.stepped.emit(-1))
         self.newer.clicked.connect(lambda: self.stepped.emit(1))
         self.pause.clicked.connect(self.pause_toggled)
+        self.slider.valueChanged.connect(self.slid)
         smaller.clicked.connect(lambda: self.zoomed.emit(1 / 1.25))
         larger.clicked.connect(lambda: self.zoomed.emit(1.25))
         fit.clicked.connect(lambda: self.zoomed.emit(0.0))
@@ -57,19 +73,24 @@ class Stepper(QWidget):
         self.pause.setEnabled(bool(kept))
         self.pause.setChecked(not history.is_live)
         self._where.setText(self._words(history))
+        with QSignalBlocker(self.slider):
+            self.slider.setEnabled(len(kept) > 1)
+            self.slider.setRange(0, max(0, len(kept) - 1))
+            self.slider.setPageStep(max(1, len(kept) // 10))
+            self.slider.setValue(max(0, history.place))
 
     def _words(self, history: RunHistory) -> str:
         if history.current is None:
             return ""
         newest = formatting.number(history.iterations[-1].iteration)
-        text = self.tr("{} of {}") if history.is_live else self.tr("paused: {} of {}")
-        return text.format(formatting.number(history.current.iteration), newest)
+        return self.tr("{} of {}").format(formatting.number(history.current.iteration), newest)
 
     def _button(self, sign: str, name: str, shortcut: str = "") -> QToolButton:
         button = QToolButton(self)
         button.setText(sign)
         button.setToolTip(plain(name))
         button.setAccessibleName(name)
+        button.setFixedWidth(max(BUTTON_WIDTH, button.fontMetrics().horizontalAdvance(sign) + PADDING))
         if shortcut:
             button.setShortcut(shortcut)
         return button

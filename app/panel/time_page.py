@@ -93,4 +93,5 @@ class TimePage(QWidget):
     def _caption(self, text: str) -> QLabel:
         caption = PlainLabel(text, self)
         caption.setProperty("role", "caption")
+        caption.setWordWrap(True)
         return caption

@@ -91,7 +91,7 @@ class Tint(QObject):
         for offset, body in self._view.bodies():
             body.viewport().removeEventFilter(self)
             body.viewport().installEventFilter(self)
-            body.setExtraSelections(list(self._selections(offset, body)))
+            body.highlight("tint", list(self._selections(offset, body)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Show a tool tip for the token under the pointer; ask for its iteration on a click."""
@@ -127,7 +127,7 @@ class Tint(QObject):
     def _clear(self) -> None:
         for _, body in self._view.bodies() if self._view else ():
             body.viewport().removeEventFilter(self)
-            body.setExtraSelections([])
+            body.highlight("tint", [])
 
     def _forget(self) -> None:
         self._view = None

@@ -1,9 +1,10 @@
 """Geometry of the token tree: columns and rows in pixels, and the part of the tree in view. No painter.
 
-If the labels fit the width, the most probable rows are high enough for labels, and the others are slivers. If
-the tree is too deep for labels, its nodes are bars whose width is their probability, and the tokens of the
-path are written above the columns. Zooming in gives more nodes a label; the font size stays. The width of a
-text is measured by a function that the caller passes.
+The most probable rows are high enough for labels, and the others are slivers. The columns are as wide as the
+labels need, so that a deep tree is wider than the view and is scrolled. Zooming in gives all nodes a label;
+the font size stays. The overview has the whole tree in view: if it is too deep for labels there, its nodes
+are bars whose width is their probability, and the tokens of the path are written above the columns. The width
+of a text is measured by a function that the caller passes.
 """
 
 import math
@@ -25,7 +26,9 @@ THIN_WIDTH = 8.0
 MIN_WIDTH = 34.0  # keeps the pill of a short label wider than high
 MIN_GAP, MAX_GAP = 9.0, 40.0
 # Maximum widths of a label's text; the first one with which the tree fits is used.
-LABEL_WIDTHS = (96.0, 80.0, 68.0, 60.0, 52.0, 46.0, 40.0, 34.0, 30.0)
+LABEL_WIDTHS = (170.0, 130.0, 96.0, 80.0, 68.0)
+OVERVIEW_LABEL_WIDTHS = (*LABEL_WIDTHS, 60.0, 52.0, 46.0, 40.0, 34.0, 30.0)
+SCROLLED_LABEL_WIDTH = 96.0  # if the tree fits with none of them and is scrolled
 HEAD_HEIGHT = 62.0  # height of the slanted text above the columns
 HEAD_PITCH = 11.0  # minimum distance between two slanted texts
 MIN_PITCH, BAR_GAP = 6.0, 4.0
@@ -90,13 +93,19 @@ class Arranged:
 
 
 def arrange_event(
-    event: TreeGrown | IterationDone, measure: Callable[[str], float], width: float, height: float
+    event: TreeGrown | IterationDone,
+    measure: Callable[[str], float],
+    size: QSizeF,
+    view: "Viewport",
 ) -> tuple[TreeLayout, Arranged]:
-    """Lay out the shown part of an event's tree and arrange it in an area of `width` by `height` pixels."""
+    """Lay out the shown part of an event's tree and arrange it, as `arrange` does, for a view of a size."""
+    width, height = view.zoom * size.width(), view.zoom * size.height()
     accepted = event.accepted if isinstance(event, IterationDone) else []
     has_bonus = isinstance(event, IterationDone) and event.bonus_token is not None
-    rows = most_rows(height)
+    rows = MAX_NODES if view.zoom > 1 else most_rows(height)
     placed = layout(event.tree, accepted, has_bonus=has_bonus, max_nodes=MAX_NODES, max_rows=rows)
+    if view.zoom > 1:  # room for the labels of all rows
+        height = max(height, placed.rows * NAMED_ROW + 2 * MARGIN)
     path = [ROOT, *accepted, *([BONUS] if has_bonus else [])]
     if not isinstance(event, IterationDone):  # the most probable path so far
         path = [place.node for place in placed.places if place.row == 0]
@@ -108,6 +117,7 @@ def arrange_event(
         measure,
         width,
         height,
+        view.is_overview,
     )
     return placed, arranged
 
@@ -120,10 +130,12 @@ def arrange(
     measure: Callable[[str], float],
     width: float,
     height: float,
+    is_overview: bool = False,
 ) -> Arranged:
     """Arrange a tree in an area of `width` by `height` pixels.
 
-    A tree that is too deep even for bars becomes wider than the area.
+    The tree becomes wider than the area if its labels need it; in an overview, only if it is too deep even
+    for bars.
 
     path: one node per column; if the nodes are bars, the texts of these nodes are written above the columns.
     """
@@ -132,10 +144,10 @@ def arrange(
         place.node: label_of(place.node) if heights[place.row] >= NAMED_ROW else "" for place in placed.places
     }
     needed = {node: measure(text) + 2 * NODE_PADDING + GLYPH for node, text in texts.items() if text}
-    fitting = _fit_columns(placed, needed, width)
-    if fitting is None:
+    fitting = _fit_columns(placed, needed, width, OVERVIEW_LABEL_WIDTHS if is_overview else LABEL_WIDTHS)
+    if fitting is None and is_overview:
         return _bars(placed, path, label_of, probability_of, width, height)
-    widths, columns = fitting
+    widths, columns = fitting or _columns(placed, needed, SCROLLED_LABEL_WIDTH)
     tops = [MARGIN + sum(heights[:i]) for i in range(len(heights))]
     gap = _gap(columns, width)
     lefts = [MARGIN + sum(columns[:i]) + gap * i for i in range(len(columns))]
@@ -206,18 +218,27 @@ def row_heights(scores: list[float], height: float) -> list[float]:
 
 
 def _fit_columns(
-    placed: TreeLayout, needed: dict[int, float], width: float
+    placed: TreeLayout, needed: dict[int, float], width: float, label_widths: Sequence[float]
 ) -> tuple[dict[int, float], list[float]] | None:
     """Return the widths of the labelled nodes and of the columns; None if labels do not fit."""
-    for widest in LABEL_WIDTHS:
-        most = widest + 2 * NODE_PADDING + GLYPH
-        widths = {node: max(MIN_WIDTH, min(one, most)) for node, one in needed.items()}
-        columns = [THIN_WIDTH] * placed.columns
-        for place in placed.places:
-            columns[place.column] = max(columns[place.column], widths.get(place.node, THIN_WIDTH))
+    for widest in label_widths:
+        widths, columns = _columns(placed, needed, widest)
         if sum(columns) + MIN_GAP * (len(columns) - 1) + 2 * MARGIN <= width:
             return widths, columns
     return None
+
+
+def _columns(
+    placed: TreeLayout, needed: dict[int, float], widest: float
+) -> tuple[dict[int, float], list[float]]:
+    """Return the widths of the labelled nodes and of the columns if no label's text is wider than
+    `widest`."""
+    most = widest + 2 * NODE_PADDING + GLYPH
+    widths = {node: max(MIN_WIDTH, min(one, most)) for node, one in needed.items()}
+    columns = [THIN_WIDTH] * placed.columns
+    for place in placed.places:
+        columns[place.column] = max(columns[place.column], widths.get(place.node, THIN_WIDTH))
+    return widths, columns
 
 
 def _gap(columns: list[float], width: float) -> float:
@@ -230,21 +251,29 @@ class Viewport:
     """The part of a tree in view.
 
     Attributes:
-        zoom: 1 if the whole tree is fitted to the view.
+        zoom: how many times the width of the view a tree may take before its labels are shortened; at 1, all
+            rows are in view, and above 1, all rows have labels.
+        is_overview: whether the whole tree is fitted to the view; `zoom` is then 1.
         offset: number of pixels of the tree that lie to the left of the view and above it.
     """
 
     def __init__(self) -> None:
-        self.fit()
+        self.zoom = 1.0
+        self.is_overview = False
+        self.offset = QPointF()
 
     def fit(self) -> None:
-        self.zoom, self.offset = 1.0, QPointF()
+        """Fit the whole tree to the view."""
+        self.zoom, self.is_overview, self.offset = 1.0, True, QPointF()
 
-    def zoom_about(self, factor: float, at: QPointF) -> None:
-        """Zoom by a factor; the point `at` of the view stays in place."""
-        before = self.zoom
-        self.zoom = min(MAX_ZOOM, max(1.0, before * factor))
-        self.offset = (self.offset + at) * (self.zoom / before) - at
+    def zoom_by(self, factor: float) -> None:
+        """Zoom in or, with a factor below 1, out. The overview is the last step out."""
+        if self.is_overview:
+            self.is_overview = factor <= 1
+        elif factor < 1 and self.zoom == 1:
+            self.fit()
+        else:
+            self.zoom = min(MAX_ZOOM, max(1.0, self.zoom * factor))
 
     def pan(self, by: QPointF, tree: Arranged, size: QSizeF) -> None:
         """Move the view, limited to the edges of the tree."""
@@ -261,8 +290,14 @@ class Viewport:
         self.pan(QPointF(min(0.0, left) + max(0.0, right), min(0.0, top) + max(0.0, below)), tree, size)
 
 
-def overhang(tree: Arranged, size: QSizeF) -> QPointF:
-    """Return how far a tree extends beyond the right and the lower edge of a view of this size."""
+def extent(tree: Arranged) -> QSizeF:
+    """Return the size of an arranged tree with its margins."""
     right = max((box.rail for box in tree.boxes.values()), default=0.0) + MARGIN
     low = max((box.y + box.height for box in tree.boxes.values()), default=0.0) + MARGIN
-    return QPointF(max(0.0, right - size.width()), max(0.0, low - size.height()))
+    return QSizeF(right, low)
+
+
+def overhang(tree: Arranged, size: QSizeF) -> QPointF:
+    """Return how far a tree extends beyond the right and the lower edge of a view of this size."""
+    whole = extent(tree)
+    return QPointF(max(0.0, whole.width() - size.width()), max(0.0, whole.height() - size.height()))

@@ -15,7 +15,8 @@ BETWEEN = 14
 
 
 class TreeLegend(QWidget):
-    """Widget with two lines of shapes and their names: the verdicts, and the sources that have occurred."""
+    """Widget with shapes and their names: first the verdicts, then the sources that have occurred, from the
+    next line on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -34,7 +35,9 @@ class TreeLegend(QWidget):
                 "and adds a bonus token of its own."
             )
         )
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        policy = QSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self._describe()
 
     def show_sources(self, tree: TreeNodes) -> None:
@@ -45,33 +48,52 @@ class TreeLegend(QWidget):
         if seen != self._seen:
             self._seen = seen
             self._describe()
+            self.updateGeometry()
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(300, 2 * self._line_height())
+        return QSize(300, self.heightForWidth(300))
+
+    def heightForWidth(self, width: int) -> int:
+        verdicts, seen = self._places(width)
+        (_, last) = (seen or verdicts)[-1]
+        return max(last, self._line_height()) + self._line_height()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        colours = theme.current()
-        height = self._line_height()
-        x = 1.0
-        for kind, name in self._verdicts:
-            draw_node(painter, QRectF(x, height / 2 - 6, SWATCH, 12), "", NodeStyle(kind), colours)
-            x = self._name(painter, x + SWATCH + SPACING, 0, name)
-        x = 1.0
-        for source in sources(self._seen):
-            at = QPointF(x + GLYPH_SIZE / 2 + 1, 1.5 * height)
-            draw_glyph(painter, at, source.shape, source.colour(colours))
-            x = self._name(painter, x + GLYPH_SIZE + SPACING, height, source.name)
+        colours, middle = theme.current(), self._line_height() / 2
+        verdicts, seen = self._places(self.width())
+        for (kind, name), (x, y) in zip(self._verdicts, verdicts, strict=True):
+            draw_node(painter, QRectF(x, y + middle - 6, SWATCH, 12), "", NodeStyle(kind), colours)
+            self._name(painter, x + SWATCH + SPACING, y, name)
+        for source, (x, y) in zip(sources(self._seen), seen, strict=True):
+            draw_glyph(
+                painter, QPointF(x + GLYPH_SIZE / 2 + 1, y + middle), source.shape, source.colour(colours)
+            )
+            self._name(painter, x + GLYPH_SIZE + SPACING, y, source.name)
 
-    def _name(self, painter: QPainter, x: float, y: float, name: str) -> float:
-        """Write a name; return the x coordinate of the next entry."""
+    def _places(self, width: int) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
+        """Return where the verdicts begin, and where the sources do: in as many lines as the width needs."""
+        verdicts = self._wrapped([name for _, name in self._verdicts], SWATCH, 0, width)
+        below = verdicts[-1][1] + self._line_height()
+        return verdicts, self._wrapped([each.name for each in sources(self._seen)], GLYPH_SIZE, below, width)
+
+    def _wrapped(self, names: list[str], shape: float, y: int, width: int) -> list[tuple[float, int]]:
+        places = []
+        x = 1.0
+        for name in names:
+            needed = shape + SPACING + self.fontMetrics().horizontalAdvance(name) + 2
+            if x > 1 and x + needed > width:
+                x, y = 1.0, y + self._line_height()
+            places.append((x, y))
+            x += needed + BETWEEN
+        return places
+
+    def _name(self, painter: QPainter, x: float, y: float, name: str) -> None:
         painter.setPen(theme.current().muted)
-        width = self.fontMetrics().horizontalAdvance(name) + 2
-        flags = Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(QRectF(x, y, width, self._line_height()), flags, name)
-        return x + width + BETWEEN
+        room = QRectF(x, y, self.width(), self._line_height())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, name)
 
     def _line_height(self) -> int:
         return self.fontMetrics().height() + 6

@@ -5,6 +5,7 @@ from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app import formatting
+from app.panel import tree_view
 from app.panel.stepper import Stepper
 from app.panel.tree_legend import TreeLegend
 from app.panel.tree_view import TreeView
@@ -25,6 +26,7 @@ class TreePage(QWidget):
         self.tree = TreeView(self)
         self.stepper = Stepper(self)
         self._title = self._line("name")
+        self._title.setWordWrap(True)
         self._count = PlainLabel(parent=self)
         self._count.setProperty("role", "caption")
         self._legend = TreeLegend(self)
@@ -56,7 +58,7 @@ class TreePage(QWidget):
         showing = self._showing()
         self._title.setText(summary or self.tr("Token tree"))
         self._count.setText(showing)
-        self.tree.setAccessibleDescription(" ".join([summary, showing]).strip())
+        self.tree.setAccessibleDescription(" ".join([summary, showing]).strip() or tree_view.nothing())
 
     def _line(self, role: str) -> QLabel:
         line = PlainLabel(parent=self)

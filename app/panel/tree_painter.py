@@ -4,7 +4,7 @@ Each verdict and each source differs in shape as well as in colour.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
@@ -47,29 +47,37 @@ class NodeStyle:
 
 
 def paint_tree(
-    painter: QPainter, event: TreeGrown | IterationDone, arranged: Arranged, faded: float = 1.0
+    painter: QPainter,
+    event: TreeGrown | IterationDone,
+    arranged: Arranged,
+    faded: float,
+    seen: QRectF,
 ) -> None:
-    """Paint all lines of a tree, then all nodes. Both times, the accepted path comes last, on top.
+    """Paint the lines of a tree, then the nodes. Both times, the accepted path comes last, on top.
 
     faded: how far rejected nodes have gone from their look while growing (0) to their rejected look (1).
+    seen: the part of the tree to paint; what lies outside is left out.
     """
     colours = theme.current()
     boxes = arranged.boxes
-    looks = {node: look_of(event, node) for node in boxes}
+    looks = looks_of(event, boxes)
     on_top = (Kind.ACCEPTED, Kind.BONUS)
     order = sorted(boxes.values(), key=lambda box: looks[box.node].kind in on_top)
     painter.setBrush(Qt.BrushStyle.NoBrush)
     for box in order:
-        if box.node != ROOT:
+        if box.node != ROOT and _span(boxes[box.parent], box).intersects(seen):
             look = looks[box.node]
             painter.setOpacity(FADED if look.kind is Kind.REJECTED else 1.0)
             painter.setPen(edge_pen(look, colours))
             painter.drawPath(_edge(boxes[box.parent], box))
     metrics = QFontMetricsF(painter.font())
+    around = seen.adjusted(-4, -4, 4, 4)  # the pen is wider than the rectangle
     for box in order:
+        if not rect_of(box).intersects(around):
+            continue
         look = looks[box.node]
         available = box.width - tree_geometry.NODE_PADDING - (tree_geometry.GLYPH if look.source else 0)
-        text = metrics.elidedText(box.text, Qt.TextElideMode.ElideRight, available) if box.text else ""
+        text = box.text and metrics.elidedText(box.text, Qt.TextElideMode.ElideRight, available)
         if look.kind is Kind.REJECTED and faded < 1:
             painter.setOpacity(1 - faded)
             draw_node(painter, rect_of(box), text, replace(look, kind=Kind.GROWING), colours)
@@ -88,28 +96,34 @@ def paint_tree(
         painter.restore()
 
 
-def kind_of(event: TreeGrown | IterationDone, node: int) -> Kind:
-    """Return a node's verdict."""
-    if node == ROOT:
-        return Kind.ROOT
-    if node == BONUS:
-        return Kind.BONUS
-    if not isinstance(event, IterationDone):
-        return Kind.GROWING
-    return Kind.ACCEPTED if node in event.accepted else Kind.REJECTED
+def kinds_of(event: TreeGrown | IterationDone, nodes: Iterable[int]) -> dict[int, Kind]:
+    """Return the verdicts of nodes."""
+    accepted = set(event.accepted) if isinstance(event, IterationDone) else set()
+    other = Kind.REJECTED if isinstance(event, IterationDone) else Kind.GROWING
+    ends = {ROOT: Kind.ROOT, BONUS: Kind.BONUS}
+    return {node: Kind.ACCEPTED if node in accepted else ends.get(node, other) for node in nodes}
 
 
-def look_of(event: TreeGrown | IterationDone, node: int) -> NodeStyle:
-    kind = kind_of(event, node)
-    if node < 0:
-        return NodeStyle(kind)
-    probability = math.exp(min(0.0, event.tree.log_probs[node]))
-    return NodeStyle(kind, probability, next(iter(sources(event.tree.sources[node])), None))
+def looks_of(event: TreeGrown | IterationDone, nodes: Iterable[int]) -> dict[int, NodeStyle]:
+    looks = {}
+    for node, kind in kinds_of(event, nodes).items():
+        if node < 0:
+            looks[node] = NodeStyle(kind)
+            continue
+        probability = math.exp(min(0.0, event.tree.log_probs[node]))
+        looks[node] = NodeStyle(kind, probability, next(iter(sources(event.tree.sources[node])), None))
+    return looks
 
 
 def rect_of(box: Box) -> QRectF:
     """Return a box as a rectangle, in coordinates of the whole tree."""
     return QRectF(box.x, box.y, box.width, box.height)
+
+
+def _span(parent: Box, child: Box) -> QRectF:
+    """Return the smallest rectangle around the line between two nodes, with room for its pen."""
+    top, bottom = sorted((parent.middle, child.middle))
+    return QRectF(parent.x, top - 2, child.x - parent.x, bottom - top + 4)
 
 
 def _edge(parent: Box, child: Box) -> QPainterPath:

@@ -14,6 +14,10 @@ from app.rendering.spans import IsDrawable, NameImage
 # are shown as source.
 MAX_CELLS = 1_000
 
+# Maximum number of characters of a line of code that is shown without breaks: Qt paints all of a line, also
+# where it is not in view.
+MAX_UNBROKEN = 2_000
+
 _TASK = re.compile(r"\[([ xX])\] ")
 
 
@@ -132,6 +136,7 @@ class BlockParser:
                     fence=fence,
                     is_first=number == 0,
                     is_last=number == len(lines) - 1,
+                    is_long=sum(len(piece.text) for piece in pieces) > MAX_UNBROKEN,
                 ),
                 pieces,
             )

@@ -43,16 +43,22 @@ class TextStyle:
         code_header: height of the background above the first line of code: header and `code_gap` together.
         code_gap: space between the header and the first line of code.
         code_padding, code_bottom: extent of the background beside code, and below its last line.
+        wraps_code: whether long lines of code are broken.
     """
 
-    def __init__(self, colours: Palette, font: QFont) -> None:
-        self.colours = colours
+    def __init__(
+        self, colours: Palette, font: QFont, code_font: str = "", *, wraps_code: bool = True
+    ) -> None:
+        """code_font: the family of the monospaced font; "" is the system's."""
+        self.colours, self.wraps_code = colours, wraps_code
         self.em = QFontInfo(font).pixelSize()
         self.font = QFont(font)
         self.font.setPixelSize(self.em)
         self.caption = QFont(self.font)
         self.caption.setPixelSize(round(self.em * 0.88))
         self.mono = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        if code_font:
+            self.mono.setFamily(code_font)
         self.mono.setPixelSize(round(self.em * 0.94))
         self.container = {"q": round(1.2 * self.em), "l": round(1.9 * self.em)}
         self.code_header = round(2.9 * self.em)
@@ -121,6 +127,7 @@ class TextStyle:
         elif layout.kind == "code":
             made.setLeftMargin(made.leftMargin() + self.code_padding)
             made.setRightMargin(self.code_padding)
+            made.setNonBreakableLines(not self.wraps_code and not layout.is_long)
             if layout.is_first:
                 made.setTopMargin(made.topMargin() + self.code_header)
             if layout.is_last:

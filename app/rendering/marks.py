@@ -1,5 +1,7 @@
 """Search matches, highlighted in a text for a few seconds."""
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QObject, QVariantAnimation
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QTextEdit
@@ -13,11 +15,12 @@ MOST = 300  # maximum number of matches highlighted; each is painted again in ev
 
 
 class Marks(QObject):
-    """Highlights the matches of a search in one text, as extra selections of the text."""
+    """Highlights the matches of a search in one text."""
 
-    def __init__(self, text: QTextEdit) -> None:
+    def __init__(self, text: QTextEdit, highlight: Callable[[list[QTextEdit.ExtraSelection]], None]) -> None:
+        """highlight: shows these selections in the text."""
         super().__init__(text)
-        self._text = text
+        self._text, self._highlight = text, highlight
         self._places: list[QTextCursor] = []
         self._fading = QVariantAnimation(self)
         self._fading.setDuration(SHOWN_MS + FADE_MS)
@@ -52,4 +55,4 @@ class Marks(QObject):
             selection = QTextEdit.ExtraSelection()
             selection.cursor, selection.format = place, marked
             selections.append(selection)
-        self._text.setExtraSelections(selections)
+        self._highlight(selections)

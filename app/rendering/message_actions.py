@@ -3,10 +3,11 @@
 from collections.abc import Callable, Collection
 from enum import Enum, auto
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.rendering.quiet_button import BESIDE, CopyButton, QuietButton
+from app.rendering.quiet_button import AROUND, CopyButton, QuietButton
+from app.widgets.form_parts import keep_place
 from app.widgets.plain_text import PlainLabel
 
 INSET = 14  # pixels between the edge of a message and its text
@@ -20,10 +21,14 @@ class Action(Enum):
     AGAIN = auto()  # with the same seed
     CONTINUE = auto()
     BRANCH = auto()
+    DELETE = auto()
+    RACE = auto()  # against plain decoding or another model
 
 
 class MessageActions(QWidget):
-    """Row with a copy button and a button for each allowed action, created when the action is first allowed.
+    """Row of icons: one that copies, and one for each allowed action, created when it is first allowed.
+
+    The icons are painted only while the row is revealed, or for the one with the focus. Their places stay.
 
     Attributes:
         copy: the button that copies the message.
@@ -40,21 +45,30 @@ class MessageActions(QWidget):
 
     def __init__(self, read: Callable[[], str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.copy = CopyButton(self.tr("Copy message"), read, self)
+        self.copy = CopyButton(self.tr("Copy message"), read, self, is_icon=True)
         self.buttons: dict[Action, QuietButton] = {}
         self.versions: VersionSwitch | None = None
+        self._is_revealed = False
+        self._prepare(self.copy)
+        keep_place(self)
         self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(INSET - BESIDE, 0, 0, 0)  # aligned with the text
+        self._row.setContentsMargins(0, 0, INSET - AROUND, 0)  # aligned with the text
         self._row.setSpacing(2)
-        self._row.addWidget(self.copy)
         self._row.addStretch(1)
+        self._row.addWidget(self.copy)
+
+    def reveal(self, is_revealed: bool) -> None:
+        """Paint the icons, or leave their places empty."""
+        self._is_revealed = is_revealed
+        for button in (self.copy, *self.buttons.values()):
+            button.reveal(is_revealed)
 
     def set_actions(self, actions: Collection[Action]) -> None:
         """Show a button for each of these actions and hide the others."""
         for action in Action:
             if action in actions and action not in self.buttons:
                 self.buttons[action] = self._button(action)
-                place = 1 + sum(other.value < action.value for other in self.buttons)
+                place = 2 + sum(other.value < action.value for other in self.buttons)
                 self._row.insertWidget(place, self.buttons[action])
             if action in self.buttons:
                 self.buttons[action].setVisible(action in actions)
@@ -64,19 +78,28 @@ class MessageActions(QWidget):
         if count > 1 and self.versions is None:
             self.versions = VersionSwitch(self)
             self.versions.asked.connect(self.version_asked)
-            self._row.insertWidget(self._row.count() - 1, self.versions)
+            self._row.addWidget(self.versions)
         if self.versions is not None:
             self.versions.show_version(current, count)
 
+    def _prepare(self, button: QuietButton) -> None:
+        """Let a click leave the focus where it is: else the icons would stay after it."""
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.reveal(self._is_revealed)
+        keep_place(button)
+
     def _button(self, action: Action) -> QuietButton:
-        text, name = {
-            Action.EDIT: (self.tr("Edit"), self.tr("Edit and send again")),
-            Action.REGENERATE: (self.tr("Regenerate"), self.tr("Answer again, with another seed")),
-            Action.AGAIN: (self.tr("Same seed"), self.tr("Answer again with the same seed")),
-            Action.CONTINUE: (self.tr("Continue"), self.tr("Continue this answer")),
-            Action.BRANCH: (self.tr("Branch"), self.tr("Start a new chat from here")),
+        icon_name, name = {
+            Action.EDIT: ("edit", self.tr("Edit and send again")),
+            Action.REGENERATE: ("regenerate", self.tr("Answer again, with another seed")),
+            Action.AGAIN: ("same_seed", self.tr("Answer again with the same seed")),
+            Action.CONTINUE: ("continue", self.tr("Continue this answer")),
+            Action.BRANCH: ("branch", self.tr("Start a new chat from here")),
+            Action.DELETE: ("delete", self.tr("Delete this message and those that follow from it")),
+            Action.RACE: ("race", self.tr("Answer this question twice, as a race")),
         }[action]
-        button = QuietButton(text, name, self)
+        button = QuietButton("", name, self, icon_name=icon_name)
+        self._prepare(button)
         if action is Action.AGAIN:
             button.setToolTip(
                 self.tr(

@@ -52,6 +52,7 @@ class Layout(NamedTuple):
         is_tight: whether there is little space between it and the block before.
         level: level of a heading, 1 to 6.
         fence, is_first, is_last: for a line of code, its block, and whether it is the first or last there.
+        is_long: whether a line of code is too long to be shown without breaks.
     """
 
     kind: str
@@ -62,6 +63,7 @@ class Layout(NamedTuple):
     fence: Fence | None = None
     is_first: bool = False
     is_last: bool = False
+    is_long: bool = False
 
 
 class Block(NamedTuple):

@@ -1,27 +1,35 @@
 """An unobtrusive button, and one that copies text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFont, QFontMetrics, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.widgets import theme
+from app.widgets import icons, theme
 from app.widgets.plain_text import plain
 
 RADIUS = 5
 BESIDE, ABOVE = 8, 4  # pixels around the text
+AROUND = 3  # pixels around an icon
 
 
 class QuietButton(QAbstractButton):
-    """A text button without a frame; `name` describes its action for the tool tip and screen readers.
+    """A button without a frame that shows a text or an icon; `name` describes its action for the tool tip and
+    screen readers.
 
     It paints itself: a chat holds many, and applying a style sheet to each is slow.
+
+    Attributes:
+        icon_name: the icon that is shown instead of a text, or "".
+        elides: which part of the text is left out where it does not fit.
     """
 
-    def __init__(self, text: str, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, name: str, parent: QWidget | None = None, *, icon_name: str = "") -> None:
         super().__init__(parent)
-        self.setFont(theme.smaller(self.font()))
+        self.icon_name = icon_name
+        self.elides = Qt.TextElideMode.ElideRight
+        self._is_revealed = True
         self.setText(text)
         self.setAccessibleName(name)
         self.setToolTip(plain(name))
@@ -30,11 +38,29 @@ class QuietButton(QAbstractButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
+    def reveal(self, is_revealed: bool) -> None:
+        """Paint the button, or leave its place empty until it has the focus."""
+        if is_revealed != self._is_revealed:
+            self._is_revealed = is_revealed
+            self.update()
+
     def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self.text()) + 2 * BESIDE, metrics.height() + 2 * ABOVE)
+        metrics = QFontMetrics(self._small())
+        height = metrics.height() + 2 * ABOVE
+        # One pixel more than the advance, which is rounded: else the text would be elided.
+        widest = max(map(metrics.horizontalAdvance, self.texts())) + 1
+        return QSize(height if self.icon_name else widest + 2 * BESIDE, height)
+
+    def texts(self) -> Sequence[str]:
+        """Return all texts that the button may show; it is as wide as the widest."""
+        return [self.text()]
+
+    def _small(self) -> QFont:
+        return theme.smaller(QFont(self.font()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._is_revealed and not self.hasFocus():
+            return
         colours = theme.current()
         is_lit = self.isEnabled() and (self.underMouse() or self.isDown())
         painter = QPainter(self)
@@ -43,30 +69,47 @@ class QuietButton(QAbstractButton):
         painter.setBrush(QColor(colours.border) if is_lit else Qt.BrushStyle.NoBrush)
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
         quiet = colours.muted if self.isEnabled() else colours.outline
-        painter.setPen(QColor(colours.text if is_lit else quiet))
-        beside = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)
-        painter.drawText(beside, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, self.text())
+        colour = colours.text if is_lit else quiet
+        if self.icon_name:
+            box = QRectF(self.rect()).adjusted(AROUND, AROUND, -AROUND, -AROUND)
+            icons.paint(painter, self.icon_name, box, colour)
+            return
+        painter.setPen(QColor(colour))
+        painter.setFont(self._small())
+        room = self.rect().adjusted(BESIDE, 0, -BESIDE, 0)
+        text = painter.fontMetrics().elidedText(self.text(), self.elides, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
 
 
 class CopyButton(QuietButton):
-    """Copies the text that `read` returns, and shows "Copied" until the pointer or the focus leaves."""
+    """Copies the text that `read` returns, and shows that it did until the pointer or the focus leaves."""
 
-    def __init__(self, name: str, read: Callable[[], str], parent: QWidget | None = None) -> None:
-        super().__init__("", name, parent)
+    def __init__(
+        self, name: str, read: Callable[[], str], parent: QWidget | None = None, *, is_icon: bool = False
+    ) -> None:
+        super().__init__("", name, parent, icon_name="copy" if is_icon else "")
         self._read = read
-        for text in (self.tr("Copied"), self.tr("Copy")):
-            self.setText(text)
-            self.setMinimumWidth(max(self.minimumWidth(), self.sizeHint().width()))
+        self._show(is_copied=False)
         self.clicked.connect(self._copy)
+
+    def texts(self) -> Sequence[str]:
+        return [self.tr("Copy"), self.tr("Copied")]
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self.setText(self.tr("Copy"))
+        self._show(is_copied=False)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
-        self.setText(self.tr("Copy"))
+        self._show(is_copied=False)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._read())
-        self.setText(self.tr("Copied"))
+        self._show(is_copied=True)
+
+    def _show(self, is_copied: bool) -> None:
+        if self.icon_name:
+            self.icon_name = "check" if is_copied else "copy"
+            self.update()
+        else:
+            self.setText(self.tr("Copied") if is_copied else self.tr("Copy"))

@@ -2,9 +2,30 @@
 
 from functools import partial
 
-from PySide6.QtCore import QByteArray, QElapsedTimer, QMimeData, QPoint, QRect, QRectF, Qt, QUrl, Signal
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption, QWheelEvent
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtCore import (
+    QByteArray,
+    QElapsedTimer,
+    QEvent,
+    QMimeData,
+    QPoint,
+    QRect,
+    QRectF,
+    Qt,
+    QUrl,
+    Signal,
+)
+from PySide6.QtGui import (
+    QFont,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextCursor,
+    QTextOption,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
 from app.rendering import clipboard, decoration, formulas
 from app.rendering.growing_text import slice_end
@@ -12,7 +33,9 @@ from app.rendering.look import TextStyle
 from app.rendering.marks import Marks
 from app.rendering.message_document import MessageDocument
 from app.rendering.quiet_button import CopyButton
-from app.widgets import theme
+from app.rendering.source_map import units
+from app.rendering.wide_code import WideCode
+from app.widgets import theme, typography
 
 # Maximum number of buttons: a page of nothing but fences would be a page of widgets, which take longer to
 # make and to place than the text.
@@ -46,12 +69,17 @@ class TextBody(QTextBrowser):
         )
         self.document().setDocumentMargin(0)
         self._message: MessageDocument | None = None
-        self._marks = Marks(self)
+        self._set_font()
+        self._marks = Marks(self, lambda marks: self.highlight("marks", marks))
+        self._plain = ""
+        self._layers: dict[str, list[QTextEdit.ExtraSelection]] = {}
+        self._wide_code = WideCode(self)
         self.copy_buttons: list[CopyButton] = []
         self._placed = 0  # number of leading buttons whose position no longer changes
         self.anchorClicked.connect(self.link_clicked)
 
     def show_plain(self, text: str) -> None:
+        self._plain = text
         self.setPlainText(text)
         self._fit()
 
@@ -80,9 +108,10 @@ class TextBody(QTextBrowser):
         return is_whole
 
     def reset_look(self) -> None:
-        """Empty the document after a change of colours or font; call `show_markdown` again."""
+        """Take over colours and fonts after a change. Markdown is emptied: call `show_markdown` again."""
+        self._set_font()
         if self._message:
-            self._message.restart(TextStyle(theme.current(), self.font()))
+            self._message.restart(self._look())
 
     def finish(self) -> bool:
         """End the text: describe its formulas to screen readers.
@@ -103,22 +132,51 @@ class TextBody(QTextBrowser):
         """Return the Markdown [start, stop) of the character at `point` of the viewport, or None."""
         if self._message is None:
             return None
-        position = self._message.documentLayout().hitTest(point.toPointF(), Qt.HitTestAccuracy.ExactHit)
+        place = self._wide_code.in_document(point.toPointF())
+        position = self._message.documentLayout().hitTest(place, Qt.HitTestAccuracy.ExactHit)
         if position < 0:
             return None
         cursor = QTextCursor(self._message)
         cursor.setPosition(position)
-        is_before = point.x() < self.cursorRect(cursor).left()  # `position` may be the character's end
+        is_before = place.x() < self.cursorRect(cursor).left()  # `position` may be the character's end
         return self._message.source_map.source(position - is_before)
 
+    @property
+    def source_length(self) -> int:
+        """How many characters of the source are shown so far."""
+        return len(self._message.text if self._message else self._plain)
+
     def spans(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return (position, length) of each span of the document made from the Markdown [start, stop)."""
-        return self._message.source_map.spans(start, stop) if self._message else []
+        """Return (position, length) of each span of the document made from the source [start, stop)."""
+        if self._message:
+            return self._message.source_map.spans(start, stop)
+        found = self._plain[start:stop]
+        return [(units(self._plain[:start]), units(found))] if found else []
+
+    def text_at(self, position: int, length: int) -> str:
+        """Return the text of a span of the document."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(position)
+        cursor.setPosition(position + length, QTextCursor.MoveMode.KeepAnchor)
+        return cursor.selectedText()
+
+    def highlight(self, layer: str, selections: list[QTextEdit.ExtraSelection]) -> None:
+        """Set one layer of coloured text, over the layers that were set before it."""
+        if selections or layer in self._layers:
+            self._layers[layer] = selections
+            self.setExtraSelections([each for layer in self._layers.values() for each in layer])
+
+    def reveal(self, position: int) -> int:
+        """Scroll wide code so that a position is visible; return its y in pixels."""
+        cursor = QTextCursor(self.document())
+        cursor.setPosition(position)
+        self._wide_code.reveal(cursor)
+        return self.cursorRect(cursor).top()
 
     def mark(self, query: str) -> int | None:
         """Highlight the matches of a search for some seconds; return y of the first in pixels, or None."""
         first = self._marks.show(query)
-        return None if first is None else self.cursorRect(first).top()
+        return None if first is None else self.reveal(first.selectionStart())
 
     def loadResource(self, kind: int, name: QUrl | str) -> QByteArray:
         """Load no resource, whatever the text refers to."""
@@ -140,6 +198,15 @@ class TextBody(QTextBrowser):
             decoration.paint(painter, self._message, QRectF(event.rect()))
             painter.end()
         super().paintEvent(event)
+        if self._message:
+            painter = QPainter(self.viewport())
+            self._wide_code.paint(painter, self._message, QRectF(event.rect()))
+            painter.end()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self.document().characterCount() > 1:
+            self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -147,12 +214,42 @@ class TextBody(QTextBrowser):
             self._fit()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        event.ignore()  # the transcript scrolls
+        event.setAccepted(self._wide_code.scroll(event))  # if not, the transcript scrolls
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        super().mousePressEvent(self._wide_code.moved(event))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(self._wide_code.moved(event))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(self._wide_code.moved(event))
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        super().mouseDoubleClickEvent(self._wide_code.moved(event))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Scroll wide code to where the keyboard moves the end of the selection."""
+        before = self.textCursor().position()
+        super().keyPressEvent(event)
+        if self.textCursor().position() != before:
+            self._wide_code.reveal(self.textCursor())
+
+    def _set_font(self) -> None:
+        """Set the font that the user prefers for messages; its size is the window's."""
+        font = QFont()
+        if family := typography.current().font:
+            font.setFamily(family)
+        self.setFont(font)
+
+    def _look(self) -> TextStyle:
+        chosen = typography.current()
+        return TextStyle(theme.current(), self.font(), chosen.code_font, wraps_code=chosen.wraps_code)
 
     def _shown_message(self) -> MessageDocument:
         if self._message is None:
             shared = formulas.shared()
-            self._message = MessageDocument(TextStyle(theme.current(), self.font()), shared, self)
+            self._message = MessageDocument(self._look(), shared, self)
             shared.drawn.connect(self._show_drawn)
             self.setDocument(self._message)
         return self._message
@@ -164,6 +261,7 @@ class TextBody(QTextBrowser):
     def _fit(self) -> None:
         """Fit the height after a change that may move everything."""
         self._placed = 0
+        self._wide_code.refit()
         self.document().setTextWidth(self.viewport().width())
         self._fit_growth()
 
@@ -175,6 +273,7 @@ class TextBody(QTextBrowser):
             self.setFixedHeight(height)
         if self._message:
             self._place_buttons(self._message)
+            self._wide_code.fit(self._message)
 
     def _place_buttons(self, message: MessageDocument) -> None:
         """Place a copy button in the header of each of the first blocks of code."""
@@ -188,7 +287,7 @@ class TextBody(QTextBrowser):
                 self.copy_buttons.append(CopyButton(self.tr("Copy code"), read, self.viewport()))
                 self.copy_buttons[-1].show()
             button = self.copy_buttons[number]
-            size = button.sizeHint().expandedTo(button.minimumSize())
+            size = button.sizeHint()
             top = decoration.part_rect(message, message.parts[heads[number]]).top() - look.code_header
             inset = (look.code_header - look.code_gap - size.height()) // 2
             left = self.viewport().width() - size.width() - inset

@@ -3,18 +3,7 @@
 import re
 from typing import NamedTuple
 
-_MARKS = {
-    "<think>": "</think>",
-    "<thinking>": "</thinking>",
-    "<thought>": "</thought>",
-    "<reasoning>": "</reasoning>",
-    "<seed:think>": "</seed:think>",
-    "[THINK]": "[/THINK]",
-    "◁think▷": "◁/think▷",
-    "<|START_THINKING|>": "<|END_THINKING|>",
-    "<|begin_of_thought|>": "<|end_of_thought|>",
-    "<|channel|>analysis<|message|>": "<|end|>",
-}
+from engine.protocol.thoughts import THOUGHT_MARKS
 
 # Some chat templates open the thought in the prompt; the answer then only closes it.
 _BARE_CLOSING = re.compile(r"^[ \t]*</think>", re.MULTILINE)
@@ -45,7 +34,7 @@ def find(text: str, is_whole: bool = False) -> Thought | None:
     """
     begin = len(text) - len(text.lstrip())
     head = text[begin : begin + 40]
-    for opening, closing in _MARKS.items():
+    for opening, closing in THOUGHT_MARKS.items():
         if head.startswith(opening):
             start = begin + len(opening)
             stop = text.find(closing, start)

@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QVBoxLayout, QWidget
 
 from app import formatting
 from app.background import Work
 from app.runtime_setup.backends_view import BackendsView
 from app.runtime_setup.setup_job import EngineSetup
 from app.runtime_setup.sources_view import SourcesView
+from app.widgets.flow import Flow
 from app.widgets.form_parts import button, label
 from app.widgets.notice import Problem
 from app.widgets.progress_view import ProgressView
@@ -67,11 +68,9 @@ class SetupView(QWidget):
         self._show_progress()
 
     def _build(self) -> None:
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
+        buttons = Flow()
         buttons.addWidget(self.from_file)
         buttons.addWidget(self.network)
-        buttons.addStretch(1)
         choosing = QVBoxLayout(self.choosing)
         layout = QVBoxLayout(self)
         for column in (choosing, layout):

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QPlainTextEdit, QPushButton, QVBoxLay
 
 from app.widgets.plain_text import PlainLabel
 from engine.catalog import models_folder
-from engine.protocol.connection import log_path
+from engine.protocol.engine_process import log_path
 
 PACKAGE = "specexec-desktop"
 

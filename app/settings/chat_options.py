@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QCoreApplication
 
-from app.settings.options import Option, OptionSection
+from app.settings.options import Choice, Option, OptionSection
 
 
 def _tr(text: str) -> str:
@@ -15,7 +15,7 @@ def chat_sections(*, for_new_chats: bool = False) -> list[OptionSection]:
     models = [] if for_new_chats else _models()
     return [
         OptionSection(_tr("Prompt"), [_system()]),
-        OptionSection(_tr("Sampling"), [*_choosing(), *_penalties(), _biases(), _seed()]),
+        OptionSection(_tr("Sampling"), [*_choosing(), *_xtc(), *_penalties(), *_dry(), _biases(), _seed()]),
         OptionSection(_tr("Answer"), _ends()),
         OptionSection(_tr("Drafter"), [_drafter(), *_limits_of_trees()]),
         OptionSection(_tr("Model"), [*models, _context()]),
@@ -29,7 +29,7 @@ def _system() -> Option:
 
 def _choosing() -> list[Option]:
     """Return the options for how tokens are sampled: temperature, top-p, top-k and min-p."""
-    off = _tr("off")
+    off = _tr("Off")
     temperature = _tr("Higher values make answers more varied. 0 always picks the most likely token.")
     top_p = _tr(
         "Sample only from the most likely tokens whose probabilities add up to this value. 1: all tokens."
@@ -55,6 +55,45 @@ def _penalties() -> list[Option]:
     ]
 
 
+def _xtc() -> list[Option]:
+    """Return the options of XTC, which excludes the most likely tokens."""
+    probability = _tr(
+        "How often the most likely tokens are excluded, so that answers are less predictable. No effect at "
+        "temperature 0."
+    )
+    threshold = _tr(
+        "XTC excludes tokens with at least this probability, except the least likely one of them."
+    )
+    off = _tr("Off")
+    return [
+        _fraction("xtc_probability", _tr("XTC probability"), probability, (0, 1), 0.05, off),
+        _fraction("xtc_threshold", _tr("XTC threshold"), threshold, (0.05, 0.5), 0.05),
+    ]
+
+
+def _dry() -> list[Option]:
+    """Return the options of DRY, which makes repeated sequences of tokens less likely."""
+    multiplier = _tr(
+        "Makes tokens that would continue a repetition less likely, the more so the longer the repetition "
+        "is. 0.8 is usual."
+    )
+    base = _tr("How fast the DRY penalty grows with the length of the repetition.")
+    allowed = _tr("Shortest repetition that DRY counts.")
+    last = _tr("How far back DRY looks for repetitions.")
+    breakers = _tr(
+        "A repetition ends at tokens that contain one of these texts. One per line; \\n stands for a line "
+        "break."
+    )
+    tokens = _tr("tokens")
+    return [
+        _fraction("dry_multiplier", _tr("DRY penalty"), multiplier, (0, 2), 0.1, _tr("Off")),
+        _fraction("dry_base", _tr("DRY base"), base, (1, 4), 0.05),
+        _whole("dry_allowed_length", _tr("DRY allowed length"), allowed, "", unit=tokens),
+        _whole("dry_range", _tr("DRY range"), last, _tr("Whole chat"), step=256, unit=tokens),
+        Option("options.dry_breakers", "lines", _tr("DRY sequence breakers"), breakers),
+    ]
+
+
 def _biases() -> Option:
     help = _tr(
         "Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000."
@@ -72,25 +111,46 @@ def _seed() -> Option:
 
 def _ends() -> list[Option]:
     longest = _tr("Maximum number of tokens in an answer.")
-    until, tokens = _tr("no limit"), _tr("tokens")
+    until, tokens = _tr("No limit"), _tr("tokens")
     stop = _tr("The answer ends before the first of these texts. One per line; \\n stands for a line break.")
+    loops = _tr("Stop an answer that says the same over and over. It can be continued.")
     log_probs = _tr("Store the probability of each token, and of this many alternatives.")
     return [
         _whole("max_new_tokens", _tr("Maximum answer length"), longest, until, step=64, unit=tokens),
         Option("options.stop", "lines", _tr("Stop strings"), stop),
-        _whole("log_probs", _tr("Log-probabilities"), log_probs, _tr("off")),
+        Option("options.stop_loops", "switch", _tr("Stop repetition"), loops),
+        _whole("log_probs", _tr("Log-probabilities"), log_probs, _tr("Off")),
     ]
 
 
 def _drafter() -> Option:
     """Return the drafter option; the page adds the drafters that the loaded pair supports."""
     help = _tr("The method that proposes tokens. It affects the speed, not the quality of the answers.")
-    return Option("options.drafter", "choice", _tr("Drafter"), help, choices=[("auto", _tr("auto"))])
+    return Option("options.drafter", "choice", _tr("Drafter"), help, choices=[("auto", _tr("Automatic"))])
+
+
+def drafter_choice(name: str) -> Choice:
+    """Return the choice of a drafter. name: as in `Loaded.drafters`; an unknown one is shown as it is."""
+    texts = {
+        "specexec": "SpecExec",
+        "specinfer": "SpecInfer",
+        "sps": _tr("Speculative sampling"),
+        "recycling": "Token Recycling",
+        "pld": _tr("Prompt lookup"),
+        "lookahead": "Lookahead",
+        "eagle": "EAGLE",
+        "medusa": "Medusa",
+        "merged": _tr("Several, merged"),
+        "none": _tr("None (plain decoding)"),
+    }
+    return name, texts.get(name, name)
 
 
 def _limits_of_trees() -> list[Option]:
-    auto = _tr("auto")
-    budget = _tr("Maximum number of nodes in a token tree. auto: the fastest size, found while answering.")
+    auto = _tr("Automatic")
+    budget = _tr(
+        "Maximum number of nodes in a token tree. Automatic: the fastest size, found while answering."
+    )
     return [
         _whole("budget", _tr("Budget"), budget, auto),
         _whole("beams", _tr("Beams"), _tr("Number of nodes that the draft expands in each round."), auto),
@@ -100,8 +160,8 @@ def _limits_of_trees() -> list[Option]:
 
 def _models() -> list[Option]:
     """Return the options for target and draft; the page adds the models on this machine."""
-    shipped = (None, _tr("included with the program"))
-    best, none = ("auto", _tr("best available")), ("none", _tr("none"))
+    shipped = (None, _tr("Included with the program"))
+    best, none = ("auto", _tr("Best available")), ("none", _tr("None"))
     draft = _tr("The small model that guesses ahead. It must have the same vocabulary as the target.")
     target = _tr("The model that answers.")
     return [
@@ -112,7 +172,7 @@ def _models() -> list[Option]:
 
 def _context() -> Option:
     help = _tr("Maximum number of tokens in prompt and answer together. A larger context needs more memory.")
-    auto, tokens = _tr("auto"), _tr("tokens")
+    auto, tokens = _tr("Automatic"), _tr("tokens")
     name = _tr("Context")
     return Option("context", "whole", name, help, lowest=auto, step=1024, unit=tokens, reloads=True)
 

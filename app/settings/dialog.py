@@ -11,7 +11,7 @@ from app.header.local_models import models_here
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile, RecentPair
 from app.runtime_setup.setup_job import EngineSetup
 from app.settings.about_page import AboutPage
-from app.settings.chat_options import chat_sections
+from app.settings.chat_options import chat_sections, drafter_choice
 from app.settings.engine_page import EnginePage
 from app.settings.form import Form
 from app.settings.models_page import ModelsPage
@@ -20,7 +20,10 @@ from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
 from app.store import ChatSettings
 from app.store.presets import Presets
+from app.widgets.flow import Flow
+from app.widgets.form_parts import Scrolling
 from app.widgets.plain_text import PlainLabel
+from app.widgets.window_size import resize_on_screen
 from engine import runtime
 
 SIZE = (760, 600)
@@ -63,11 +66,12 @@ class SettingsDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("settings")
         self.setWindowTitle(self.tr("Settings"))
-        self.resize(*SIZE)
+        resize_on_screen(self, *SIZE)
         self._file = preferences
         now = preferences.now
         self.tabs = QTabWidget(self)
         self.tabs.setDocumentMode(True)
+        self.tabs.setAccessibleName(self.windowTitle())
         self.chat_page: Form[ChatSettings] = Form(chat_sections(), chat, self._defaults(chat))
         self.presets_page = PresetsPage(presets, chat)
         self.defaults_page: Form[ChatSettings] = Form(
@@ -93,13 +97,13 @@ class SettingsDialog(QDialog):
                 _with_reset(self.chat_page, self.tr("Reset all to the settings for new chats")),
                 self.tr("This chat"),
             ),
-            (self.presets_page, self.tr("Presets")),
+            (Scrolling(self.presets_page), self.tr("Presets")),
             (_with_reset(self.defaults_page, self.tr("Reset all")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Reset all")), self.tr("Memory")),
-            (self.models_page, self.tr("Models")),
+            (Scrolling(self.models_page), self.tr("Models")),
             *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
-            (AboutPage(self._file.path), self.tr("About")),
+            (Scrolling(AboutPage(self._file.path)), self.tr("About")),
         ]
         for page, title in pages:
             framed = QWidget()
@@ -109,14 +113,14 @@ class SettingsDialog(QDialog):
             self.tabs.addTab(framed, title)
         close = QPushButton(self.tr("Close"), self)
         close.clicked.connect(self.accept)
-        lower = QHBoxLayout()
-        lower.addWidget(self.error, 1)
-        lower.addStretch(1)
+        lower = Flow()
+        lower.addStretch()
         lower.addWidget(self.reload)
         lower.addWidget(close)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 12, 12)
         layout.addWidget(self.tabs, 1)
+        layout.addWidget(self.error)
         layout.addLayout(lower)
 
     def _connect(self) -> None:
@@ -133,7 +137,7 @@ class SettingsDialog(QDialog):
     def _offer(self, drafters: Sequence[str]) -> None:
         installed = [(model.name, model.text) for model in models_here()]
         for page in (self.chat_page, self.defaults_page):
-            _add_choices(page, "options.drafter", [(name, name) for name in drafters])
+            _add_choices(page, "options.drafter", [drafter_choice(name) for name in drafters])
         for name in ("target", "draft"):
             _add_choices(self.chat_page, name, installed)
 

@@ -4,15 +4,14 @@ from collections.abc import Sequence
 from typing import Generic
 
 from msgspec import Struct
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QGridLayout,
     QLabel,
     QLineEdit,
-    QScrollArea,
     QSlider,
     QToolButton,
     QVBoxLayout,
@@ -21,12 +20,15 @@ from PySide6.QtWidgets import (
 
 from app.settings.editors import ChoiceEditor, Editor, editor_for
 from app.settings.options import Choice, Option, OptionSection, Record, get, is_valid, range_at, replaced
+from app.widgets.form_parts import Scrolling
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel
 
 TYPING_PAUSE_MS = 400
+QWIDGETSIZE_MAX = (1 << 24) - 1  # Qt: no limit
 FEW = 8  # a form with up to this many options has no search field
-LABEL_WIDTH = 170
+NAME_CHARACTERS = 25  # width of the column of names
+NARROW_CHARACTERS = 68  # in a narrower form, the editors stand below the names
 
 
 class OptionRow(QWidget):
@@ -45,7 +47,6 @@ class OptionRow(QWidget):
         self._default: object = None
         self._name = PlainLabel(option.text, self)
         self._name.setWordWrap(True)
-        self._name.setFixedWidth(LABEL_WIDTH)
         self._name.setContentsMargins(0, 4, 0, 0)  # aligns the name with the text in the editor
         span = range_at(record, option.path) if option.kind in ("whole", "fraction") else None
         self.editor: Editor = editor_for(option, span, self)
@@ -66,15 +67,43 @@ class OptionRow(QWidget):
         self._build()
 
     def _build(self) -> None:
-        layout = QGridLayout(self)
+        self._grid = layout = QGridLayout(self)
         layout.setContentsMargins(0, 6, 0, 6)
         layout.setHorizontalSpacing(12)
         layout.setVerticalSpacing(3)
-        layout.addWidget(self._name, 0, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self.editor, 0, 1)
-        layout.addWidget(self.reset, 0, 2, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self._help, 1, 1)
         layout.setColumnStretch(1, 1)
+        self._arrange(is_narrow=False)
+
+    def _arrange(self, *, is_narrow: bool) -> None:
+        """Put the editor beside the name, or below it."""
+        self._is_narrow = is_narrow
+        for widget in (self._name, self.editor, self.reset, self._help):
+            self._grid.removeWidget(widget)
+        width = NAME_CHARACTERS * self.fontMetrics().averageCharWidth()
+        top = Qt.AlignmentFlag.AlignTop
+        if is_narrow:
+            self._name.setMinimumWidth(0)
+            self._name.setMaximumWidth(QWIDGETSIZE_MAX)
+            self._grid.addWidget(self._name, 0, 0, 1, 3)
+        else:
+            self._name.setFixedWidth(width)
+            self._grid.addWidget(self._name, 0, 0, top)
+        below = 1 if is_narrow else 0
+        self._grid.addWidget(self.editor, below, 1)
+        self._grid.addWidget(self.reset, below, 2, top)
+        self._grid.addWidget(self._help, below + 1, 1)
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width with the editor below the name."""
+        beside = self.reset.sizeHint().width() + self._grid.horizontalSpacing()
+        width = self.editor.minimumSizeHint().width() + beside
+        return QSize(width, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = event.size().width() < NARROW_CHARACTERS * self.fontMetrics().averageCharWidth()
+        if is_narrow != self._is_narrow:
+            self._arrange(is_narrow=is_narrow)
 
     def show_value(self, value: object, default: object) -> None:
         """Show a value. `default`: the value that the reset button restores."""
@@ -147,7 +176,6 @@ class Form(QWidget, Generic[Record]):
 
     def _build(self, sections: Sequence[OptionSection]) -> None:
         page = QWidget(self)
-        page.setObjectName("column")
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 0, 12, 12)
         column.setSpacing(0)
@@ -161,15 +189,11 @@ class Form(QWidget, Generic[Record]):
             for row in rows:
                 column.addWidget(row)
         column.addStretch(1)
-        area = QScrollArea(self)
-        area.setWidgetResizable(True)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
         layout.addWidget(self.search)
-        layout.addWidget(area, 1)
+        layout.addWidget(Scrolling(page, self), 1)
 
     def _row(self, option: Option, parent: QWidget) -> OptionRow:
         row = self.rows[option.path] = OptionRow(option, type(self.value), parent)

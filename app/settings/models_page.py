@@ -9,20 +9,23 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QListWidget,
     QListWidgetItem,
-    QMessageBox,
     QVBoxLayout,
     QWidget,
 )
 
 from app import formatting
 from app.background import Work
+from app.header.model_removal import Removal
+from app.settings.left_behind import LeftBehind
+from app.widgets.flow import Flow
 from app.widgets.form_parts import Card, ask_for_folder, button, label
 from app.widgets.notice import Problem
-from app.widgets.plain_text import NO_BUTTON, PlainMessageBox, plain
+from app.widgets.plain_text import plain
 from app.widgets.progress_view import ProgressState, ProgressView
 from engine import catalog, hub
 from engine.errors import SpecExecError
 from engine.hub import Stop, StoredModel
+from engine.protocol.messages import Loaded
 
 STORED = Qt.ItemDataRole.UserRole
 
@@ -32,9 +35,12 @@ class ModelsPage(QWidget):
 
     Attributes:
         open, change: the buttons that open the models folder and move it.
+        left: the card about models that earlier versions left in the cache; hidden if there are none.
         delete: the button that deletes the chosen model.
         models: the list of models, the largest first.
         problem: shows the last error.
+        removal: deletes models.
+        loaded: the loaded pair, which is not deleted.
 
     Signals:
         moved: the models folder has changed
@@ -52,9 +58,14 @@ class ModelsPage(QWidget):
         self._sizes = label(role="muted", parent=self._place)
         self.open = button(self.tr("Open"), self.tr("Open the models folder"), self._place)
         self.change = button(self.tr("Move…"), self.tr("Move the models to another folder"), self._place)
+        self.left = LeftBehind(self)
+        self.left.move_asked.connect(self._carry)
+        self.left.stay_asked.connect(self._stay)
         self._moving = ProgressView(self)
         self._moving.hide()
         self.problem = Problem(self)
+        self.removal = Removal(self)
+        self.loaded: Loaded | None = None
         self.models = QListWidget(self)
         self.models.setObjectName("choices")
         self.models.setAccessibleName(self.tr("Models on this machine"))
@@ -62,19 +73,22 @@ class ModelsPage(QWidget):
         self.delete.setEnabled(False)
         empty = self.tr("No models yet. Click the model's name at the top of the chat (Ctrl+M) to get one.")
         self._empty = label(empty, "muted", self)
-        for hidden in (self._empty, self.models, self.delete):
+        for hidden in (self._empty, self.delete):
             hidden.hide()
         self._build()
         self.open.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(self._folder)))
         self.change.clicked.connect(self._ask_for_folder)
+        self.removal.removed.connect(self.refresh)
+        self.removal.failed.connect(self.problem.show_error)
         self.delete.clicked.connect(self._ask_delete)
         self.models.currentRowChanged.connect(lambda row: self.delete.setEnabled(row >= 0))
         self._moving.cancelled.connect(self._stop)
         self._progressed.connect(self._show_moving)
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.addWidget(label(self.tr("Models folder"), "caption", self._place), 1)
+        head = Flow()
+        head.addWidget(label(self.tr("Models folder"), "caption", self._place))
+        head.addStretch()
         head.addWidget(self.open)
         head.addWidget(self.change)
         self._place.column.addLayout(head)
@@ -86,7 +100,7 @@ class ModelsPage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(10)
-        for widget in (self._place, self._moving, self.problem):
+        for widget in (self._place, self.left, self._moving, self.problem):
             layout.addWidget(widget)
         layout.addWidget(self._empty, 1, Qt.AlignmentFlag.AlignTop)
         layout.addWidget(self.models, 1)
@@ -112,6 +126,7 @@ class ModelsPage(QWidget):
         """List the models in the folder."""
         self._folder = catalog.models_folder()
         self._path.setText(str(self._folder))
+        self.left.look()
         self._work.run("stored", lambda stop: hub.stored(self._folder), self._show, self.problem.show_error)
 
     def _show(self, stored: list[StoredModel]) -> None:
@@ -127,6 +142,10 @@ class ModelsPage(QWidget):
             widget.setVisible(bool(stored))
         self._empty.setVisible(not stored)
 
+    def _ask_delete(self) -> None:
+        self.problem.clear()
+        self.removal.ask(self.models.currentItem().data(STORED), self.loaded)
+
     # -- moving ----------------------------------------------------------------------------------------------
 
     def _ask_for_folder(self) -> None:
@@ -134,15 +153,26 @@ class ModelsPage(QWidget):
 
     def move_to(self, target: Path) -> None:
         """Move all models to another folder, in the background. The loaded model stays loaded."""
-        folder = self._folder
+        self._carry(self._folder, target)
+
+    def _carry(self, folder: Path, target: Path) -> None:
         self.problem.clear()
         self.change.setEnabled(False)
+        self.left.hide()
 
         def go(stop: Stop) -> None:
             folder.mkdir(parents=True, exist_ok=True)  # the folder does not exist before the first download
             hub.move(folder, target, stop, self._progressed.emit, catalog.keep_models_folder)
 
         self._work.run("move", go, lambda _: self._finish_moving(), self._fail)
+
+    def _stay(self, folder: Path) -> None:
+        self._work.run(
+            "stay",
+            lambda stop: catalog.keep_models_folder(folder),
+            lambda _: self.left.look(),
+            self.problem.show_error,
+        )
 
     def _show_moving(self, done: int, total: int) -> None:
         if self._work.is_running("move"):
@@ -162,30 +192,5 @@ class ModelsPage(QWidget):
     def _stop(self) -> None:
         self._work.forget("move")
         self._moving.hide()
+        self.left.look()
         self.change.setEnabled(not os.environ.get(catalog.MODELS_VARIABLE))
-
-    # -- deletion --------------------------------------------------------------------------------------------
-
-    def _ask_delete(self) -> None:
-        model = self.models.currentItem().data(STORED)
-        box = PlainMessageBox(
-            QMessageBox.Icon.NoIcon, "", self.tr("Delete {}?").format(model.name), self, NO_BUTTON
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setInformativeText(self.tr("This frees {}.").format(formatting.nbytes(model.nbytes)))
-        keep = box.addButton(self.tr("Keep"), QMessageBox.ButtonRole.RejectRole)
-        delete = box.addButton(self.tr("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(keep)
-        box.setEscapeButton(keep)
-        delete.clicked.connect(lambda: self._delete(model))
-        box.open()
-
-    def _delete(self, model: StoredModel) -> None:
-        self.problem.clear()
-        folder = self._folder
-        self._work.run(
-            "delete",
-            lambda stop: hub.delete(folder, model),
-            lambda freed: self.refresh(),
-            self.problem.show_error,
-        )

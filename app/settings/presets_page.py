@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QFileDialog,
-    QGridLayout,
     QHBoxLayout,
     QInputDialog,
     QListWidget,
@@ -21,6 +20,7 @@ from app.settings import chat_options
 from app.settings.options import get
 from app.store import BadImport, ChatSettings, Preset, StoreError
 from app.store.presets import Presets, from_file, to_file
+from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
 
 SUFFIX = ".preset.json"
@@ -65,13 +65,12 @@ class PresetsPage(QWidget):
         self.refresh()
 
     def _build(self) -> None:
-        buttons = QGridLayout()
-        for place, button in enumerate((self.use, self.use_for_new, self.delete, self.export)):
-            buttons.addWidget(button, place // 2, place % 2)
-        lower = QHBoxLayout()
+        buttons = Flow()
+        for button in (self.use, self.use_for_new, self.delete, self.export):
+            buttons.addWidget(button)
+        lower = Flow()
         lower.addWidget(self.save)
         lower.addWidget(self.import_)
-        lower.addStretch(1)
         right = QVBoxLayout()
         right.addWidget(self.summary, 1, Qt.AlignmentFlag.AlignTop)
         right.addLayout(buttons)
@@ -167,11 +166,12 @@ class PresetsPage(QWidget):
         if not accepted or not name:
             return
         is_new = name not in {kept.name for kept in self._kept}
-        if is_new or self._confirm(self.tr("A preset named {} already exists. Replace it?").format(name)):
+        question = self.tr("A preset named {} already exists. Replace it?").format(name)
+        if is_new or self._confirm(question, self.tr("Replace")):
             self.save_as(name)
 
     def _ask_delete(self) -> None:
-        if self._confirm(self.tr("Delete the preset {}?").format(self._chosen.name)):
+        if self._confirm(self.tr("Delete the preset {}?").format(self._chosen.name), self.tr("Delete")):
             self.delete_chosen()
 
     def _ask_import(self) -> None:
@@ -185,9 +185,12 @@ class PresetsPage(QWidget):
         if path:
             self.export_to(Path(path))
 
-    def _confirm(self, question: str) -> bool:
-        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.No
-        box = PlainMessageBox(QMessageBox.Icon.Question, self.tr("Presets"), question, self, buttons)
+    def _confirm(self, question: str, action: str) -> bool:
+        """Ask a question, whose answers are `action` and Cancel."""
+        buttons = QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel
+        box = PlainMessageBox(QMessageBox.Icon.NoIcon, self.tr("Presets"), question, self, buttons)
+        box.button(QMessageBox.StandardButton.Yes).setText(action)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         return box.exec() == QMessageBox.StandardButton.Yes
 
 

@@ -1,8 +1,9 @@
 """The options of `Preferences`: appearance and the loading of models, in the order of the pages."""
 
 from PySide6.QtCore import QCoreApplication
+from PySide6.QtGui import QFontDatabase
 
-from app.settings.options import Option, OptionSection
+from app.settings.options import Choice, Option, OptionSection
 from engine import runtime
 
 
@@ -24,7 +25,7 @@ def loading_sections() -> list[OptionSection]:
                         "Maximum VRAM for the target's weights, streaming buffers included. The rest is "
                         "streamed from RAM."
                     ),
-                    lowest=_tr("no limit"),
+                    lowest=_tr("No limit"),
                     step=0.5,
                     unit=_tr("GiB"),
                     reloads=True,
@@ -34,7 +35,7 @@ def loading_sections() -> list[OptionSection]:
                     "fraction",
                     _tr("RAM for the target"),
                     _tr("Maximum RAM for the target's weights. The rest is streamed from the disk."),
-                    lowest=_tr("no limit"),
+                    lowest=_tr("No limit"),
                     step=0.5,
                     unit=_tr("GiB"),
                     reloads=True,
@@ -45,9 +46,9 @@ def loading_sections() -> list[OptionSection]:
                     _tr("Weights in memory"),
                     _tr("Unpacked weights are faster but need more memory."),
                     choices=[
-                        ("auto", _tr("auto")),
-                        ("packed", _tr("as stored")),
-                        ("unpacked", _tr("unpacked")),
+                        ("auto", _tr("Automatic")),
+                        ("packed", _tr("As stored")),
+                        ("unpacked", _tr("Unpacked")),
                     ],
                     reloads=True,
                 ),
@@ -62,20 +63,46 @@ def loading_sections() -> list[OptionSection]:
                     choices=[("f16", _tr("16 bits")), ("q8_0", _tr("8 bits"))],
                     reloads=True,
                 ),
+                Option(
+                    "unload_after",
+                    "choice",
+                    _tr("Unload when idle"),
+                    _tr(
+                        "Frees the memory when nothing was asked for this long. The next question loads the "
+                        "model again."
+                    ),
+                    choices=[
+                        ("never", _tr("Never")),
+                        ("5", _tr("After 5 minutes")),
+                        ("15", _tr("After 15 minutes")),
+                        ("60", _tr("After an hour")),
+                    ],
+                ),
             ],
         ),
         OptionSection(
             _tr("Computation"),
             [
                 Option(
+                    "loading.threads",
+                    "whole",
+                    _tr("Threads"),
+                    _tr(
+                        "Number of threads that compute on the processor, at most one for each physical "
+                        "core. It changes the speed, never the text."
+                    ),
+                    lowest=_tr("One per core"),
+                    reloads=True,
+                ),
+                Option(
                     "loading.device",
                     "choice",
                     _tr("Compute device"),
                     _tr("The device that computes the answers."),
                     choices=[
-                        ("auto", _tr("auto")),
-                        ("cuda", _tr("graphics card")),
-                        ("cpu", _tr("processor")),
+                        ("auto", _tr("Automatic")),
+                        ("cuda", _tr("Graphics card")),
+                        ("cpu", _tr("Processor")),
                     ],
                     reloads=True,
                 ),
@@ -84,11 +111,11 @@ def loading_sections() -> list[OptionSection]:
                     "choice",
                     _tr("Number format"),
                     _tr(
-                        "auto: on the processor, weights as stored times activations in 8 bits, the fastest. "
-                        "float32 is the most precise and the slowest."
+                        "Automatic: on the processor, weights as stored times activations in 8 bits, the "
+                        "fastest. float32 is the most precise and the slowest."
                     ),
                     choices=[
-                        ("auto", _tr("auto")),
+                        ("auto", _tr("Automatic")),
                         ("bfloat16", "bfloat16"),
                         ("float16", "float16"),
                         ("float32", "float32"),
@@ -112,9 +139,9 @@ def appearance_sections() -> list[OptionSection]:
                     _tr("Theme"),
                     _tr("The colours of the window."),
                     choices=[
-                        ("system", _tr("same as desktop")),
-                        ("light", _tr("light")),
-                        ("dark", _tr("dark")),
+                        ("system", _tr("Same as desktop")),
+                        ("light", _tr("Light")),
+                        ("dark", _tr("Dark")),
                     ],
                 ),
                 Option(
@@ -123,11 +150,39 @@ def appearance_sections() -> list[OptionSection]:
                     _tr("Language"),
                     _tr("The language of the window. Models answer in the language you write in."),
                     choices=[
-                        ("system", _tr("same as desktop")),
+                        ("system", _tr("Same as desktop")),
                         ("en", "English"),
                         ("ko", "한국어"),
                         ("zh_CN", "简体中文"),
                     ],
+                ),
+                Option(
+                    "zoom",
+                    "whole",
+                    _tr("Text size"),
+                    _tr("The size of all text; 100% is the desktop's. Ctrl and the wheel change it too."),
+                    step=10,
+                    unit="%",
+                ),
+                Option(
+                    "chat_font",
+                    "choice",
+                    _tr("Font of messages"),
+                    _tr("The font of questions and answers."),
+                    choices=_fonts(are_fixed=False),
+                ),
+                Option(
+                    "code_font",
+                    "choice",
+                    _tr("Font of code"),
+                    _tr("The font of code in answers."),
+                    choices=_fonts(are_fixed=True),
+                ),
+                Option(
+                    "wrap_code",
+                    "switch",
+                    _tr("Wrap code"),
+                    _tr("Break long lines of code instead of scrolling them sideways."),
                 ),
                 Option(
                     "reduced_motion",
@@ -157,6 +212,13 @@ def appearance_sections() -> list[OptionSection]:
             ],
         ),
     ]
+
+
+def _fonts(*, are_fixed: bool) -> list[Choice]:
+    """Return the installed fonts, or only those whose letters are equally wide."""
+    known = [family for family in QFontDatabase.families() if not QFontDatabase.isPrivateFamily(family)]
+    chosen = [family for family in known if not are_fixed or QFontDatabase.isFixedPitch(family)]
+    return [("", _tr("Same as desktop")), *((family, family) for family in chosen)]
 
 
 def _updates() -> list[Option]:

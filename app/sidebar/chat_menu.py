@@ -18,8 +18,8 @@ class ChatMenu(QMenu):
     """Menu of the current row. Its shortcuts are limited to the list, so that text fields keep theirs.
 
     Attributes:
-        rename, pin, duplicate, export, save_pdf, print_out, delete: actions. The owner connects duplicate,
-            export, save_pdf and print_out.
+        open_window, rename, pin, duplicate, export, save_pdf, print_out, delete: actions. The owner connects
+            open_window, duplicate, export, save_pdf and print_out.
         folders: submenu that moves a chat to a folder.
     """
 
@@ -27,6 +27,7 @@ class ChatMenu(QMenu):
         super().__init__(view)
         self._view, self._changes, self._all_folders = view, changes, folders
         self.setAccessibleName(self.tr("Chat actions"))
+        self.open_window = self._action(self.tr("Open in a new window"), "open_window")
         self.rename = self._action(self.tr("Rename"), "rename", self._rename)
         self.pin = self._action(self.tr("Pin"), "pin", self._pin)
         self.folders = self.addMenu(self.tr("Move to folder"))
@@ -64,6 +65,7 @@ class ChatMenu(QMenu):
     def _show_applicable(self) -> None:
         """Show the actions that apply to the current row."""
         chat = self.chat
+        self.open_window.setVisible(chat is not None)
         for action in (self.pin, self.folders.menuAction(), self.duplicate, self.save_pdf, self.print_out):
             action.setVisible(chat is not None)
         self.pin.setText(self.tr("Unpin") if chat and chat.pinned else self.tr("Pin"))

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QToolButton, QWid
 
 from app.widgets.icons import icon
 from app.widgets.plain_text import plain
-from engine.protocol.connection import log_path
+from engine.protocol.engine_process import log_path
 
 
 class SidebarHeader(QWidget):

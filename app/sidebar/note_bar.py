@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer
 from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.widgets.plain_text import PlainLabel
 
@@ -18,7 +18,8 @@ class NoteBar(QFrame):
         button: performs the action that belongs to the note; hidden if there is none.
     """
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, *, is_wide: bool = False) -> None:
+        """is_wide: whether there is room for the button beside the sentence."""
         super().__init__(parent)
         self.setObjectName("note_bar")
         self._action: Callable[[], object] | None = None
@@ -30,9 +31,9 @@ class NoteBar(QFrame):
         self.button.setAccessibleName(self.tr("Undo"))
         self.button.clicked.connect(self.press)
         self.button.installEventFilter(self)
-        layout = QVBoxLayout(self)
+        layout = QHBoxLayout(self) if is_wide else QVBoxLayout(self)
         layout.setContentsMargins(12, 8, 8, 8)
-        layout.addWidget(self._label)
+        layout.addWidget(self._label, 1)
         layout.addWidget(self.button, alignment=Qt.AlignmentFlag.AlignRight)
         self._timer = QTimer(self, singleShot=True, interval=SHOWN_MS)
         self._timer.timeout.connect(self.hide)

@@ -121,20 +121,33 @@ def _paint_text(
         mark.format.setFontWeight(QFont.Weight.DemiBold)
         marks.append(mark)
     layout = _layout(text, option, box.width(), lines, marks)
-    overflow = layout.lineAt(lines - 1) if layout.lineCount() == lines else None
-    end = overflow.textStart() + overflow.textLength() if overflow else 0
-    if overflow and end < units(text):
-        encoded = text.encode("utf-16-le")
-        begin = encoded[: 2 * overflow.textStart()].decode("utf-16-le")
-        rest = encoded[2 * overflow.textStart() :].decode("utf-16-le")
-        width = box.width() - option.fontMetrics.averageCharWidth() * 2  # highlighted text is bold and wider
-        text = begin + option.fontMetrics.elidedText(rest, Qt.TextElideMode.ElideRight, width)
-        marks = [mark for mark in marks if mark.start < units(text)]
-        layout = _layout(text, option, box.width(), lines, marks)
+    shown = text
+    while (end := _end(layout)) < units(shown):
+        kept = text[: min(_characters(text, end), len(shown) - 1) - 1].rstrip()
+        shown = f"{kept}…"
+        layout = _layout(shown, option, box.width(), lines, _before(marks, units(kept)))
     painter.setPen(QColor(theme.current().text))
     height = layout.boundingRect().height()
     top = box.top() if lines > 1 else box.center().y() - height / 2 + 0.5
     layout.draw(painter, QPointF(box.left(), top))
+
+
+def _end(layout: QTextLayout) -> int:
+    """Return how much of the text its lines show, in UTF-16 units."""
+    last = layout.lineAt(layout.lineCount() - 1) if layout.lineCount() else None
+    return last.textStart() + last.textLength() if last else 0
+
+
+def _characters(text: str, end: int) -> int:
+    """Return how many characters the first `end` UTF-16 units of a text are."""
+    return len(text.encode("utf-16-le", "surrogatepass")[: 2 * end].decode("utf-16-le", "replace"))
+
+
+def _before(marks: list[QTextLayout.FormatRange], end: int) -> list[QTextLayout.FormatRange]:
+    """Return the marks as far as they lie before `end`, where the "…" of a shortened text stands."""
+    for mark in marks:
+        mark.length = min(mark.length, end - mark.start)
+    return [mark for mark in marks if mark.length > 0]
 
 
 def _layout(

@@ -6,19 +6,20 @@ from PySide6.QtGui import (
     QAccessibleAnnouncementEvent,
     QColor,
     QHideEvent,
-    QInputMethodEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.sidebar.result_row import ResultRow
 from app.sidebar.search import Results, Searching, SearchResults
 from app.store import ChatLine, Hit, Store
 from app.widgets import theme
+from app.widgets.composed_text import drop_composed
 from app.widgets.plain_text import PlainLabel
+from app.widgets.search_field import SearchField
 
 DELAY_MS = 30
 WIDTH_CHARACTERS = 84
@@ -26,45 +27,6 @@ WIDTH_CHARACTERS = 84
 _NEXT = (Qt.Key.Key_Down, Qt.Key.Key_Tab)
 _PREVIOUS = (Qt.Key.Key_Up, Qt.Key.Key_Backtab)
 _PAGES = (Qt.Key.Key_PageDown, Qt.Key.Key_PageUp)
-
-
-class SearchField(QLineEdit):
-    """Text field whose query includes text that an input method is still composing.
-
-    Korean is searched for while a syllable is being composed. Latin letters, with which Chinese is entered,
-    are left out until they have been converted to Han characters.
-
-    Attributes:
-        is_composing: whether an input method is composing and needs the keys.
-
-    Signals:
-        query_changed: str, the new query
-    """
-
-    query_changed = Signal(str)
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._preedit = ""
-        self.setFrame(False)
-        self.textChanged.connect(self._emit_query)
-
-    @property
-    def is_composing(self) -> bool:
-        return bool(self._preedit)
-
-    def query(self) -> str:
-        text, composed = self.text(), "" if self._preedit.isascii() else self._preedit
-        at = self.cursorPosition()
-        return text[:at] + composed + text[at:]
-
-    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
-        self._preedit = event.preeditString()
-        super().inputMethodEvent(event)
-        self._emit_query()
-
-    def _emit_query(self) -> None:
-        self.query_changed.emit(self.query())
 
 
 class SearchPalette(QWidget):
@@ -221,14 +183,17 @@ class SearchPalette(QWidget):
     def _take_key(self, event: QKeyEvent) -> bool:
         """Handle a key if it is meant for the palette; return False if the field gets it.
 
-        While an input method is composing, the field gets all keys.
+        While an input method is composing, the field gets all keys, except that Esc drops what is composed.
         """
-        if self.field.is_composing:
-            return False
+        is_escape = event.key() == Qt.Key.Key_Escape
         if event.type() == QEvent.Type.ShortcutOverride:
-            if event.key() == Qt.Key.Key_Escape:
+            if is_escape:
                 event.accept()  # otherwise the window would handle it
             return False
+        if self.field.is_composing:
+            if is_escape and event.type() == QEvent.Type.KeyPress:
+                drop_composed(self.field)
+            return is_escape
         if event.type() != QEvent.Type.KeyPress:
             return False
         match event.key():

@@ -34,6 +34,7 @@ class Sidebar(QFrame):
 
     Signals:
         chat_chosen: id of the chat to show
+        window_asked: id of the chat that the user wants to see in another window
         new_chat: the user wants a new chat
         search_asked: the user wants to search
         keys_asked: the user wants to see the keyboard shortcuts
@@ -42,6 +43,7 @@ class Sidebar(QFrame):
     """
 
     chat_chosen = Signal(int)
+    window_asked = Signal(object)
     new_chat = Signal()
     search_asked = Signal()
     keys_asked = Signal()
@@ -86,7 +88,6 @@ class Sidebar(QFrame):
         layout.addWidget(self.view, 1)
         for bar in (self.importing, self.note):
             layout.addWidget(bar)
-        self.setFocusProxy(self.view)
         undo = QAction(self)
         undo.setShortcuts(shortcuts.keys("undo"))
         undo.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -114,6 +115,9 @@ class Sidebar(QFrame):
 
     def _connect_transfer(self) -> None:
         menu, transfer = self.menu, self._transfer
+        menu.open_window.triggered.connect(
+            partial(self._with_chat, lambda chat: self.window_asked.emit(chat.id))
+        )
         menu.duplicate.triggered.connect(partial(self._with_chat, transfer.duplicate))
         menu.save_pdf.triggered.connect(partial(self._with_chat, transfer.save_pdf))
         menu.print_out.triggered.connect(partial(self._with_chat, transfer.print_out))

@@ -12,18 +12,22 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 from msgspec import structs
-from PySide6.QtCore import QMessageLogContext, Qt, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import QMessageLogContext, QtMsgType, qInstallMessageHandler
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app.connection.engine import State
+from app.connection.pending_answer import Answering
 from app.downloads.downloads import Downloads
 from app.downloads.indicator import DownloadIndicator
+from app.header.model_removal import Removal
+from app.header.update_box import UpdateBox
 from app.preferences import PreferencesFile, RecentPair, preferences_path
 from app.runtime_setup.setup_job import EngineSetup
 from app.sidebar import chat_import
 from app.sidebar.chat_import import Importing, Outcome
 from app.startup import languages
+from app.startup.collector import Collector
 from app.startup.failure import attempt, shown_failure
 from app.startup.single_instance import SingleInstance
 from app.startup.updates import UpdateNotice, Updates
@@ -32,13 +36,14 @@ from app.store.store import default_path
 from app.widgets import theme
 from app.widgets.plain_text import PlainMessageBox
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.tray import Tray, is_worth
 from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine import runtime
 from engine.assets import RESOURCES
 from engine.files import make_private_folder, open_private
-from engine.protocol.connection import log_path
+from engine.protocol.engine_process import log_path
 from engine.protocol.messages import Answer
 
 ICON = RESOURCES / "icons" / "specexec.svg"
@@ -96,10 +101,13 @@ def _keep_store(store: Store) -> None:
 
 
 class Program:
-    """The running program: creates the window, and creates it anew when the user chooses another language.
+    """The running program: creates the windows, and creates them anew when the user chooses another language.
+
+    The first window holds the tray icon and the wizard. While others are open, it is only hidden when it is
+    closed.
 
     Attributes:
-        window, wizard: the main window and the wizard; replaced when the user chooses another language.
+        window, wizard: the first window and the wizard; replaced when the user chooses another language.
         setup, updates: the setup of the engine's packages and the check for a newer release; never replaced.
     """
 
@@ -111,7 +119,8 @@ class Program:
     ) -> None:
         self._app, self._arguments = app, arguments
         self._preferences, self._store = preferences, store
-        self._reopens = False  # whether the window closes only to reopen in another language
+        self._reopens = False  # whether the windows close only to reopen in another language
+        self._to_reopen: list[int | None] = []  # the chats of the windows beside the first
         self.setup = EngineSetup(preferences, app)
         self.setup.began.connect(self._free_memory)
         self.setup.ended.connect(self._switch_runtime)
@@ -120,35 +129,68 @@ class Program:
         self.updates.start()
 
     def open_window(self) -> None:
-        """Create the window and start its engine."""
+        """Create the first window and start its engine."""
         languages.install(self._app, self._preferences.now.language)
-        self.window = Window(self._arguments, self._store, self._preferences)
+        core = Core(self._arguments, self._store, self._preferences)
+        self.window = Window(core)
+        self._others: list[Window] = []
         self._tray = Tray(self._app.windowIcon(), self.window)
         self._tray.raise_asked.connect(self.show_window)
-        self._tray.quit_asked.connect(self.window.close)
-        self.window.answered.connect(self._notify_answered)
-        self.window.language_changed.connect(self._reopen)
-        self.window.closed.connect(self._closed)
-        self.window.engine.lost.connect(self._open_setup)
-        self.window.engine.state_changed.connect(self._free_memory)
-        self.window.header.place(UpdateNotice(self.updates, self.window))
-        self._wire_downloads()
+        self._tray.quit_asked.connect(self.window.close_all)
+        core.queue.finished.connect(self._notify_answered)
+        core.engine.lost.connect(self._open_setup)
+        core.engine.state_changed.connect(self._free_memory)
+        self._downloads = Downloads(parent=self.window)
+        self.wizard = Wizard(self._downloads, self.setup, self.window)
+        self.wizard.load_asked.connect(
+            lambda target, draft: self.front.load(RecentPair(target=target, draft=draft))
+        )
+        self._wire(self.window)
         self.window.start()
         self._downloads.look_around()
 
-    def _wire_downloads(self) -> None:
-        window = self.window
-        self._downloads = Downloads(parent=window)
-        self.wizard = Wizard(self._downloads, self.setup, window)
+    def open_another(self, chat: int | None) -> None:
+        """Show a chat in a window of its own; bring that window up if there is one. None is a new chat."""
+        core = self.window.core
+        shown = next((window for window in core.windows if chat is not None and window.chat.id == chat), None)
+        if shown is not None:
+            shown.bring_up()
+            return
+        window = Window(core, is_first=False)
+        self._others.append(window)
+        self._wire(window)
+        window.left.connect(lambda: self._forget(window))
+        window.start()
+        if chat is not None:
+            window.chat.open(chat)
+
+    def _wire(self, window: Window) -> None:
+        window.window_asked.connect(self.open_another)
+        window.language_changed.connect(self._reopen)
+        window.closed.connect(self._closed)
+        window.models_moved.connect(self._downloads.follow_models)
+        window.header.wizard_asked.connect(self.wizard.begin)
+        window.header.place(UpdateNotice(self.updates, window))
         indicator = DownloadIndicator(self._downloads, window)
         window.header.place(indicator)
         indicator.clicked.connect(self.wizard.show_downloads)
-        window.header.wizard_asked.connect(self.wizard.begin)
-        self._downloads.lacking.connect(self.wizard.begin)
-        window.models_moved.connect(self._downloads.follow_models)
-        self.wizard.load_asked.connect(
-            lambda target, draft: window.load(RecentPair(target=target, draft=draft))
-        )
+        removal = Removal(window)
+        removal.failed.connect(window.sidebar.failed)
+        removal.removed.connect(self._downloads.look_around)
+        picker = window.header.picker
+        picker.delete_asked.connect(lambda model: removal.ask(model, window.engine.pair))
+        picker.update_asked.connect(lambda model: UpdateBox(model, self._downloads, window).look())
+
+    def _forget(self, window: Window) -> None:
+        if window in self._others:
+            self._others.remove(window)
+            window.deleteLater()
+
+    @property
+    def front(self) -> Window:
+        """The window that the user used last."""
+        windows = self.window.core.windows
+        return windows[-1] if windows else self.window
 
     def close_down(self) -> None:
         """Stop the downloads; the user can resume them after the next start."""
@@ -156,11 +198,8 @@ class Program:
         self._downloads.close()
 
     def show_window(self) -> None:
-        """Bring the window to the front."""
-        self.window.setWindowState(self.window.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.window.show()
-        self.window.raise_()
-        self.window.activateWindow()
+        """Bring the window used last to the front."""
+        self.front.bring_up()
 
     def open_file(self, path: Path) -> None:
         """Import the chats in a file and show the first one."""
@@ -168,7 +207,7 @@ class Program:
         importing.ended.connect(self._show_imported)
 
     def _show_imported(self, outcome: Outcome) -> None:
-        window = self.window
+        window = self.front
         window.sidebar.refresh()
         if outcome.error is not None:
             window.sidebar.failed.emit(outcome.error)
@@ -193,7 +232,7 @@ class Program:
         """Restart the engine in a new runtime, or load the model again if the old runtime stays."""
         engine = self.window.engine
         if is_another:
-            engine.close()
+            engine.end()
             engine.start()
         elif engine.state is State.UNLOADED:
             engine.load()
@@ -201,8 +240,10 @@ class Program:
     # -- the end of a window ---------------------------------------------------------------------------------
 
     def _reopen(self) -> None:
+        windows = self.window.core.windows
+        self._to_reopen = [window.chat.id for window in windows if window is not self.window]
         self._reopens = True
-        self.window.close()
+        self.window.close_all()
 
     def _closed(self) -> None:
         if not self._reopens:
@@ -210,16 +251,21 @@ class Program:
             return
         self._reopens = False
         self.close_down()
-        old, chat, loaded = self.window, self.window.chat.id, self.window.engine.wanted
+        old, chat, loaded = [self.window, *self._others], self.window.chat.id, self.window.engine.wanted
         self._arguments = replace(self._arguments, target=loaded.target, draft=loaded.draft)
         self.open_window()
         self.window.chat.open(chat)
-        old.deleteLater()
+        for other in self._to_reopen:
+            self.open_another(other)
+        for window in old:
+            window.deleteLater()
+        old[0].core.deleteLater()
 
-    def _notify_answered(self, answer: Answer) -> None:
+    def _notify_answered(self, done: Answering, answer: Answer) -> None:
         seconds = (answer.time_to_first_token_s or 0) + sum(structs.astuple(answer.seconds))
         wanted = self._preferences.now.notifications
-        if is_worth(seconds, in_front=self.window.isActiveWindow(), wanted=wanted):
+        in_front = any(window.isActiveWindow() for window in self.window.core.windows)
+        if is_worth(seconds, in_front=in_front, wanted=wanted):
             self._tray.tell_answered("", answer.text)
 
 
@@ -264,6 +310,7 @@ def make_application() -> QApplication:
     app.setWindowIcon(QIcon(str(ICON)))
     languages.install(app, "system")  # until the settings are read
     theme.follow_system(app)
+    Collector(app)
     return app
 
 

@@ -20,6 +20,7 @@ from app.preferences import PreferencesFile
 from app.startup.application import make_application
 from app.store import Store
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from engine.protocol.messages import Answer, EngineLost, Failed
 
@@ -35,7 +36,7 @@ def run(arguments: Arguments) -> int:
     app = make_application()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         store = Store(Path(folder) / "conversations.sqlite")
-        window = Window(arguments, store, PreferencesFile(Path(folder) / "settings.toml"))
+        window = Window(Core(arguments, store, PreferencesFile(Path(folder) / "settings.toml")))
         report = SelfTest(app, window, arguments).run(started)
         store.close()
     status = 0 if report["ok"] else 1
@@ -56,7 +57,7 @@ class SelfTest:
         engine, chat = window.engine, window.chat
         engine.lost.connect(self._fail)
         engine.load_failed.connect(self._fail)
-        chat.failed.connect(self._fail)
+        chat.failed.connect(lambda _, failed: self._fail(failed))
         chat.reported.connect(self._take)
         engine.state_changed.connect(self._ask)
         window.closed.connect(app.exit)

@@ -12,6 +12,7 @@ from PySide6.QtCore import QLockFile, QObject, Signal
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from engine.documents import json_of
+from engine.files import is_own_folder
 
 WAIT_MS = 2_000
 MOST_PATH = 100  # characters of a socket's path
@@ -111,16 +112,6 @@ def server_name(folder: Path) -> str:
     if sys.platform != "win32":
         runtime = os.environ.get("XDG_RUNTIME_DIR", "")
         for place in [Path(runtime, "specexec-desktop"), folder][not runtime :]:
-            if len(str(place / name)) < MOST_PATH and _is_own(place):
+            if len(str(place / name)) < MOST_PATH and is_own_folder(place):
                 return str(place / name)
     return name
-
-
-def _is_own(folder: Path) -> bool:
-    """Return whether nobody else can write to the folder or replace it. Create it if necessary."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        both = [place.stat() for place in (folder, folder.parent)]
-    except OSError:
-        return False
-    return all(status.st_uid == os.getuid() and not status.st_mode & 0o022 for status in both)

@@ -2,6 +2,7 @@
 torch."""
 
 from app.store.dates import by_date as by_date
+from app.store.deletion import DeletedMessages as DeletedMessages
 from app.store.errors import BadImport as BadImport
 from app.store.errors import NotInStore as NotInStore
 from app.store.errors import StoreDamaged as StoreDamaged

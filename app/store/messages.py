@@ -1,10 +1,12 @@
-"""The messages of chats. No message is ever overwritten: changing one adds another version of it."""
+"""The messages of chats. No message is ever overwritten: changing one adds another version of it. Only
+`delete` removes messages."""
 
 from collections.abc import Sequence
 from weakref import WeakSet
 
-from app.store import rows, tree
+from app.store import deletion, rows, tree
 from app.store.database import Database
+from app.store.deletion import DeletedMessages
 from app.store.records import ChatSettings, ModelPair, StoredMessage
 from app.store.under_way import AnswerUnderWay, mark_in_progress
 
@@ -49,6 +51,17 @@ class Messages:
             rows.touch(connection, chat)
         return edited
 
+    def delete(self, message: int) -> DeletedMessages:
+        """Delete a version of a message and all messages below it; `restore` brings them back. See
+        `deletion.delete`."""
+        with self._database.writing() as connection:
+            return deletion.delete(connection, message)
+
+    def restore(self, deleted: DeletedMessages) -> None:
+        """Undo a deletion."""
+        with self._database.writing() as connection:
+            deletion.restore(connection, deleted)
+
     def show(self, message: int) -> None:
         """Show this version of a message, and the versions above that lead to it.
 
@@ -83,6 +96,12 @@ class Messages:
         return self._track(
             AnswerUnderWay(self._database, answer, settings, pair, resumed.text, resumed.reports)
         )
+
+    def has_answer_text(self, message: int) -> bool:
+        """Return whether the message is an answer with text."""
+        with self._database.reading() as connection:
+            _, _, role, text = rows.place_of(connection, message)
+        return role == "assistant" and bool(text)
 
     def under_way(self) -> Sequence[AnswerUnderWay]:
         """Return the answers that this process is writing."""

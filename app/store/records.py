@@ -18,13 +18,17 @@ class SavedOptions(Options, forbid_unknown_fields=False):
 
 
 class ChatSettings(Struct, frozen=True, kw_only=True):
-    """The settings for a chat's answers; a preset contains them too. target, draft, context: as in `Load`."""
+    """The settings for a chat's answers; a preset contains them too. target, draft, context: as in `Load`.
+
+    left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
+    """
 
     system: str = ""
     target: str | None = None
     draft: str = "auto"
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
+    left_out: Annotated[int, Meta(ge=0)] = 0
 
 
 class ModelPair(Struct, frozen=True, kw_only=True):

@@ -104,6 +104,11 @@ def forget(connection: Connection, message: int, text: str) -> None:
 def touch(connection: Connection, chat: int) -> None:
     """Record that a chat is used now, which moves it to the top of its list. Update its automatic title."""
     connection.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (time.time(), chat))
+    retitle(connection, chat)
+
+
+def retitle(connection: Connection, chat: int) -> None:
+    """Update the automatic title of a chat; one without messages has none."""
     first = connection.execute(
         "SELECT question.text, coalesce(answer.text, '') FROM messages AS question"
         " LEFT JOIN messages AS answer"
@@ -111,7 +116,7 @@ def touch(connection: Connection, chat: int) -> None:
         " WHERE question.chat = ? AND question.parent IS NULL AND question.shown",
         (chat,),
     ).fetchone()
-    title = titles.title_of(*first)
+    title = titles.title_of(*first) if first else ""
     connection.execute("UPDATE chats SET title = ? WHERE id = ? AND NOT named", (title, chat))
 
 

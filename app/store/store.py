@@ -104,6 +104,7 @@ def _opened(path: Path) -> Database:
     database = Database(path)
     try:
         with database.writing() as connection:
+            repair.mend_indexes(connection)
             repair.mend(connection)
             under_way.settle_lost(connection)
         _read_lists(database)

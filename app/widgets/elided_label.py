@@ -6,6 +6,8 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from app.widgets.plain_text import plain
 
+LEEWAY = 4  # pixels that glyphs of other fonts may be taller
+
 
 class ElidedLabel(QLabel):
     """One line of text, shortened with "…" where it does not fit; the tool tip holds all of it."""
@@ -19,8 +21,15 @@ class ElidedLabel(QLabel):
         super().setText(text)
         self.setToolTip(plain(text))
 
+    def sizeHint(self) -> QSize:
+        """As high as a line of the font, whatever taller glyphs of other fonts the text has: so a label whose
+        text changes moves nothing."""
+        margins = self.contentsMargins()
+        height = self.fontMetrics().height() + LEEWAY + margins.top() + margins.bottom()
+        return QSize(super().sizeHint().width(), height)
+
     def minimumSizeHint(self) -> QSize:
-        return QSize(0, super().minimumSizeHint().height())
+        return QSize(0, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

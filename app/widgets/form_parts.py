@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QFileDialog,
     QFrame,
@@ -60,6 +60,13 @@ def set_role(widget: QWidget, role: str) -> None:
         widget.style().polish(widget)
 
 
+def keep_place(widget: QWidget) -> None:
+    """Let a widget keep its place while it is hidden, so that nothing beside it moves."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(True)
+    widget.setSizePolicy(policy)
+
+
 class Card(QFrame):
     """A frame around related widgets.
 
@@ -111,8 +118,19 @@ class Scrolling(QScrollArea):
 
     def __init__(self, page: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._page = page
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         page.setObjectName("column")
         self.setWidget(page)
+
+    def minimumSizeHint(self) -> QSize:
+        """Be wide enough for the page, since nothing scrolls sideways."""
+        width = self._page.minimumSizeHint().width() + self.verticalScrollBar().sizeHint().width()
+        return QSize(width, super().minimumSizeHint().height())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # the page may need another width
+            self.updateGeometry()
+        return super().eventFilter(watched, event)

@@ -1,8 +1,11 @@
-"""Error notices: what happened, and what to do next."""
+"""Notices: what happened, and what to do next."""
+
+from typing import Literal
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
+from app.widgets.flow import Flow
 from app.widgets.form_parts import label
 from engine.errors import SpecExecError
 
@@ -19,19 +22,28 @@ class Notice(QFrame):
 
     pressed = Signal()
 
-    def __init__(self, message: str, hint: str, action: str = "", parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str,
+        action: str = "",
+        parent: QWidget | None = None,
+        tone: Literal["problem", "offer"] = "problem",
+    ) -> None:
+        """tone: whether something went wrong, or the user has a choice."""
         super().__init__(parent)
         self.setObjectName("notice")
-        self.setAccessibleName(self.tr("Problem: {}").format(message))
+        self.setProperty("tone", tone)
+        is_problem = tone == "problem"
+        self.setAccessibleName(self.tr("Problem: {}").format(message) if is_problem else message)
         self.setAccessibleDescription(hint)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(14, 10, 14, 12)
         layout.setSpacing(6)
-        layout.addWidget(label(message, "danger", self))
+        layout.addWidget(label(message, "danger" if is_problem else "name", self))
         if hint:
             layout.addWidget(label(hint, "body", self))
-        self._buttons = QHBoxLayout()
-        self._buttons.addStretch(1)
+        self._buttons = Flow()
         layout.addLayout(self._buttons)
         self.button = self.offer(action) if action else None
         if self.button:
@@ -41,7 +53,7 @@ class Notice(QFrame):
         """Add another button and return it for the caller to connect."""
         button = QPushButton(action, self)
         button.setAccessibleName(action)
-        self._buttons.insertWidget(self._buttons.count() - 1, button)
+        self._buttons.addWidget(button)
         return button
 
 

@@ -7,7 +7,6 @@ from PySide6.QtCore import QCoreApplication, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
-    QHBoxLayout,
     QMessageBox,
     QProgressBar,
     QPushButton,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
+from app.widgets.flow import Flow
 from app.widgets.form_parts import BAR_STEPS, button, label, set_role
 from app.widgets.plain_text import NO_BUTTON, PlainLabel, PlainMessageBox
 
@@ -110,12 +110,12 @@ class ProgressView(QFrame):
         self._grid.setHorizontalSpacing(12)
         self._grid.setColumnStretch(0, 3)
         self._grid.setColumnStretch(1, 2)
+        self._grid.setColumnStretch(2, 2)
         self._stages.hide()
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
+        buttons = Flow()
         for action in (self.pause, self.resume, self.cancel):
             buttons.addWidget(action)
-        buttons.addStretch(1)
+        buttons.addStretch()
         buttons.addWidget(self.details)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(16, 12, 16, 14)
@@ -192,9 +192,11 @@ class _Row:
         self._bar = _bar(parent)
         self._note = PlainLabel(parent=parent)
         self._note.setProperty("role", "caption")
+        self._note.setWordWrap(True)
+        self._note.setAlignment(Qt.AlignmentFlag.AlignRight)
         grid.addWidget(self._name, row, 0)
         grid.addWidget(self._bar, row, 1)
-        grid.addWidget(self._note, row, 2, Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(self._note, row, 2)
 
     def show_stage(self, stage: Stage) -> None:
         self._name.setText(stage.name)

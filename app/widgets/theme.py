@@ -3,8 +3,13 @@
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QPalette
+from PySide6.QtGui import QColor, QFont, QFontInfo, QPalette
 from PySide6.QtWidgets import QApplication
+
+from engine.assets import RESOURCES
+
+# The mark of all message boxes about problems, also of those that Qt's file dialog opens by itself.
+PROBLEM = (RESOURCES / "icons" / "problem.svg").as_posix()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +115,29 @@ def current() -> Palette:
     return DARK if window.lightness() < 128 else LIGHT
 
 
+_zoom = 1.0
+_desktop_points: list[float] = []  # size of the desktop's font, once it is known
+
+
+def enlarge(app: QApplication, percent: int) -> None:
+    """Show all text of the program in this size, in percent of the desktop's."""
+    global _zoom
+    font = app.font()
+    if not _desktop_points:
+        _desktop_points.append(font.pointSizeF())
+    if _zoom == percent / 100:
+        return
+    _zoom = percent / 100
+    font.setPointSizeF(_desktop_points[0] * _zoom)
+    app.setFont(font)
+    app.setStyleSheet(style_sheet(current(), QFontInfo(app.font()).pointSizeF()))
+
+
+def enlarged(pixels: int) -> int:
+    """Return a length that belongs to text, such as its width, in the present size of text."""
+    return round(pixels * _zoom)
+
+
 def smaller(font: QFont) -> QFont:
     """Make `font` smaller, for captions and text in pictures, and return it."""
     font.setPointSizeF(font.pointSizeF() * 0.88)
@@ -161,11 +189,11 @@ def dress(app: QApplication, scheme: Qt.ColorScheme) -> None:
     made.setColor(QPalette.ColorRole.Window, QColor(colours.outline).lighter(140))
     for framed in ("QAbstractSpinBox", "QComboBox", "QSlider", "QCheckBox"):
         app.setPalette(made, framed)  # type: ignore[arg-type]  # accepts str, contrary to the stub
-    app.setStyleSheet(style_sheet(colours))
+    app.setStyleSheet(style_sheet(colours, QFontInfo(app.font()).pointSizeF()))
 
 
-def style_sheet(c: Palette) -> str:
-    """Return the application's style sheet in the colours of `c`."""
+def style_sheet(c: Palette, points: float = 10.0) -> str:
+    """Return the application's style sheet in the colours of `c`. points: the size of usual text."""
     return f"""
     QToolTip {{ color: {c.text}; background: {c.surface}; border: 1px solid {c.border}; padding: 4px; }}
     QFrame#model_bar {{ background: {c.surface}; border: none; border-bottom: 1px solid {c.border}; }}
@@ -176,14 +204,16 @@ def style_sheet(c: Palette) -> str:
     QFrame#question {{ background: {c.raised}; border-radius: 10px; }}
     QFrame#notice {{ background: {c.surface}; border: 1px solid {c.border}; border-left: 4px solid {c.danger};
                      border-radius: 4px; }}
+    QFrame#notice[tone="offer"] {{ border-left-color: {c.accent}; }}
+    QFrame#rule {{ background: {c.border}; border: none; }}
     QTextBrowser {{ background: transparent; border: none; }}
     QScrollArea, QWidget#column {{ background: transparent; border: none; }}
     QLabel[role="muted"] {{ color: {c.muted}; }}
-    QLabel[role="figure"] {{ font-size: 20px; font-weight: 600; }}
-    QLabel[role="title"] {{ font-size: 21px; font-weight: 600; }}
+    QLabel[role="figure"] {{ font-size: {1.5 * points:.1f}pt; font-weight: 600; }}
+    QLabel[role="title"] {{ font-size: {1.6 * points:.1f}pt; font-weight: 600; }}
     QLabel[role="name"] {{ font-weight: 600; }}
     QLabel[role="danger"] {{ color: {c.danger}; font-weight: 600; }}
-    QLabel[role="caption"] {{ color: {c.muted}; font-size: 12px; }}
+    QLabel[role="caption"] {{ color: {c.muted}; font-size: {0.92 * points:.1f}pt; }}
     QLabel[role="section"] {{ font-weight: 600; color: {c.accent}; padding: 12px 0 2px 0;
                               qproperty-indent: 0; }}
     QLabel[role="key"] {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 4px;
@@ -206,18 +236,25 @@ def style_sheet(c: Palette) -> str:
     QFrame#model_bar QToolButton#model_button {{ border: 1px solid transparent; font-weight: 600;
                                                  padding: 3px 6px; }}
     QFrame#model_bar QToolButton#model_button:focus {{ border: 1px solid {c.accent}; }}
-    QFrame#model_picker {{ background: {c.surface}; border: 1px solid {c.outline}; }}
-    QListView#models {{ background: transparent; border: none; outline: none; }}
-    QListView#models::item {{ padding: 4px 6px; border-radius: 4px; }}
-    QListView#models::item:selected {{ background: {c.raised}; color: {c.text}; }}
-    QListView#models::item:hover {{ background: {c.raised}; }}
+    QFrame#model_picker, QFrame#figures, QFrame#instructions
+        {{ background: {c.surface}; border: 1px solid {c.outline}; }}
+    QFrame#chip {{ border: none; border-radius: 6px; }}
+    QFrame#chip[role="set"] {{ background: {c.raised}; }}
+    QFrame#instructions QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.outline};
+                                          border-radius: 6px; padding: 3px 6px; }}
+    QFrame#instructions QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+    QListView#models, QListView#presets {{ background: transparent; border: none; outline: none; }}
+    QListView#models::item, QListView#presets::item {{ padding: 4px 6px; border-radius: 4px; }}
+    QListView#models::item:selected, QListView#presets::item:selected
+        {{ background: {c.raised}; color: {c.text}; }}
+    QListView#models::item:hover, QListView#presets::item:hover {{ background: {c.raised}; }}
     QListView#models::item:disabled {{ background: transparent; color: {c.muted}; }}
     QProgressBar {{ background: {c.raised}; border: none; border-radius: 2px; max-height: 4px; }}
     QProgressBar::chunk {{ background: {c.accent}; border-radius: 2px; }}
     QPushButton {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px;
                    padding: 5px 12px; }}
     QPushButton:hover {{ background: {c.raised}; }}
-    QPushButton:focus {{ border: 1px solid {c.accent}; }}
+    QPushButton:focus {{ border: 1px solid {c.accent}; outline: none; }}
     QPushButton:disabled {{ color: {c.outline}; }}
     QPushButton:checked {{ background: {c.raised}; }}
     QPushButton[role="main"] {{ background: {c.accent}; color: {c.on_accent}; border: 1px solid {c.accent};
@@ -241,7 +278,7 @@ def style_sheet(c: Palette) -> str:
     QFrame[role="card"], QFrame[role="recommended"] {{ background: {c.surface}; border: 1px solid {c.border};
                                                       border-radius: 8px; }}
     QFrame[role="recommended"] {{ border: 2px solid {c.accent}; }}
-    QLabel[role="heading"] {{ font-size: 16px; font-weight: 600; }}
+    QLabel[role="heading"] {{ font-size: {1.2 * points:.1f}pt; font-weight: 600; }}
     QLabel[role="step"] {{ color: {c.muted}; }}
     QLabel[role="current_step"] {{ color: {c.accent}; font-weight: 600; }}
     QFrame#wizard_foot {{ background: {c.surface}; border: none; border-top: 1px solid {c.border}; }}
@@ -261,15 +298,32 @@ def style_sheet(c: Palette) -> str:
         {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 0 8px; }}
     QDialog#wizard QLineEdit:focus, QDialog#settings QFrame[role="card"] QLineEdit:focus
         {{ border-color: {c.accent}; }}
+    QMessageBox {{ background: {c.surface}; messagebox-critical-icon: url("{PROBLEM}");
+                   messagebox-warning-icon: url("{PROBLEM}"); messagebox-question-icon: none;
+                   messagebox-information-icon: none; }}
+    QMessageBox QLabel#qt_msgbox_label {{ font-weight: 600; }}
+    QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
     QFrame#note_bar {{ background: {c.surface}; border: none; border-top: 1px solid {c.border}; }}
+    QFrame#find_bar {{ background: {c.surface}; border: none; border-bottom: 1px solid {c.border}; }}
+    QFrame#find_bar QLineEdit {{ background: {c.window}; border: 1px solid {c.border}; border-radius: 6px;
+                                 padding: 4px 8px; }}
+    QFrame#find_bar QLineEdit:focus {{ border-color: {c.accent}; }}
+    QFrame#find_bar QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px;
+                                   padding: 4px; }}
+    QFrame#find_bar QToolButton:hover, QFrame#find_bar QToolButton:checked {{ background: {c.raised}; }}
+    QFrame#find_bar QToolButton:focus {{ border-color: {c.accent}; }}
     QFrame#search_palette {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 10px; }}
-    QFrame#search_palette QLineEdit {{ background: transparent; border: none; font-size: 16px;
+    QFrame#search_palette QLineEdit {{ background: transparent; border: none; font-size: {1.2 * points:.1f}pt;
                                        border-bottom: 1px solid {c.border}; padding: 14px 16px; }}
     QSplitter::handle {{ background: transparent; }}
     QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0; }}
     QScrollBar::handle:vertical {{ background: {c.border}; border-radius: 4px; min-height: 28px;
                                    margin: 1px; }}
     QScrollBar::handle:vertical:hover {{ background: {c.outline}; }}
+    QScrollBar:horizontal {{ background: transparent; height: 8px; margin: 0; }}
+    QScrollBar::handle:horizontal {{ background: {c.outline}; border-radius: 3px; min-width: 28px;
+                                     margin: 1px; }}
+    QScrollBar::handle:horizontal:focus, QScrollBar::handle:horizontal:hover {{ background: {c.accent}; }}
     QScrollBar::add-line, QScrollBar::sub-line, QScrollBar::add-page, QScrollBar::sub-page
         {{ background: transparent; border: none; height: 0; width: 0; }}
     """

@@ -1,16 +1,12 @@
 """Measures how full the context is, for the bar below the composer."""
 
-from collections.abc import Sequence
-
 from msgspec import structs
 from PySide6.QtCore import QObject
 
 from app.connection.conversation import Conversation
-from app.connection.engine import Engine
-from app.store import ShownMessage
+from app.connection.engine import Engine, State
+from app.connection.memory import tokens_of, turns, used
 from app.window.panes import Panes
-
-NBYTES_PER_TOKEN = 4  # of UTF-8, in English and about right elsewhere; only a count by the engine is exact
 
 
 class ContextMeter(QObject):
@@ -20,20 +16,36 @@ class ContextMeter(QObject):
         super().__init__(panes)
         self._bar, self._composer = panes.context, panes.composer
         self._chat, self._engine = chat, engine
-        changed = (panes.composer.changed, chat.opened, chat.path_changed, engine.state_changed)
+        changed = (
+            panes.composer.changed,
+            chat.opened,
+            chat.path_changed,
+            chat.settings_changed,
+            engine.state_changed,
+        )
         for signal in changed:
             signal.connect(self._show)
         self._bar.new_chat_asked.connect(self._move_to_new_chat)
         self._bar.larger_asked.connect(self._load_with_context)
+        self._bar.leave_out_asked.connect(self._leave_out)
 
     def _show(self) -> None:
         pair = self._engine.pair
+        if pair is None and self._engine.state in (State.STARTING, State.LOADING):
+            return  # the composer stays where it is until the model is loaded
         if pair is None:
             self._bar.hide()
             return
         parts = pair.memory.parts if pair.memory else []
         cache = sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache"))
-        self._bar.show_use(used(self._chat.shown), tokens_of(self._composer.text()), pair.context, int(cache))
+        path, left_out = [shown.message for shown in self._chat.shown], self._chat.settings.left_out
+        taken = used(path, left_out)
+        self._bar.show_use(taken, tokens_of(self._composer.text()), pair.context, int(cache))
+        self._bar.allow_leaving_out(len(turns(path)) > left_out and not self._chat.is_answering_here)
+
+    def _leave_out(self) -> None:
+        self._chat.leave_out_oldest(tokens_of(self._composer.text()))
+        self._composer.setFocus()
 
     def _move_to_new_chat(self) -> None:
         message = self._composer.unsent()
@@ -45,20 +57,3 @@ class ContextMeter(QObject):
     def _load_with_context(self, context: int) -> None:
         self._chat.set_settings(structs.replace(self._chat.settings, context=context))
         self._engine.load(structs.replace(self._engine.wanted, context=context))
-
-
-def used(shown: Sequence[ShownMessage]) -> int:
-    """Return how many tokens the messages take: as the engine counted them at the last answer, and about how
-    many those after it take."""
-    total = 0
-    for one in reversed(shown):
-        if one.message.reports:
-            report = one.message.reports[-1]
-            return total + report.prompt_tokens + report.tokens
-        total += tokens_of(one.message.text)
-    return total
-
-
-def tokens_of(text: str) -> int:
-    """Return about how many tokens a text has."""
-    return -(-len(text.encode("utf-8", "replace")) // NBYTES_PER_TOKEN)

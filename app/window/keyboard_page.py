@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 from app.widgets import shortcuts
 from app.widgets.plain_text import PlainLabel
 from app.widgets.shortcuts import Scope, Shortcut
+from app.widgets.window_size import resize_on_screen
 
 
 class KeyboardPage(QDialog):
@@ -22,7 +23,7 @@ class KeyboardPage(QDialog):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        self.resize(520, 620)
+        resize_on_screen(self, 520, 620)
         page = QWidget(self)
         page.setObjectName("column")
         table = QGridLayout(page)
@@ -41,6 +42,7 @@ class KeyboardPage(QDialog):
         area = QScrollArea(self)
         area.setWidgetResizable(True)
         area.setWidget(page)
+        area.setAccessibleName(self.windowTitle())
         close = QPushButton(self.tr("Close"), self)
         close.clicked.connect(self.accept)
         layout = QVBoxLayout(self)

@@ -1,22 +1,26 @@
 """The panes of the main window: the header, the sidebar, the chat and the panel."""
 
-from PySide6.QtCore import QTimer
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QVBoxLayout, QWidget
 
 from app.conversation.composer import Composer
 from app.conversation.context_bar import ContextBar
+from app.conversation.find_bar import FindBar
+from app.conversation.instructions import Instructions
 from app.conversation.transcript import COLUMN_WIDTH, Transcript
 from app.conversation.waiting_list import WaitingList
 from app.header import Header
 from app.panel.panel import Panel
 from app.preferences import WindowState
+from app.sidebar.note_bar import NoteBar
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
+from app.widgets import shortcuts, theme
 from app.window.used_here import UsedHere
 
 SIZES = [250, 620, 560]  # default widths of the sidebar, the chat and the panel, in pixels
-MIDDLE_WIDTH, PANEL_WIDTH = 330, 410  # minimum widths of the chat and the panel
+MIDDLE_WIDTH = 330  # minimum width of the chat
 NARROW = 1100  # in a window narrower than this, the panel lies above the chat
 OVERLAY_SHARE = 0.6  # of the window's width, for the panel above the chat
 
@@ -27,7 +31,8 @@ class Panes(QWidget):
 
     Attributes:
         header, sidebar, panel: the panes of these names.
-        transcript, used_here, waiting, composer, context: the widgets of the chat pane, from top to bottom.
+        find_bar, transcript, note, waiting, composer, instructions, used_here, context: the widgets of the
+            chat pane, from top to bottom.
     """
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -35,12 +40,15 @@ class Panes(QWidget):
         self.header = Header(self)
         self.sidebar = Sidebar(store, store.path, self)
         self.transcript = Transcript(self)
+        self.transcript.setMinimumHeight(1)  # gives way to a long message in a low window
+        self.find_bar = FindBar(self.transcript, self)
+        self.note = NoteBar(self, is_wide=True)
         self.used_here = UsedHere(self)
         self.waiting = WaitingList(self)
         self.composer = Composer(self)
+        self.instructions = Instructions(self)
         self.context = ContextBar(self)
         self.panel = Panel(self)
-        self.panel.setMinimumWidth(PANEL_WIDTH)
         self.header.sidebar_switch.toggled.connect(self.sidebar.setVisible)
         self.header.panel_switch.toggled.connect(self.panel.setVisible)
         self._splitter = QSplitter(self)
@@ -50,22 +58,39 @@ class Panes(QWidget):
             self._splitter.addWidget(part)
             self._splitter.setStretchFactor(place, min(place, 1))
         self._splitter.setSizes(SIZES)
+        self._order()
         rows = QVBoxLayout(self)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(0)
         rows.addWidget(self.header)
         rows.addWidget(self._splitter, 1)
         self._is_narrow = False
+        self.panel.installEventFilter(self)
         self._wide: tuple[list[int], bool] = SIZES, True  # sizes, and whether the panel is shown, when wide
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self.fit(self.width())
+        self._place_panel()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Widen the panel above the chat when its content needs more."""
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._place_panel()
+        return super().eventFilter(watched, event)
+
+    def _place_panel(self) -> None:
         if self._is_narrow:
-            width = min(self.width(), max(PANEL_WIDTH, int(OVERLAY_SHARE * self.width())))
+            least = self.panel.minimumSizeHint().width()
+            width = min(self.width(), max(least, int(OVERLAY_SHARE * self.width())))
             top = self._splitter.y()
             self.panel.setGeometry(self.width() - width, top, width, self.height() - top)
             self.panel.raise_()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._writing.setMaximumWidth(theme.enlarged(COLUMN_WIDTH))
 
     def fit(self, width: int) -> None:
         """Put the panel beside the chat or above it, as a window of this width needs it."""
@@ -77,28 +102,46 @@ class Panes(QWidget):
         elif self._is_narrow and not narrow:
             sizes, is_shown = self._wide
             self._splitter.addWidget(self.panel)
+            self._order()
             self.header.panel_switch.setChecked(is_shown)
             self.panel.setVisible(is_shown)
             # Only after the splitter has its new width, of which it would take shares.
             QTimer.singleShot(0, self, lambda: self._splitter.setSizes(sizes))
         self._is_narrow = narrow
 
+    def _order(self) -> None:
+        """Let a screen reader read the panes from left to right: the splitter puts each before the others."""
+        count = range(self._splitter.count())
+        parts = [*map(self._splitter.widget, count), *map(self._splitter.handle, count)]
+        for part in filter(None, parts):
+            part.raise_()
+
     def _middle(self) -> QWidget:
         """Build the chat pane: the transcript, the queued questions and the composer, from top to bottom."""
         middle = QWidget(self)
         middle.setMinimumWidth(MIDDLE_WIDTH)
-        writing = QWidget(middle)
-        writing.setMaximumWidth(COLUMN_WIDTH)
-        around = QVBoxLayout(writing)
-        around.setContentsMargins(20, 4, 20, 16)
-        around.addWidget(self.used_here)
-        around.addWidget(self.waiting)
-        around.addWidget(self.composer)
-        around.addWidget(self.context)
         column = QVBoxLayout(middle)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
+        column.addWidget(self.find_bar)
         column.addWidget(self.transcript, 1)
+        column.addWidget(self.note)
+        undo = QAction(self.transcript)
+        undo.setShortcuts(shortcuts.keys("undo"))
+        undo.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        undo.triggered.connect(self.note.undo)
+        self.transcript.addAction(undo)
+        self._writing = writing = QWidget(middle)
+        writing.setMaximumWidth(theme.enlarged(COLUMN_WIDTH))
+        around = QVBoxLayout(writing)
+        around.setContentsMargins(20, 4, 20, 10)
+        around.addWidget(self.waiting)
+        around.addWidget(self.composer)
+        below = QHBoxLayout()
+        below.addWidget(self.instructions)
+        below.addWidget(self.used_here, 1)
+        around.addLayout(below)
+        around.addWidget(self.context)
         centred = QHBoxLayout()
         centred.addWidget(writing)
         column.addLayout(centred)

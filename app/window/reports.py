@@ -8,10 +8,13 @@ from PySide6.QtGui import QDesktopServices
 
 from app.connection.conversation import Conversation
 from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
+from app.connection.memory import without_oldest
 from app.header import local_models
 from app.header.status_line import usual_tokens
+from app.panel import calibration, run_figures
 from app.panel.last_runs import LastRuns
 from app.panel.tint import Tint
+from app.sidebar.outline import chat_title
 from app.widgets import motion
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
@@ -43,7 +46,9 @@ class Reports(QObject):
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
         self._tint = Tint(self)
         self._runs = LastRuns()
-        self._failed: tuple[int | None, Notice | None] = None, None  # the last chat whose answer failed
+        # The last chat with a notice about an answer.
+        self._failed: tuple[int | None, Notice | None] = None, None
+        self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
         self._connect_engine()
         self._connect_chat()
@@ -51,11 +56,15 @@ class Reports(QObject):
         self._panel.text_asked.connect(self._tint.look_at)
         self._tint.position_asked.connect(self._panel.show_origin)
         self._waiting = panes.waiting
+        self._transcript.why_asked.connect(self._explain)
 
     def _connect_engine(self) -> None:
         engine = self._engine
         engine.state_changed.connect(self._show_state)
         engine.load_progressed.connect(self._header.status.show_load_progress)
+        engine.busy_for_changed.connect(
+            lambda: self._header.status.show_busy_for(engine.state, engine.busy_for)
+        )
         engine.loaded.connect(self._header.show_loaded)
         engine.loaded.connect(self._panel.show_loaded)
         engine.loaded.connect(self._show_warning)
@@ -68,11 +77,23 @@ class Reports(QObject):
         chat.opened.connect(self._show_waiting)
         chat.waiting_changed.connect(self._show_waiting)
         chat.path_changed.connect(self._show_path)
+        for changed in (chat.opened, chat.path_changed, chat.settings_changed):
+            changed.connect(self._mark_memory)
+        self._transcript.whole_asked.connect(chat.send_whole_chat)
         chat.listed.connect(self._list_chats)
         chat.text_added.connect(self._add_text)
         chat.reported.connect(self._report)
         chat.failed.connect(self._show_failure)
         chat.store_failed.connect(self.show_error)
+
+    def catch_up(self) -> None:
+        """Show what was reported before this window was opened."""
+        self._show_state(self._engine.state)
+        if self._engine.pair is not None:
+            self._header.show_loaded(self._engine.pair)
+            self._panel.show_loaded(self._engine.pair)
+        self._show_waiting()
+        self._list_chats()
 
     # -- the chat --------------------------------------------------------------------------------------------
 
@@ -91,10 +112,14 @@ class Reports(QObject):
         """Show the last run of the chat that is opened, if its answer is shown."""
         message, run = self._runs.enter(self._chat.id)
         view = self._transcript.answer_of(message) if message is not None else None
-        if run is None or view is None:
+        self._explained = None
+        if run is None or view is None or message is None:
             self._panel.begin()
             return
         self._panel.show_run(run)
+        if run.answer is not None:
+            self._explained = message, run.answer
+            self.show_speed()
         self._tint.follow(view, self._panel.origins)
 
     def _show_path(self) -> None:
@@ -102,13 +127,22 @@ class Reports(QObject):
         before = self._transcript.answer
         self._transcript.show_path(self._chat.shown, self._answering)
         if self._transcript.answer and self._transcript.answer is not before:
+            if self._warning is None or self._transcript.notice is not self._warning:
+                self._transcript.clear_notice()
             self._transcript.follow()
             self._panel.begin()
+            self._explained = None
             self._runs.begin(self._chat.id, self._answering)
             self._tint.follow(self._transcript.answer, self._panel.origins)
             reports = [shown.message.reports[-1] for shown in self._chat.shown if shown.message.reports]
             most = self._chat.settings.options.max_new_tokens
             self._header.status.expect(most, usual_tokens([report.tokens for report in reports]))
+        self.show_speed()
+
+    def _mark_memory(self) -> None:
+        """Mark where the model's memory begins, if oldest turns are left out."""
+        sent = without_oldest([shown.message for shown in self._chat.shown], self._chat.settings.left_out)
+        self._transcript.mark_memory(sent[0].id if sent and self._chat.settings.left_out else None)
 
     def _show_waiting(self) -> None:
         self._waiting.show_waiting(list(self._chat.waiting), self._chat.titles_of_waiting())
@@ -148,6 +182,24 @@ class Reports(QObject):
             case Answer():
                 self._panel.show_answer(event)
                 self._tint.refresh()
+                self._explained = self._chat.shown[-1].message.id, event
+                self.show_speed()
+                if event.stop_reason == "repetition":
+                    self._show_repetition()
+
+    def show_speed(self) -> None:
+        """Show below the answer how fast it came; a measurement of plain decoding adds the comparison."""
+        pair = self._engine.pair
+        if self._explained is None or pair is None:
+            self._transcript.show_speed(None, "")
+            return
+        message, answer = self._explained
+        self._transcript.show_speed(message, run_figures.speed_line(answer, calibration.plain_speed(pair)))
+
+    def _explain(self) -> None:
+        """Open the panel at the page that explains the speed."""
+        self._panel.open_speed()
+        self._header.panel_switch.setChecked(True)
 
     # -- states and errors -----------------------------------------------------------------------------------
 
@@ -156,9 +208,8 @@ class Reports(QObject):
         if state is State.LOADING:
             self._header.show_loading(local_models.text_of(self._engine.wanted.target))
         self._allow()
-        self._transcript.allow_changes(state is State.READY)
-        warned = self._warning is not None and self._transcript.notice is self._warning
-        if state in (State.STARTING, State.LOADING) or (state is State.ANSWERING and not warned):
+        self._transcript.allow_changes(state in (State.READY, State.IDLE))
+        if state in (State.STARTING, State.LOADING):
             self._transcript.clear_notice()
 
     def _allow(self) -> None:
@@ -172,9 +223,30 @@ class Reports(QObject):
             close = self._transcript.clear_notice
             self._warning = self._notify(loaded.warning, "", self.tr("Close"), close)
 
-    def _show_failure(self, failed: Failed) -> None:
-        notice = self._notify(failed.message, failed.hint, self.tr("Try again"), self._chat.try_again)
+    def _show_repetition(self) -> None:
+        """Offer to continue the answer that was stopped because it repeats itself."""
+        answer = self._chat.shown[-1].message.id
+        said = self.tr("The answer says the same over and over, so it was stopped.")
+        go_on = self.tr("Continue")
+        notice = Notice(self.tr("It repeats itself"), said, go_on, self._transcript, tone="offer")
+        self._show_notice(notice, lambda: self._chat.continue_answer(answer))
+        stop = notice.offer(self.tr("Stop here"))
+        stop.clicked.connect(self._transcript.clear_notice)
+        stop.clicked.connect(self._composer.setFocus)
         self._failed = self._chat.id, notice
+
+    def _show_failure(self, chat: int, failed: Failed) -> None:
+        message = failed.message
+        if chat != self._chat.id:
+            message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
+        notice = self._notify(message, failed.hint, self.tr("Try again"), lambda: self._try_again(chat))
+        self._failed = chat, notice
+
+    def _try_again(self, chat: int) -> None:
+        if chat != self._chat.id:
+            self._chat.open(chat)
+        if chat == self._chat.id:  # it can be opened
+            self._chat.try_again()
 
     def _show_load_failure(self, failed: Failed) -> None:
         if self._engine.pair is not None:  # the models loaded before still are
@@ -199,7 +271,11 @@ class Reports(QObject):
 
     def _notify(self, message: str, hint: str, remedy: str, do: Callable[[], object]) -> Notice:
         notice = Notice(message, hint, remedy, self._transcript)
+        self._show_notice(notice, do)
+        return notice
+
+    def _show_notice(self, notice: Notice, do: Callable[[], object]) -> None:
+        """Show a notice whose button does `do`."""
         notice.pressed.connect(lambda: do())
         notice.pressed.connect(self._composer.setFocus)  # the button with the focus disappears
         self._transcript.show_notice(notice)
-        return notice

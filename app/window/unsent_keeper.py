@@ -21,9 +21,19 @@ class UnsentKeeper(QObject):
 
     failed = Signal(object)
 
-    def __init__(self, composer: Composer, chat: Conversation, store: Store, parent: QObject) -> None:
+    def __init__(
+        self,
+        composer: Composer,
+        chat: Conversation,
+        store: Store,
+        parent: QObject,
+        *,
+        keeps_new: bool = True,
+    ) -> None:
+        """keeps_new: whether the message of the new chat is this window's, since there may be several."""
         super().__init__(parent)
         self._composer, self._chat, self._store = composer, chat, store
+        self._keeps_new = keeps_new
         self._id: int | None = None  # the chat that the composer's message belongs to
         self._kept = UnsentMessage()
         self._has_failed = False
@@ -40,6 +50,15 @@ class UnsentKeeper(QObject):
         message = self._composer.unsent()
         if message != self._kept and self._keep(self._id, message):
             self._kept = message
+
+    def close(self) -> None:
+        """Store the message of a window that is closed. One for a new chat comes before that of the first
+        window."""
+        self.keep()
+        message = self._composer.unsent()
+        if self._id is None and not self._keeps_new and message:
+            self._keeps_new = True
+            self._keep(None, _before([message.typed, *message.pasted], self._read(None)))
 
     def forget(self) -> None:
         """The message was sent, and the composer is empty. The new chat has become a stored one."""
@@ -67,6 +86,8 @@ class UnsentKeeper(QObject):
                 self._keep(chat, _before(texts, self._read(chat)))
 
     def _read(self, chat: int | None) -> UnsentMessage:
+        if chat is None and not self._keeps_new:
+            return UnsentMessage()
         try:
             return self._store.unsent.of(chat)
         except StoreError as error:
@@ -74,6 +95,8 @@ class UnsentKeeper(QObject):
             return UnsentMessage()
 
     def _keep(self, chat: int | None, message: UnsentMessage) -> bool:
+        if chat is None and not self._keeps_new:
+            return False
         try:
             self._store.unsent.keep(chat, message)
         except StoreError as error:

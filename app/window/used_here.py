@@ -1,15 +1,18 @@
 """Offers to load the models that gave the answers of the chat shown."""
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.header import local_models
 from app.preferences import RecentPair
+from app.rendering.quiet_button import QuietButton
 from app.widgets.elided_label import ElidedLabel
+from app.widgets.form_parts import keep_place
+from app.widgets.plain_text import plain
 
 
-class UsedHere(QFrame):
-    """A line with a button; hidden while the models of the chat are loaded.
+class UsedHere(QWidget):
+    """A line with a button; hidden while the models of the chat are loaded. Its place stays.
 
     Signals:
         load_asked: RecentPair to load
@@ -19,13 +22,15 @@ class UsedHere(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("question")
         self._pair = RecentPair()
         self._text = ElidedLabel(self)
-        self.button = QPushButton(self.tr("Load"), self)
+        self._text.setProperty("role", "caption")
+        self._text.setAlignment(Qt.AlignmentFlag.AlignRight)
+        self.button = QuietButton(self.tr("Load"), "", self)
         self.button.clicked.connect(lambda: self.load_asked.emit(self._pair))
+        keep_place(self)
         layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 4, 4, 4)
+        layout.setContentsMargins(12, 0, 0, 0)
         layout.addWidget(self._text, 1)
         layout.addWidget(self.button)
         self.hide()
@@ -38,3 +43,4 @@ class UsedHere(QFrame):
             name = local_models.text_of(pair.target)
             self._text.setText(self.tr("This chat was answered by {}.").format(name))
             self.button.setAccessibleName(self.tr("Load {}").format(name))
+            self.button.setToolTip(plain(self.button.accessibleName()))

@@ -1,27 +1,30 @@
-"""The main window: passes the user's actions to the chat and the engine."""
-
-from collections.abc import Callable
+"""A window: passes the user's actions to the chat and the engine."""
 
 from msgspec import structs
-from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QApplication, QMainWindow
+from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
+from PySide6.QtWidgets import QMainWindow
 
+from app import formatting
 from app.connection.conversation import Conversation
-from app.connection.engine import Engine, State
-from app.connection.engine_link import EngineLink
+from app.connection.engine import State
+from app.connection.pending_answer import request_options
 from app.conversation.composer import has_files_or_picture
 from app.conversation.link_question import ask_to_open
 from app.header import local_models
-from app.panel.calibration import Calibration
-from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request
+from app.preferences import Preferences, PreferencesError, RecentPair
+from app.race.race_dialog import RaceDialog
 from app.settings.dialog import SettingsDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import ChatSettings, Store
-from app.widgets import motion, theme
+from app.store import ChatSettings, DeletedMessages
+from app.widgets import theme
 from app.widgets.shortcuts import is_typed, listen
-from app.window.arguments import Arguments
+from app.widgets.window_size import resize_on_screen
+from app.window.appearance import Appearance, application
+from app.window.better_model import BetterModel
+from app.window.chat_instructions import ChatInstructions
 from app.window.context_meter import ContextMeter
+from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
 from app.window.reports import Reports
@@ -30,64 +33,57 @@ from app.window.unsent_keeper import UnsentKeeper
 # Longest wait for the engine when the window is closed: a little more than the 5 s after which an engine that
 # does not end is killed.
 CLOSE_TIMEOUT_MS = 6_000
-SIZE = (1430, 860)  # default size in pixels
+SIZE = (1430, 860)  # default size of the first window in pixels
+OTHER_SIZE = (820, 800)  # and of the others, which begin with the chat alone
+BESIDE = (32, 32)  # pixels between windows that would lie on each other
 
 
 class Window(QMainWindow):
-    """The main window with an engine of its own.
+    """A window with one chat. All windows share the engine; with the last one, it ends.
 
     Attributes:
+        core: what the windows share.
         engine, chat: the engine and the shown chat, whose state the widgets show.
         header, sidebar, transcript, waiting, composer, panel: the widgets of `Panes`.
         search: the search palette above the panes.
-        calibration: measures the speed of plain decoding for the panel.
 
     Signals:
-        answered: Answer; an answer in any chat is complete
-        language_changed: the user chose another language, so the window must be created again
+        window_asked: int or None, the chat to show in another window; None is a new one
+        language_changed: the user chose another language, so the windows must be created again
         models_moved: the user chose another models folder
-        closed: the window is closed, and its engine has ended or did not end in time.
+        left: the window is closed while others stay open
+        closed: the last window is closed, and the engine has ended or did not end in time.
     """
 
-    answered = Signal(object)
+    window_asked = Signal(object)
     language_changed = Signal()
     models_moved = Signal()
+    left = Signal()
     closed = Signal()
 
-    def __init__(
-        self,
-        arguments: Arguments,
-        store: Store,
-        preferences: PreferencesFile,
-        link: EngineLink | None = None,
-    ) -> None:
+    def __init__(self, core: Core, *, is_first: bool = True) -> None:
+        """is_first: whether this is the program's first window, which has the larger layout."""
         super().__init__()
         self.setWindowTitle("SpecExec Desktop")
         self.setAcceptDrops(True)
-        self._store, self._preferences = store, preferences
-        now = preferences.now
-        link = link or EngineLink()
-        link.setParent(self)
-        first = _first_pair(arguments, now)
-        wanted = load_request(first.target, first.draft, now.new_chats.context, now.loading)
-        self.engine = Engine(link, structs.replace(wanted, drafter=arguments.drafter), self)
-        options = now.new_chats.options
-        if arguments.drafter != "auto":
-            options = structs.replace(options, drafter=arguments.drafter)
-        if arguments.budget is not None:
-            options = structs.replace(options, budget=arguments.budget)
-        self.chat = Conversation(store, self.engine, structs.replace(now.new_chats, options=options), self)
-        self._panes = panes = Panes(store, self)
+        self.core, self._is_first = core, is_first
+        self._store, self._preferences = core.store, core.preferences
+        self.engine = core.engine
+        self.chat = Conversation(core.store, self.engine, core.queue, core.new_chats, self)
+        self._panes = panes = Panes(core.store, self)
         self.setCentralWidget(panes)
         self.header, self.sidebar, self.panel = panes.header, panes.sidebar, panes.panel
         self.transcript, self.waiting, self.composer = panes.transcript, panes.waiting, panes.composer
         self._reports = Reports(self.engine, self.chat, panes)
-        self.calibration = Calibration(self.engine, self)
-        self._unsent = UnsentKeeper(self.composer, self.chat, store, self)
+        self.composer.changed.connect(core.idle.restart)
+        self._unsent = UnsentKeeper(self.composer, self.chat, core.store, self, keeps_new=is_first)
+        self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
-        self._unsent.failed.connect(self._reports.show_error)
-        self.search = SearchPalette(store, self)
-        self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
+        self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
+        self._better = BetterModel(panes, self.engine, self.load)
+        for part in (self._unsent, self._instructions):
+            part.failed.connect(self._reports.show_error)
+        self.search = SearchPalette(core.store, self)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
         self._connect_chat()
@@ -95,13 +91,17 @@ class Window(QMainWindow):
         self._connect_engine()
         self._listen()
         self._restore()
-        self._follow(now)
 
     def start(self) -> None:
-        """Show the window and start the engine."""
+        """Show the window, and start the engine with the first one."""
+        is_alone = not self.core.windows
         self.show()
         self.composer.setFocus()
         self.sidebar.refresh()
+        if not is_alone:
+            self._reports.catch_up()
+            self._offer_used_models()
+            return
         for error in filter(None, (self._store.damage, self._preferences.error)):
             self._reports.show_error(error)
         self.engine.start()
@@ -110,12 +110,11 @@ class Window(QMainWindow):
 
     def _connect_chat(self) -> None:
         transcript, chat = self.transcript, self.chat
-        chat.answered.connect(self.answered)
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(chat.stop)
         self.waiting.removed.connect(chat.remove_waiting)
         transcript.suggested.connect(self.composer.write)
-        transcript.link_clicked.connect(self._ask_to_open)
+        transcript.link_clicked.connect(lambda url: ask_to_open(self, url))
         again = (transcript.regenerate_asked, transcript.again_asked, transcript.continue_asked)
         for asked in (transcript.edited, *again):
             asked.connect(lambda *_: self.composer.setFocus())  # the button with the focus disappears
@@ -124,7 +123,10 @@ class Window(QMainWindow):
         transcript.again_asked.connect(lambda message: chat.regenerate(message, same_seed=True))
         transcript.continue_asked.connect(chat.continue_answer)
         transcript.branch_asked.connect(self._branch)
+        transcript.delete_asked.connect(chat.delete)
+        transcript.race_asked.connect(self.open_race)
         transcript.version_asked.connect(chat.show_version)
+        chat.deleted.connect(self._offer_undo)
 
     def _connect_chat_list(self) -> None:
         sidebar, chat, search = self.sidebar, self.chat, self.search
@@ -132,7 +134,9 @@ class Window(QMainWindow):
         sidebar.new_chat.connect(self._new_chat)
         sidebar.search_asked.connect(search.open)
         sidebar.keys_asked.connect(self._show_keys)
-        sidebar.chat_deleted.connect(self._leave_deleted)
+        sidebar.chat_deleted.connect(self.core.chat_deleted)
+        sidebar.window_asked.connect(self.window_asked)
+        self.core.chat_deleted.connect(self._leave_deleted)
         sidebar.failed.connect(self._reports.show_error)
         search.chat_chosen.connect(self._open_chat)
         for changed in (chat.opened, chat.listed, sidebar.view.chats.changed):
@@ -143,18 +147,22 @@ class Window(QMainWindow):
     def _connect_engine(self) -> None:
         header, panel = self.header, self.panel
         self.engine.ended.connect(self._engine_ended)
-        self.engine.loaded.connect(self._remember_pair)
+        self.core.pairs_changed.connect(header.show_recent)
+        self.core.preferences_changed.connect(self._take_preferences)
+        self.core.failed.connect(self._reports.show_error)
         header.new_chat.clicked.connect(self._new_chat)
         header.load_asked.connect(self.load)
         header.unload_asked.connect(self.engine.unload)
-        header.reload_asked.connect(lambda: self._load(self._loaded_pair()))
+        header.reload_asked.connect(self._reload)
         self._panes.used_here.load_asked.connect(self.load)
         for changed in (self.engine.state_changed, self.chat.opened, self.chat.settings_changed):
             changed.connect(self._offer_used_models)
         header.settings_asked.connect(self._open_settings)
         header.panel_switch.toggled.connect(self._set_telemetry)
-        panel.calibration_asked.connect(lambda: panel.show_calibrating(self.calibration.start()))
-        self.calibration.finished.connect(lambda: panel.show_calibrating(False))
+        panel.calibration_asked.connect(lambda: panel.show_calibrating(self.core.calibration.start()))
+        panel.race_asked.connect(self.open_race)
+        self.core.calibration.finished.connect(self._end_calibration)
+        self.core.calibration.finished.connect(self._reports.show_speed)
 
     def _listen(self) -> None:
         header, transcript, sidebar = self.header, self.transcript, self.sidebar
@@ -171,13 +179,22 @@ class Window(QMainWindow):
                 "chats": self._go_to_chats,
                 "previous_chat": lambda: sidebar.view.step(-1),
                 "next_chat": lambda: sidebar.view.step(1),
-                "quit": self.close,
+                "larger": lambda: self._appearance.zoom(1),
+                "smaller": lambda: self._appearance.zoom(-1),
+                "usual_size": lambda: self._appearance.set_zoom(100),
+                "new_window": lambda: self.window_asked.emit(None),
+                "close_window": self.close,
+                "quit": self.close_all,
+                "find": self._panes.find_bar.open,
+                "find_next": lambda: self._panes.find_bar.step(1),
+                "find_previous": lambda: self._panes.find_bar.step(-1),
                 "stop": self._stop,
                 "regenerate": self._regenerate,
                 "copy_answer": transcript.copy_last_answer,
                 "edit_last": transcript.edit_last_question,
                 "previous_version": lambda: transcript.step_version(-1),
                 "next_version": lambda: transcript.step_version(1),
+                "race": self.open_race,
                 "write": self.composer.setFocus,
             },
         )
@@ -210,6 +227,14 @@ class Window(QMainWindow):
         self.chat.branch(message)
         self.composer.setFocus()
 
+    def _offer_undo(self, deleted: DeletedMessages) -> None:
+        """Offer to bring deleted messages back; the transcript has the focus, where Ctrl+Z does it."""
+        text = self.tr("Deleted 1 message")
+        if deleted.count > 1:
+            text = self.tr("Deleted {} messages").format(formatting.number(deleted.count))
+        self._panes.note.offer_undo(text, lambda: self.chat.restore(deleted))
+        self.transcript.setFocus()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Write what is typed into the composer, wherever the focus is: the key has reached the window
         because no other widget uses it."""
@@ -235,12 +260,12 @@ class Window(QMainWindow):
             self.chat.open(None)
 
     def _regenerate(self) -> None:
-        if self.engine.state is State.READY and not self.transcript.is_editing:
+        if self.engine.state in (State.READY, State.IDLE) and not self.transcript.is_editing:
             self.chat.try_again()
 
     def _go_to_chats(self) -> None:
         self.header.sidebar_switch.setChecked(True)
-        self.sidebar.setFocus()
+        self.sidebar.view.setFocus()
 
     def _show_hit(self, chat: int, message: int, query: str) -> None:
         self.chat.open(chat, message)
@@ -254,30 +279,26 @@ class Window(QMainWindow):
     def _set_telemetry(self, telemetry: bool) -> None:
         self.chat.telemetry = telemetry
 
-    def _ask_to_open(self, url: QUrl) -> None:
-        ask_to_open(self, url)
+    def open_race(self, answer: int | None = None) -> None:
+        """Open the dialog of a race with the question of an answer, or with the last question."""
+        options = request_options(self.chat.settings, telemetry=False)
+        dialog = RaceDialog(self.core.race, self.engine, self.chat.messages_before(answer), options, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.restart_asked.connect(self.engine.start)
+        dialog.offer_rivals(self.chat.settings.context, self._preferences.now.loading)
+        dialog.open()
 
     # -- models and settings ---------------------------------------------------------------------------------
 
     def load(self, pair: RecentPair) -> None:
         """Load these models. They answer in every chat from now on, and at the next start."""
-        self._asked = pair
-        self._load(pair)
+        self.core.load(pair, self.chat.settings.context)
 
-    def _remember_pair(self) -> None:
-        """Remember the pair that is loaded if the user asked for it."""
-        if self._asked == self._loaded_pair():
-            asked, self._asked = self._asked, None
-            self._keep(lambda: self._preferences.remember_pair(asked))
-            self.header.show_recent(self._preferences.now.recent_pairs)
+    def _reload(self) -> None:
+        self.core.reload(self.core.loaded_pair, self.chat.settings.context)
 
-    def _load(self, pair: RecentPair) -> None:
-        context, loading = self.chat.settings.context, self._preferences.now.loading
-        self.engine.load(load_request(pair.target, pair.draft, context, loading))
-
-    def _loaded_pair(self) -> RecentPair:
-        """The pair that is loaded or being loaded."""
-        return RecentPair(self.engine.wanted.target, self.engine.wanted.draft)
+    def _end_calibration(self) -> None:
+        self.panel.show_calibrating(False)
 
     def _offer_used_models(self) -> None:
         """Offer to load the models that gave this chat's answers, if others are loaded."""
@@ -287,31 +308,34 @@ class Window(QMainWindow):
 
     def _open_settings(self) -> None:
         drafters = self.engine.pair.drafters if self.engine.pair else ()
-        loaded = self._loaded_pair()
-        shown = structs.replace(self.chat.settings, target=loaded.target, draft=loaded.draft)
+        loaded = self.core.loaded_pair
+        shown = structs.replace(self.chat.settings, target=loaded.target, draft=loaded.draft, left_out=0)
         dialog = SettingsDialog(self._preferences, self._store.presets, shown, drafters, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chat_changed.connect(self._set_chat)
         dialog.preferences_changed.connect(self._apply)
         dialog.reload_asked.connect(lambda: self.load(dialog.pair))
         dialog.models_moved.connect(self.models_moved)
+        dialog.models_page.loaded = self.engine.pair
         language = self._preferences.now.language
         dialog.finished.connect(lambda: self._announce_language(language))
+        dialog.finished.connect(self._instructions.refresh)
         dialog.open()
 
     def _set_chat(self, settings: ChatSettings) -> None:
         """Change the shown chat's settings. Its models are those that gave its answers: they change with the
-        next answer."""
-        kept = self.chat.settings
-        self.chat.set_settings(structs.replace(settings, target=kept.target, draft=kept.draft))
+        next answer. The turns left out stay left out."""
+        now = self.chat.settings
+        kept = {"target": now.target, "draft": now.draft, "left_out": now.left_out}
+        self.chat.set_settings(structs.replace(settings, **kept))
 
     def _apply(self, preferences: Preferences) -> None:
-        """Apply preferences that the user has just changed."""
+        """Apply preferences that the user has just changed, in all windows."""
+        theme.choose(application(), preferences.theme)
+        self.core.preferences_changed.emit(preferences)
+
+    def _take_preferences(self, preferences: Preferences) -> None:
         self.chat.new_settings = preferences.new_chats
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        theme.choose(app, preferences.theme)
-        self._follow(preferences)
 
     def _announce_language(self, before: str) -> None:
         """Emit `language_changed` if the user chose another language than `before`.
@@ -321,41 +345,68 @@ class Window(QMainWindow):
         if self._preferences.now.language != before:
             self.language_changed.emit()
 
-    def _follow(self, preferences: Preferences) -> None:
-        """Apply the key that sends and the reduced motion, both when the window is created and when the
-        preferences change."""
-        self.composer.send_with(preferences.send_key)
-        motion.reduce(preferences.reduced_motion)
-
-    def _keep(self, change: Callable[[], None]) -> None:
-        try:
-            change()
-        except PreferencesError as error:
-            self._reports.show_error(error)
-
     # -- geometry and closing --------------------------------------------------------------------------------
 
     def _restore(self) -> None:
         now = self._preferences.now
-        screen = QGuiApplication.primaryScreen().availableSize()
-        self.resize(min(SIZE[0], screen.width()), min(SIZE[1], screen.height()))
-        if now.window.geometry:
-            self.restoreGeometry(QByteArray(now.window.geometry))
-        self._panes.restore(now.window)
+        kept = now.window if self._is_first else now.other_window
+        resize_on_screen(self, *(SIZE if self._is_first else OTHER_SIZE))
+        if kept.geometry:
+            self.restoreGeometry(QByteArray(kept.geometry))
+        while any(other.pos() == self.pos() for other in self.core.windows):
+            self.move(self.pos() + QPoint(*BESIDE))
+        self._panes.restore(kept)
         self._panes.fit(self.width())  # before the window is shown: a panel beside the chat would widen it
-        self._set_telemetry(now.window.panel)
+        self._set_telemetry(kept.panel)
         self.header.show_recent(now.recent_pairs)
 
+    def bring_up(self) -> None:
+        """Show the window, above others."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.core.use(self)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.WindowActivate and self.isVisible():
+            self.core.use(self)
+        return super().event(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not event.spontaneous():
+            self.core.use(self)
+            self.chat.enter()
+
+    def close_all(self) -> None:
+        """Close all windows, this one last unless it is hidden."""
+        others = [window for window in self.core.windows if window is not self]
+        for window in others:
+            window.close()
+        if self.isVisible() or not others:
+            self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Hide the window and ask its engine to end; `closed` follows when the engine has ended or the wait
-        is over."""
+        """Close the window. The last one hides and asks the engine to end; `closed` follows when the engine
+        has ended or the wait is over."""
         if self._close_timer.isActive():
             event.accept()
             return
         kept = self._panes.state(bytes(self.saveGeometry().data()))
-        self._keep(lambda: self._preferences.change(window=kept))
-        self._unsent.keep()
+        try:
+            self._preferences.change(**{"window" if self._is_first else "other_window": kept})
+        except PreferencesError as error:
+            self._reports.show_error(error)
+        self._unsent.close()
         self.sidebar.close_down()
+        self._better.close_down()
+        self.core.leave(self)
+        if self.core.windows:
+            self.chat.leave()
+            event.accept()
+            self.left.emit()
+            return
         if not self.engine.is_running:
             event.accept()
             self.closed.emit()
@@ -369,14 +420,3 @@ class Window(QMainWindow):
         if self._close_timer.isActive():
             self._close_timer.stop()
             self.closed.emit()
-
-
-def _first_pair(arguments: Arguments, now: Preferences) -> RecentPair:
-    """Return the pair to load at the start: what the command line names of it, else the last one loaded, else
-    the one for new chats."""
-    pair = RecentPair(now.new_chats.target)
-    if now.recent_pairs and local_models.is_here(now.recent_pairs[0].target):
-        pair = now.recent_pairs[0]
-    if arguments.target or arguments.draft != "auto":
-        pair = RecentPair(arguments.target or pair.target, arguments.draft)
-    return pair

@@ -7,15 +7,16 @@ from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
-    QHBoxLayout,
     QPushButton,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
+from app.widgets.flow import Flow
 from app.widgets.form_parts import Scrolling, button, set_role
 from app.widgets.plain_text import PlainLabel
+from app.widgets.window_size import resize_on_screen
 from app.wizard.pages.page import Page
 
 WIDTH, HEIGHT = 1120, 780
@@ -40,8 +41,7 @@ class Paged(QDialog):
         self.main, self.back, self.leave = self._foot.main, self._foot.back, self._foot.leave
         self._steps = Steps(self)
         self._stack = QStackedWidget(self)
-        screen = self.screen().availableSize()
-        self.resize(min(WIDTH, screen.width()), min(HEIGHT, screen.height()))
+        resize_on_screen(self, WIDTH, HEIGHT)
         for page in pages:
             self._stack.addWidget(Scrolling(page, self))
             page.changed.connect(self._refresh)
@@ -111,7 +111,7 @@ class Steps(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._row = QHBoxLayout(self)
+        self._row = Flow(self)
         self._row.setContentsMargins(28, 12, 28, 0)
         self._row.setSpacing(22)
 
@@ -124,7 +124,6 @@ class Steps(QWidget):
             label = PlainLabel(f"{number + 1}  {name}", self)
             set_role(label, "current_step" if number == current else "step")
             self._row.addWidget(label)
-        self._row.addStretch(1)
         position = self.tr("Step {} of {}: {}").format(current + 1, len(names), names[current])
         self.setAccessibleName(position)
 
@@ -143,11 +142,10 @@ class Foot(QFrame):
         self.back = button("", parent=self)
         self.main = button("", parent=self)
         set_role(self.main, "main")
-        layout = QHBoxLayout(self)
+        layout = Flow(self)
         layout.setContentsMargins(28, 12, 28, 14)
-        layout.setSpacing(8)
         layout.addWidget(self.leave)
-        layout.addStretch(1)
+        layout.addStretch()
         layout.addWidget(self.back)
         layout.addWidget(self.main)
 

@@ -59,7 +59,7 @@ class Wizard(Paged):
             [self.engine, self.machine, self.choose, self.where, self.access, self.download, self.ready]
         )
         self._connect()
-        self.go_to(self.machine)
+        self.go_to(self.choose)
 
     def _connect(self) -> None:
         self.main.clicked.connect(self._continue)
@@ -82,10 +82,9 @@ class Wizard(Paged):
     # -- opening and closing ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Open the wizard: at the engine page if the engine must be set up, otherwise at the last page shown.
+        """Open the wizard: at the engine page if the engine must be set up, otherwise where it was left.
 
-        If the last page shown was `engine`, `download` or `ready`, open it at `choose` instead, or at
-        `machine` if the machine has not been examined yet.
+        If it was left at `engine`, `machine`, `download` or `ready`, open it at `choose` instead.
         """
         self._starts_with_engine = self._setup.is_needed
         if self._starts_with_engine:
@@ -96,16 +95,19 @@ class Wizard(Paged):
         self._show()
 
     def _begin_choosing(self) -> None:
-        if self.page in (self.engine, self.download, self.ready):
-            self.go_to(self.choose if self.survey.examined else self.machine)
+        if self.page in (self.engine, self.machine, self.download, self.ready):
+            self.go_to(self.choose)
         if not self.survey.is_running:
             self.survey.begin()
 
     def show_downloads(self) -> None:
-        """Open the wizard at the downloads.
+        """Open the wizard at the downloads, or at the choice of a model if there are none.
 
         If none is running and at least one is complete, open it at the page that offers to load the last one.
         """
+        if not self._downloads.entries:
+            self.begin()
+            return
         complete = [entry for entry in self._downloads.entries if entry.progress.state == "done"]
         if complete and not self._downloads.is_running:
             self._show_ready(complete[-1])

@@ -80,7 +80,7 @@ def run(parsed: argparse.Namespace) -> int:
                 answer = engine.session.answer([message], options, lambda event: None, cancelled)
                 read = pair.tokenizer.encode_chat([{"role": "user", "content": prompt.text}])
                 texts.append((read, answer.token_ids))
-            sampler = sampler_of(options, parsed.seed)
+            sampler = sampler_of(options, parsed.seed, pair.tokenizer)
             coverages = measure(pair.target.model, pair.draft.model, texts, sampler, say)
         finally:
             engine.unload()

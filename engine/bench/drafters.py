@@ -333,7 +333,7 @@ class Bench:
         stream = decode(
             ReplayVerifier(recorded.prompt, recorded.answer, self._session.context),
             drafter,
-            sampler_of(options_of(recorded.sampling, tokenizer), recorded.sampling.seed),
+            sampler_of(options_of(recorded.sampling, tokenizer), recorded.sampling.seed, tokenizer),
             recorded.prompt,
             FixedLimits(replace(drafter.defaults, budget=cell.budget or 0)),
             tokenizer.eos_ids,

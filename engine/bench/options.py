@@ -137,10 +137,10 @@ def prompts_of(parsed: argparse.Namespace) -> list[Prompt]:
 
 
 def checked_options(parsed: argparse.Namespace, **more: object) -> protocol.Options:
-    """Return the sampling options, together with the fields `more`, as Options. Raises BadOption if a value
-    is out of range."""
+    """Return the sampling options, together with the fields `more`, as Options. An answer that repeats itself
+    is measured to its end. Raises BadOption if a value is out of range."""
     fields = {name: getattr(parsed, name) for name in ("top_p", "top_k", "min_p", "seed")}
-    return validated(protocol.Options, fields | more)
+    return validated(protocol.Options, fields | {"stop_loops": False} | more)
 
 
 def listed(text: str) -> list[str]:

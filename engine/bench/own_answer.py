@@ -23,7 +23,9 @@ def main() -> None:
     assert session is not None
 
     def ask(question: str, tokens: int) -> protocol.Answer:
-        options = protocol.Options(drafter=order["drafter"], temperature=0.0, max_new_tokens=tokens, seed=0)
+        options = protocol.Options(
+            drafter=order["drafter"], temperature=0.0, max_new_tokens=tokens, seed=0, stop_loops=False
+        )
         return session.answer([protocol.Message("user", question)], options, _ignore, _never)
 
     long = ask(order["long"], 1) if order["long"] else None

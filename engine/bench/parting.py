@@ -102,7 +102,9 @@ def measure(
             name = engine.session.drafter(drafter).name
             for way in ("none", name):
                 say(f"{way}, {dtype}")
-                options = protocol.Options(drafter=way, max_new_tokens=tokens, log_probs=2, temperature=0)
+                options = protocol.Options(
+                    drafter=way, max_new_tokens=tokens, log_probs=2, temperature=0, stop_loops=False
+                )
                 texts[f"{way}, {dtype}"] = [_text(engine, prompt, options, cancelled) for prompt in prompts]
     finally:
         engine.unload()

@@ -191,6 +191,7 @@ def options_of(sampling: Sampling, tokenizer: "Tokenizer") -> protocol.Options:
         min_p=sampling.min_p,
         seed=sampling.seed,
         logit_bias=dict.fromkeys(tokens, -sampling.penalty),
+        stop_loops=False,
     )
 
 

@@ -184,7 +184,9 @@ def _answer(
     resident: dict[int, Timings],
 ) -> Iterations:
     assert engine.session is not None
-    options = protocol.Options(drafter=drafter, budget=budget or None, max_new_tokens=tokens, seed=0)
+    options = protocol.Options(
+        drafter=drafter, budget=budget or None, max_new_tokens=tokens, seed=0, stop_loops=False
+    )
     engine.session.forget()
     before = timed(streamer.sweep, 3)
     answer = engine.session.answer([protocol.Message("user", PROMPT)], options, _ignore, _never)

@@ -7,6 +7,7 @@ before it is downloaded. Reads no model files; free of torch.
 from engine.catalog.loader import parse
 from engine.catalog.local import (
     MODELS_VARIABLE,
+    MOVING,
     catalog,
     default_target,
     draft_for,
@@ -14,6 +15,7 @@ from engine.catalog.local import (
     find,
     heads_for,
     keep_models_folder,
+    left_behind,
     models_folder,
     resolve,
 )
@@ -21,6 +23,7 @@ from engine.catalog.models import Catalog, CatalogModel, CatalogPair, Expectatio
 
 __all__ = [
     "MODELS_VARIABLE",
+    "MOVING",
     "Catalog",
     "CatalogModel",
     "CatalogPair",
@@ -33,6 +36,7 @@ __all__ = [
     "find",
     "heads_for",
     "keep_models_folder",
+    "left_behind",
     "models_folder",
     "parse",
     "resolve",

@@ -12,10 +12,11 @@ import platformdirs
 from engine.assets import RESOURCES
 from engine.catalog.loader import read_catalog
 from engine.catalog.models import Catalog, Variant
-from engine.errors import BadOption, ModelNotFound
+from engine.errors import BadOption, DiskProblem, ModelNotFound
 from engine.files import named_path, write_whole
 
 MODELS_VARIABLE = "SPECEXEC_MODELS"
+MOVING = ".moving"  # a file that marks a folder to which models are being moved
 
 LONGEST_PATH = 32_768  # bytes, which is what Windows allows
 
@@ -32,30 +33,73 @@ def entries() -> dict[str, Variant]:
 
 
 def models_folder() -> Path:
-    """Return the models folder, which holds the downloaded models.
+    """Return the one models folder, which holds all downloaded models.
 
-    It is $SPECEXEC_MODELS, else the folder chosen by the user, else a folder in the user's cache. Raises
-    BadOption if the variable is not a path.
+    It is $SPECEXEC_MODELS, else the folder chosen by the user, else a folder among the user's data. As long
+    as that one is empty, or a move to it has not finished, it is the folder of earlier versions, in the
+    user's cache, if that holds models. Raises BadOption if the variable is not a path.
     """
     if chosen := os.environ.get(MODELS_VARIABLE):
         return named_path(chosen)
-    with suppress(OSError, BadOption):
-        kept = os.fsdecode(_kept_folder().read_bytes()[:LONGEST_PATH]).strip()
-        if Path(kept).is_absolute():
-            return named_path(kept)
-    if sys.platform == "linux":
-        return Path("~/.cache/specexec-desktop/models").expanduser()
-    return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "models"
+    if (kept := _chosen_folder()) is not None:
+        return kept
+    usual, former = _usual_folder(), _former_folder()
+    is_usual = _holds_files(usual) and not (usual / MOVING).exists()
+    return usual if is_usual or not _holds_files(former) else former
+
+
+def left_behind() -> tuple[Path, Path] | None:
+    """Return the folder of earlier versions and the folder to which its models should be moved, because
+    cleaners empty caches. None if it holds no models, if the user wants to keep them there, or if
+    $SPECEXEC_MODELS names the models folder."""
+    former = _former_folder()
+    if os.environ.get(MODELS_VARIABLE) or former.is_symlink() or not _holds_files(former):
+        return None
+    if (kept := _chosen_folder()) == former:
+        return None
+    return former, kept or _usual_folder()
 
 
 def keep_models_folder(folder: Path) -> None:
     """Store `folder` as the models folder chosen by the user; $SPECEXEC_MODELS still overrides it.
 
-    Raises OSError.
+    Raises DiskProblem.
     """
     file = _kept_folder()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, os.fsencode(folder.absolute()))
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, os.fsencode(folder.absolute()))
+    except OSError as error:
+        raise DiskProblem(
+            f"The models folder could not be saved: {error.strerror}.", "Check the disk and its permissions."
+        ) from error
+
+
+def _chosen_folder() -> Path | None:
+    """Return the folder stored by `keep_models_folder`, or None."""
+    with suppress(OSError, BadOption):
+        kept = os.fsdecode(_kept_folder().read_bytes()[:LONGEST_PATH]).strip()
+        if Path(kept).is_absolute():
+            return named_path(kept)
+    return None
+
+
+def _usual_folder() -> Path:
+    return platformdirs.user_data_path("specexec-desktop", appauthor=False) / "models"
+
+
+def _former_folder() -> Path:
+    """Return the models folder of versions up to 0.1."""
+    if sys.platform == "linux":
+        return Path("~/.cache/specexec-desktop/models").expanduser()
+    return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "models"
+
+
+def _holds_files(folder: Path) -> bool:
+    """Whether there is a file in `folder`, other than locks and the mark of a move."""
+    return any(
+        not name.endswith(".lock") and name != MOVING for _, _, names in os.walk(folder) for name in names
+    )
 
 
 def _kept_folder() -> Path:

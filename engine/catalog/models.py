@@ -58,12 +58,14 @@ class Variant:
 class CatalogModel:
     """One model, with the numbers from its configuration that determine its size.
 
-    Attributes: `family`, whose models all use the same token ids; `architecture`, HF's model_type;
+    Attributes: `about`, one line that says what the model is and what it is good at; `family`, whose models
+    all use the same token ids; `architecture`, HF's model_type;
     `parameters`, the published total; `vocabulary`, the number of rows of the embedding (padded, so it
     differs within a family); `experts`, the number of experts in each layer, and `experts_per_token`, the
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
     also the head; `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
-    maximum number of tokens.
+    maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
+    recommended to everyone.
     """
 
     id: str
@@ -80,10 +82,12 @@ class CatalogModel:
     vocabulary: int
     context: int
     license: str
+    about: str
     experts: int = 0
     experts_per_token: int = 0
     tied: bool = False
     sliding_window: int = 0
+    special: bool = False
     variants: tuple[Variant, ...] = ()
 
 

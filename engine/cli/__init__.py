@@ -86,7 +86,19 @@ def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands, without importing torch."""
     from importlib.metadata import version
 
-    from engine.cli import bench, chat, doctor, export, models, plan, pull, quantize, trace, train_draft
+    from engine.cli import (
+        bench,
+        chat,
+        doctor,
+        export,
+        models,
+        plan,
+        pull,
+        quantize,
+        serve,
+        trace,
+        train_draft,
+    )
     from engine.terminal import HelpFormatter
 
     root = argparse.ArgumentParser(
@@ -106,6 +118,6 @@ def build_parser() -> argparse.ArgumentParser:
         help="print the version and exit",
     )
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="specexec")
-    for command in (chat, plan, pull, models, doctor, export, quantize, train_draft, trace, bench):
+    for command in (chat, serve, plan, pull, models, doctor, export, quantize, train_draft, trace, bench):
         command.add(commands)
     return root

@@ -2,6 +2,7 @@
 line here."""
 
 from engine.bench import (
+    constraints,
     coverage,
     drafters,
     panel,
@@ -14,7 +15,7 @@ from engine.bench import (
 )
 from engine.terminal import Commands, HelpFormatter
 
-KINDS = (drafters, passes, coverage, parting, streaming, shapes, peers, quantization, panel)
+KINDS = (drafters, passes, coverage, parting, streaming, shapes, peers, quantization, constraints, panel)
 
 
 def add(commands: Commands) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from engine import protocol
+from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
 from engine.serving.service import EngineService
@@ -28,6 +29,11 @@ from engine.terminal import (
     say,
     say_piece,
     validated,
+)
+
+REPEATS = (
+    "The answer repeats itself and was stopped. With --allow-loops it goes on; --dry-multiplier 0.8 makes "
+    "repetitions less likely."
 )
 
 
@@ -111,6 +117,54 @@ def add(commands: Commands) -> None:
         help="subtract P from a token's logit for each of its occurrences in the chat (default: 0)",
     )
     sampling.add_argument(
+        "--dry-multiplier",
+        type=float,
+        metavar="M",
+        default=0.0,
+        help="DRY: where a token would continue a repetition of n tokens, subtract M times B to the power of "
+        "n minus N from its logit (default: 0, off; usual: 0.8)",
+    )
+    sampling.add_argument(
+        "--dry-base", type=float, metavar="B", default=1.75, help="base B of DRY (default: 1.75)"
+    )
+    sampling.add_argument(
+        "--dry-allowed-length",
+        type=int,
+        metavar="N",
+        default=2,
+        help="shortest repetition that DRY counts, in tokens (default: 2)",
+    )
+    sampling.add_argument(
+        "--dry-range",
+        type=int,
+        metavar="N",
+        default=0,
+        help="search the last N tokens for repetitions (default: 0, the whole chat)",
+    )
+    sampling.add_argument(
+        "--dry-breaker",
+        action="append",
+        dest="dry_breakers",
+        metavar="TEXT",
+        help="end a repetition at tokens that contain this text; repeatable; an empty TEXT alone: at none "
+        "(default: line break, colon, quotation mark and asterisk)",
+    )
+    sampling.add_argument(
+        "--xtc-probability",
+        type=float,
+        metavar="P",
+        default=0.0,
+        help="XTC: with probability P, exclude all tokens that reach the threshold, except the least "
+        "probable of them; no effect at temperature 0 (default: 0, off; usual: 0.5)",
+    )
+    sampling.add_argument(
+        "--xtc-threshold",
+        type=float,
+        metavar="P",
+        default=0.1,
+        help="probability from which on XTC excludes a token, at most 0.5 (default: 0.1)",
+    )
+    sampling.add_argument(
         "--logit-bias",
         type=bias,
         action=Merged,
@@ -128,6 +182,7 @@ def add(commands: Commands) -> None:
     sampling.add_argument(
         "--seed", type=int, metavar="S", help="seed of the random numbers (default: a new one, printed)"
     )
+    add_constraint_options(parser)
     ending = parser.add_argument_group("end of the answer")
     ending.add_argument(
         "--max-new-tokens",
@@ -143,6 +198,74 @@ def add(commands: Commands) -> None:
         metavar="TEXT",
         help="end the answer before this text; repeatable (default: none)",
     )
+    ending.add_argument(
+        "--allow-loops",
+        action="store_false",
+        dest="stop_loops",
+        help="do not stop an answer that repeats itself over and over (default: it is stopped)",
+    )
+
+
+def add_constraint_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "constraints", "What the answer must be; at most one of the first five. A thought before it is free."
+    )
+    group.add_argument("--json-object", action="store_true", help="any JSON object (default: any text)")
+    group.add_argument(
+        "--json-schema",
+        metavar="FILE|TEXT",
+        help="JSON that satisfies this schema, from a file or given as JSON itself (default: any text)",
+    )
+    group.add_argument(
+        "--regex", metavar="TEXT", help="a text that matches this regular expression (default: any text)"
+    )
+    group.add_argument(
+        "--grammar",
+        type=Path,
+        metavar="FILE",
+        help="a text of the grammar in this file, in Lark or GBNF (default: any text)",
+    )
+    group.add_argument(
+        "--choice",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="one of the texts that are given this way; repeatable (default: any text)",
+    )
+    group.add_argument(
+        "--thinking-budget",
+        type=int,
+        metavar="N",
+        help="maximum number of tokens of the model's thought, which is then closed (default: no limit)",
+    )
+
+
+def constraint_of(parsed: argparse.Namespace) -> protocol.Constraint | None:
+    """Return what the options say about the answer. Raises BadOption."""
+    found = []
+    if parsed.json_object:
+        found.append(protocol.Constraint(kind="json_object"))
+    if parsed.json_schema is not None:
+        text = parsed.json_schema
+        schema = text if text.lstrip().startswith("{") else contents(Path(text))
+        found.append(protocol.Constraint(kind="json_schema", text=schema))
+    if parsed.regex is not None:
+        found.append(protocol.Constraint(kind="regex", text=parsed.regex))
+    if parsed.grammar is not None:
+        found.append(protocol.Constraint(kind="grammar", text=contents(parsed.grammar)))
+    if parsed.choice:
+        found.append(protocol.Constraint(kind="choice", choices=tuple(parsed.choice)))
+    if len(found) > 1:
+        raise BadOption("Several options say what the answer must be.", "Leave out all but one of them.")
+    return found[0] if found else None
+
+
+def contents(file: Path) -> str:
+    """Return the text of a schema or grammar. Raises BadOption if the file cannot be read."""
+    try:
+        return file.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise BadOption(f"{file} cannot be read: {error}.", "Name a text file in UTF-8.") from error
 
 
 def bias(text: str) -> dict[int, float]:
@@ -160,8 +283,11 @@ class Merged(argparse.Action):
 
 def run(parsed: argparse.Namespace) -> int:
     values = vars(parsed)
-    fields = {key: values[key] for key in protocol.Options.__struct_fields__ if key in values}
-    options = validated(protocol.Options, fields)
+    fields = {key: values.get(key) for key in protocol.Options.__struct_fields__}
+    fields = {key: value for key, value in fields.items() if value is not None}
+    options = validated(protocol.Options, fields | {"constraint": constraint_of(parsed)})
+    if options.constraint:
+        check(options.constraint)  # before anything is loaded
     request = load_request(parsed)
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
@@ -252,6 +378,8 @@ def answer_once(
     if show:
         say("")
         say(summary(answer), to_stderr=True)
+        if answer.stop_reason == "repetition":
+            say(REPEATS, to_stderr=True)
     return answer
 
 

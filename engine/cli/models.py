@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import catalog
-from engine.errors import BadCheckpoint, Interrupted
+from engine.errors import BadCheckpoint, BadOption, Interrupted
 from engine.files import named_path
 from engine.terminal import (
     Commands,
@@ -44,7 +44,14 @@ def add(commands: Commands) -> None:
     move = _action(
         actions, "move", _move, "move all models to another folder, which becomes the models folder"
     )
-    move.add_argument("path", type=Path, metavar="PATH", help="new models folder")
+    move.add_argument(
+        "path",
+        type=Path,
+        nargs="?",
+        metavar="PATH",
+        help="new models folder (default: moves the models that earlier versions kept in the cache, which "
+        "cleaners empty, to the user's data)",
+    )
 
 
 def _action(
@@ -93,6 +100,12 @@ def _list(models: Path, parsed: argparse.Namespace) -> int:
     for item in unfinished:
         say(f"{_gib(item.nbytes)}  {item.name}  (incomplete; specexec pull resumes it)")
     say(*_faults(installed), to_stderr=True)
+    if parsed.models is None and (left := catalog.left_behind()) is not None:
+        say(
+            f"There are models in {left[0]}, a cache, which cleaners empty. specexec models move moves them "
+            f"to {left[1]}.",
+            to_stderr=True,
+        )
     return 0
 
 
@@ -147,7 +160,10 @@ def _import(models: Path, parsed: argparse.Namespace) -> int:
 def _move(models: Path, parsed: argparse.Namespace) -> int:
     from engine import hub
 
-    target = named_path(parsed.path).absolute()
+    if parsed.path is None:
+        models, target = _left_behind()
+    else:
+        target = named_path(parsed.path).absolute()
     with _with_progress("Moving") as (stop, progress):
         nbytes = hub.move(models, target, stop, progress, catalog.keep_models_folder)
     if catalog.models_folder() != target:
@@ -161,6 +177,17 @@ def _move(models: Path, parsed: argparse.Namespace) -> int:
     else:
         say(f"{target}: {_gib(nbytes).strip()}")
     return 0
+
+
+def _left_behind() -> tuple[Path, Path]:
+    """Return from where to where the models of earlier versions should be moved. Raises BadOption."""
+    left = catalog.left_behind()
+    if left is None:
+        raise BadOption(
+            f"Earlier versions left no models to move; the models folder is {catalog.models_folder()}.",
+            "To move them elsewhere, give the new folder: specexec models move PATH.",
+        )
+    return left
 
 
 # -- shared by the actions

@@ -12,7 +12,7 @@ from engine import catalog, machine, planner
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import BadOption
 from engine.files import named_path
-from engine.planner import Asked, MachineProfile, Plan
+from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
 from engine.planner.paper import Compared, comparison
 from engine.terminal import Commands, add_cache_option, add_command, say
 
@@ -117,17 +117,20 @@ def run(parsed: argparse.Namespace) -> int:
         return _table(parsed.json)
     there = _machine(parsed)
     history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
+    found = None
     if parsed.target is None:
-        recommended = planner.recommend(there, catalog.catalog(), history)
-        plan, why = recommended.plan, recommended.why
+        found = planner.recommend(there, catalog.catalog(), history)
+        plan = found.plan
     else:
         pair = planner.pair_named(parsed.target, parsed.draft)
         plan = planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
-        why = None
     if parsed.json:
-        say(msgspec.json.encode({**_fields(plan), "why": why, "machine": there}).decode())
+        chosen = _recommended(found) if found else {"why": None}
+        say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())
     else:
-        say(*_lines(plan, why))
+        say(*_lines(plan))
+        if found is not None:
+            say(*_reasons(found))
     return 0
 
 
@@ -188,8 +191,8 @@ def _here(parsed: argparse.Namespace) -> MachineProfile:
 # ----------------------------------------------------------------------------------------------
 
 
-def _lines(plan: Plan, why: str | None) -> Iterator[str]:
-    """Yield the plan as text. why: the reason for the recommendation; None if the user named the target."""
+def _lines(plan: Plan) -> Iterator[str]:
+    """Yield the plan as text."""
     yield f"Pair         {_pair(plan)}"
     if not plan.runs:
         yield f"Fit          will not run: needs {plan.missing}"
@@ -203,8 +206,53 @@ def _lines(plan: Plan, why: str | None) -> Iterator[str]:
         yield f"First token  {plan.time_to_first_token_s:.1f} s after a prompt of {planner.PROMPT:,} tokens"
         memory = {"VRAM": plan.memory.vram, "RAM": plan.memory.ram, "SSD": plan.memory.ssd}
         yield "Memory       " + ", ".join(f"{tier} {n / GIB:.1f} GiB" for tier, n in memory.items() if n)
-    if why is not None:
-        yield f"Why          {why}"
+
+
+def _reasons(found: Recommendation) -> Iterator[str]:
+    """Yield what the recommended model is, why it is recommended, and its alternatives."""
+    yield f"Model        {_model(found.plan).about}"
+    yield f"Why          {_why(found)}"
+    for name, other in (("Larger", found.larger), ("Smaller", found.smaller)):
+        if other is not None:
+            yield f"{name:12} {_alternative(other)}"
+
+
+def _why(found: Recommendation) -> str:
+    name = _model(found.plan).name
+    match found.reason:
+        case "fluent":
+            return (
+                f"{name} is the largest model for all purposes that reliably begins to answer within "
+                f"{planner.PATIENCE_S:.0f} s here, at {planner.READING_SPEED:.0f} tokens/s or more."
+            )
+        case "fastest":
+            return f"{name} is the fastest model for this machine."
+        case "none":
+            return f"Not even the smallest model runs: it needs {found.plan.missing}."
+
+
+def _alternative(other: RatedPlan) -> str:
+    return (
+        f"{_pair(other.plan)}: {other.speed:.1f} tokens/s, first token after "
+        f"{other.plan.time_to_first_token_s:.0f} s. {other.model.about}"
+    )
+
+
+def _model(plan: Plan) -> catalog.CatalogModel:
+    return catalog.catalog().models[catalog.entries()[plan.pair.target].model]
+
+
+def _recommended(found: Recommendation) -> dict[str, Any]:
+    """Return the recommendation's fields for JSON, beside those of its plan."""
+    others = {"larger": found.larger, "smaller": found.smaller}
+    return {
+        "about": _model(found.plan).about,
+        "why": _why(found),
+        **{
+            name: other and {**_fields(other.plan), "about": other.model.about}
+            for name, other in others.items()
+        },
+    }
 
 
 def _pair(plan: Plan) -> str:
@@ -229,7 +277,7 @@ def _table(as_json: bool) -> int:
     compared = list(comparison())
     if as_json:
         rows: list[dict[str, Any]] = [
-            {"machine": name, "plan": _fields(each.plan), "why": each.why} for name, each in recommended
+            {"machine": name, "plan": _fields(each.plan), **_recommended(each)} for name, each in recommended
         ]
         comparisons = [{**asdict(one), "ours": _fields(one.ours)} for one in compared]
         say(msgspec.json.encode({"machines": rows, "published": comparisons}).decode())

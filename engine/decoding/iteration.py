@@ -77,8 +77,11 @@ def decode(
     progress: Progress,
 ) -> Generator[Event, None, None]:
     """Decode an answer to `prompt`. The answer ends at a token of `end_ids` (which is committed too), after
-    `max_new_tokens` tokens, or when the context is full."""
+    `max_new_tokens` tokens, or when the context is full.
+
+    Raises DeadEnd where a constraint allows no token, and the errors of verifier and drafter."""
     verdict = verifier.read(prompt, drafter, progress)
+    commit(sampler, [verdict.bonus])
     context = [*prompt, verdict.bonus]
     end = min(len(prompt) + max_new_tokens, verifier.capacity)
     if verdict.bonus in end_ids or len(context) >= end:
@@ -100,6 +103,7 @@ def decode(
         clock.lap("target")
 
         tokens = committed(tree, verdict, end - len(context), end_ids)
+        commit(sampler, tokens)
         # Keep a row for every committed token except the last, which is the new root.
         verifier.commit(verdict.accepted[: len(tokens) - 1], [context[-1], *tokens[:-1]])
         drafter.advance(tokens, verdict.feedback)
@@ -136,6 +140,12 @@ def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[
     """Return the accepted tokens and the bonus token: at most `most` tokens, and none after an end token."""
     tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus][:most]
     return tokens[: next((i + 1 for i, token in enumerate(tokens) if token in end_ids), len(tokens))]
+
+
+def commit(sampler: Sampler, tokens: list[int]) -> None:
+    """Move the masks, if there are any, past the committed tokens."""
+    if sampler.masks:
+        sampler.masks.commit(tokens)
 
 
 def report(

@@ -162,7 +162,8 @@ class TargetVerifier:
 
 class Choices:
     """The tokens that the target chooses, one at each node. On a graphics card, those of all nodes are
-    computed at once, with one copy to the host; on a CPU, only those of the nodes that the walk visits."""
+    computed at once, with one copy to the host; on a CPU, and where each node has a mask, only those of the
+    nodes that the walk visits."""
 
     def __init__(self, sampler: Sampler, logits: Array, context: Ids[int], tree: TokenTree) -> None:
         """logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root."""
@@ -171,7 +172,8 @@ class Choices:
         self._context = context
         self._tree = tree
         nodes = [ROOT, *range(len(tree))]
-        self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if is_on_card(logits) else {}
+        at_once = is_on_card(logits) and sampler.masks is None
+        self._chosen = dict(zip(nodes, self._choose(nodes), strict=True)) if at_once else {}
 
     def __call__(self, node: int) -> int:
         """Return the token chosen at `node`. Raises BadNumbers if the logits there are not finite."""

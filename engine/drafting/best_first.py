@@ -11,7 +11,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.constraint.masks import Masks
 from engine.tree import ROOT, Children, TokenTree, children_of
+
+# The log of the chance of the usual spelling of a text that the masks forceTO_MEASURE
+GUESSED = math.log(0.9)
 
 
 class BestFirst:
@@ -23,7 +27,16 @@ class BestFirst:
     `parents` and `depths`, lists with one entry per node id.
     """
 
-    def __init__(self, budget: int, depth: int, decay: float, source: int, worth: float = 0.0) -> None:
+    def __init__(
+        self,
+        budget: int,
+        depth: int,
+        decay: float,
+        source: int,
+        worth: float = 0.0,
+        masks: Masks | None = None,
+    ) -> None:
+        """masks: which tokens may follow which path; None: any, or only such tokens are proposed anyway."""
         assert 0 < decay < 1, "a child must score below its parent, or the kept nodes may not be connected"
         self.budget = budget
         self.depth = depth
@@ -31,6 +44,7 @@ class BestFirst:
         self.tokens: list[int] = []
         self.parents: list[int] = []
         self.depths: list[int] = []  # 1 for children of the root
+        self._masks = masks
         self._log_decay = math.log(decay)
         self._source = source
         self._log_probs: list[float] = []
@@ -70,6 +84,8 @@ class BestFirst:
         child.
         """
         log_chances = log_probs if log_chances is None else log_chances
+        if self._masks:
+            tokens, log_probs, log_chances = self._restricted(nodes, tokens, log_probs, log_chances)
         if nodes == [ROOT]:
             self._root_expanded = True
             parent_scores, parent_depths = np.zeros(1), [0]
@@ -93,6 +109,30 @@ class BestFirst:
         self._expanded = np.concatenate([self._expanded, np.zeros(len(entering), np.bool_)])
         old = best[best < first]
         self._kept = np.concatenate([old, np.arange(first, first + len(entering))])
+
+    def _restricted(
+        self,
+        nodes: list[int],
+        tokens: NDArray[np.int64],
+        log_probs: NDArray[np.float32],
+        log_chances: NDArray[np.float32],
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.float32]]:
+        """Return the children of each node without those that the masks forbid. Where a single token may
+        follow, it is certain; where a single text may, the token that usually spells it is likely."""
+        assert self._masks
+        tokens = np.pad(tokens, ((0, 0), (0, 1)))  # a column for a token that is not proposed
+        log_probs = np.pad(log_probs, ((0, 0), (0, 1)))
+        log_chances = np.pad(log_chances, ((0, 0), (0, 1)), constant_values=-np.inf)
+        for row, node in enumerate(nodes):
+            path = self.path(node)
+            forced = self._masks.forced(path)
+            guess = self._masks.guess(path) if forced is None else forced
+            possible = self._masks.among(path, tokens[row]) & (tokens[row] != guess)
+            log_chances[row, ~possible] = -np.inf
+            if guess is not None:
+                chance = GUESSED if forced is None else 0.0
+                tokens[row, -1], log_probs[row, -1], log_chances[row, -1] = guess, chance, chance
+        return tokens, log_probs, log_chances
 
     def path(self, node: int) -> list[int]:
         """Return the tokens from a child of the root down to `node`."""

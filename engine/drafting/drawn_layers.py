@@ -9,6 +9,7 @@ node of depth d - 1 gets k_d independent draws from the draft's logits, after th
 target's. Equal draws share one node, which is tested once for each of them.
 """
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence as Ids
 
@@ -101,17 +102,18 @@ class LayerDrafter(Drawing):
         # The distribution kept for the test must be exactly the one drawn from.
         probs = as_float(self._sampler.probabilities(logits, history))
         if self._sampler.temperature == 0:
-            _, tokens = top(self._sampler.penalised(logits, history), min(draws, self.vocabulary))
+            values, tokens = top(self._sampler.processed(logits, history), min(draws, self.vocabulary))
+            possible = on_host(values) > -math.inf  # fewer than `draws` tokens may follow some nodes
         else:
             tokens = draw(probs, like(probs, self._uniforms(draws)))
+            possible = np.ones(tokens.shape, np.bool_)
         log_probs = namespace(logits).take_along_axis(log_softmax(as_float(logits)), tokens, axis=-1)
 
         first = len(self.tokens)
-        for parent, row, values, q in zip(
-            self._layer, on_host(tokens).tolist(), on_host(log_probs).tolist(), probs, strict=True
-        ):
-            children = [self._child(parent, *child) for child in zip(row, values, strict=True)]
-            self._drawn[parent] = Drawn(children, q)
+        drawn = zip(self._layer, on_host(tokens), on_host(log_probs), possible, probs, strict=True)
+        for parent, row, own, there, q in drawn:
+            pairs = zip(row[there].tolist(), own[there].tolist(), strict=True)
+            self._drawn[parent] = Drawn([self._child(parent, *pair) for pair in pairs], q)
         self._layer = list(range(first, len(self.tokens)))
         self._grown += 1
 

@@ -10,9 +10,11 @@ from collections.abc import Sequence as Ids
 import numpy as np
 
 from engine.arrays import Array, namespace
+from engine.constraint.masks import Masks
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.heads import EagleHead
+from engine.heads.interface import Allowed
 from engine.model.interface import Progress
 from engine.model.rows import Rows
 from engine.model.sequence import common_prefix
@@ -33,6 +35,7 @@ class EagleDrafter(Drafter):
     def __init__(self, head: EagleHead) -> None:
         self.needs = Needs(hidden_layers=head.hidden_layers)
         self._head = head
+        self._masks: Masks | None = None
         self._cache = head.new_cache()
         self._context: list[int] = []  # committed tokens, ending with the root
         self._fused: Array = (
@@ -52,6 +55,7 @@ class EagleDrafter(Drafter):
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self.rewind(common_prefix(self._context, context[:-1]))
         self._context = list(context)
+        self._masks = sampler.masks
 
     def observe_prefill(self, feedback: Feedback) -> None:
         fused = self._head.fuse(feedback.hidden)
@@ -69,7 +73,7 @@ class EagleDrafter(Drafter):
                 return False
             progress(0, 1)
             states = self._run_root() if nodes == [ROOT] else self._run(nodes)
-            tokens, log_probs = self._head.best(states, BRANCH)
+            tokens, log_probs = self._head.best(states, BRANCH, self._allowed(nodes))
             self._grower.expand(nodes, tokens, log_probs)
         return bool(self._grower.frontier(self._free_beams()))
 
@@ -93,6 +97,10 @@ class EagleDrafter(Drafter):
     def _known(self) -> int:
         """Number of tokens at the start of the context whose target states are known."""
         return self._cache.length + len(self._fused)
+
+    def _allowed(self, nodes: list[int]) -> Allowed | None:
+        paths = [self._grower.path(node) for node in nodes]
+        return self._masks.rows(paths, self._head.vocabulary) if self._masks else None
 
     def _free_beams(self) -> int:
         """Return how many nodes the next round may expand at most: each takes a slot in the cache."""

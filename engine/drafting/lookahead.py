@@ -122,6 +122,7 @@ class LookaheadDrafter(LookupDrafter[Ngram]):
         self._window = LookaheadWindow()
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
+        super().begin(context, sampler, progress)
         known = common_prefix(self._context, context)
         self._context = list(context)
         self._pool.add_text(self._context[max(0, known - NGRAM + 1) :])

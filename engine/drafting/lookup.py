@@ -14,9 +14,11 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.constraint.masks import Masks
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
+from engine.sampling import Sampler
 from engine.tree import ROOT, TokenTree
 
 State = TypeVar("State")
@@ -87,6 +89,7 @@ class LookupDrafter(Drafter, Generic[State]):
         self._odds = Odds(levels)
         self._source = source
         self._limits = self.defaults
+        self._masks: Masks | None = None
         self._grower = BestFirst(0, 0, DECAY, source)
         self._states: dict[int, State] = {}  # of the root and of expanded nodes
 
@@ -99,9 +102,12 @@ class LookupDrafter(Drafter, Generic[State]):
     @abstractmethod
     def _follow(self, state: State, token: int) -> State: ...
 
+    def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
+        self._masks = sampler.masks
+
     def plant(self, limits: TreeLimits) -> None:
         self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, self._source)
+        self._grower = BestFirst(limits.budget, limits.depth, DECAY, self._source, masks=self._masks)
         self._states = {ROOT: self._at_root()}
 
     def grow(self, rounds: int, progress: Progress) -> bool:

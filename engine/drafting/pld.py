@@ -58,6 +58,7 @@ class PromptLookupDrafter(LookupDrafter[Matches]):
         self._text = array("q")
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
+        super().begin(context, sampler, progress)
         self._text = array("q", context)
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:

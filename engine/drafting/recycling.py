@@ -10,6 +10,7 @@ from collections.abc import Sequence as Ids
 
 import numpy as np
 
+from engine.constraint.masks import Masks
 from engine.drafting.best_first import BestFirst
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
@@ -36,11 +37,13 @@ class RecyclingDrafter(Drafter):
         self._tokens = np.zeros((vocabulary, TOP), np.int64)
         self._log_probs = np.full((vocabulary, TOP), -np.inf, np.float32)  # -inf: no entry
         self._root = 0
+        self._masks: Masks | None = None
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, DECAY, SOURCE_RECYCLING)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._root = context[-1]
+        self._masks = sampler.masks
         pairs = np.asarray([context[:-1], context[1:]], dtype=np.int64)
         unknown = pairs[:, np.isneginf(self._log_probs[pairs[0], 0])]
         self._tokens[unknown[0], 0] = unknown[1]
@@ -51,7 +54,7 @@ class RecyclingDrafter(Drafter):
 
     def plant(self, limits: TreeLimits) -> None:
         self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_RECYCLING)
+        self._grower = BestFirst(limits.budget, limits.depth, DECAY, SOURCE_RECYCLING, masks=self._masks)
 
     def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):

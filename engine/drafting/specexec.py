@@ -20,6 +20,7 @@ import math
 from collections.abc import Sequence as Ids
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.arrays import Array, as_float, like, log_softmax, log_sum_exp, namespace, on_host, top
 from engine.drafting.best_first import BestFirst
@@ -34,6 +35,7 @@ DECAY = 0.95  # from the paper; slightly prefers broad trees over deep ones
 BRANCH = 16  # children per node; more hardly ever enter the best `budget`
 CANDIDATES = 128  # number of likeliest tokens per node whose noise is computed
 NUCLEUS_ERROR = 0.1  # the draft's error in the total probability of the tokens likelier than a given one
+XTC_ERROR = 0.05  # the draft's error in the probability of a token that XTC compares with its threshold
 
 
 class SpecExecDrafter(Drafter):
@@ -92,19 +94,22 @@ class SpecExecDrafter(Drafter):
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
         target chooses the child; each [nodes, branch]. logits: [nodes, vocabulary]."""
         sampler = self._sampler
+        paths = [self._grower.path(node) if sampler.looks_back else [] for node in nodes]
+        history = TokenHistory(self._rows.context, paths)
+        logits = sampler.masked(logits, history)
         if not self._coupled or (sampler.temperature == 0 and not sampler.alters):
             tokens, values = best_tokens(logits, self._branch)
             return tokens, values, values / self._sharpening
         xp = namespace(logits)
         log_q = log_softmax(logits)
-        paths = [self._grower.path(node) if sampler.looks_back else [] for node in nodes]
-        log_p = log_softmax(sampler.penalised(logits, TokenHistory(self._rows.context, paths)))
+        log_p = log_softmax(sampler.penalised(logits, history))
         values, tokens = top(log_p, min(CANDIDATES, self.vocabulary))
         if sampler.temperature > 0:
             depths = [0 if node == ROOT else self._grower.depths[node] for node in nodes]
-            positions = like(tokens, len(self._rows.context) + np.array(depths))
-            noise = as_float(gumbel_noise(sampler.seed, positions[:, None], tokens))
-            values = values + sampler.temperature * noise + log_passes(sampler, values, log_p)
+            positions = len(self._rows.context) + np.array(depths)
+            noise = as_float(gumbel_noise(sampler.seed, like(tokens, positions)[:, None], tokens))
+            passes = log_passes(sampler, values, log_p, positions)
+            values = values + sampler.temperature * noise + passes
             values = log_softmax(values)
         chances, places = top(values / self._sharpening, min(self._branch, self.vocabulary))
         tokens = xp.take_along_axis(tokens, places, axis=-1)
@@ -124,12 +129,12 @@ class SpecExecDrafter(Drafter):
         self._rows.rewind(length)
 
 
-def log_passes(sampler: Sampler, values: Array, log_p: Array) -> Array:
+def log_passes(sampler: Sampler, values: Array, log_p: Array, positions: NDArray[np.int64]) -> Array:
     """Return an estimate of the log of the chance that each token passes the target's filters, [nodes,
     candidates].
 
     log_p: [nodes, vocabulary], the draft's penalised log-probabilities. values: [nodes, candidates], those of
-    the best tokens, best first.
+    the best tokens, best first. positions: int64 [nodes], those of the tokens.
     """
     xp, temperature = namespace(values), sampler.temperature
     passes = xp.zeros_like(values)
@@ -141,6 +146,11 @@ def log_passes(sampler: Sampler, values: Array, log_p: Array) -> Array:
         passes += _log_sigmoid((sampler.top_p - before) / NUCLEUS_ERROR)
     if sampler.min_p > 0:
         passes += _log_sigmoid(values - values[:, :1] - temperature * math.log(sampler.min_p))
+    if sampler.xtc_probability > 0:
+        # XTC excludes a token if the next best one reaches the threshold, too.
+        spare = (sampler.xtc_threshold - xp.exp(values[:, 1:])) / XTC_ERROR
+        applies = as_float(like(values, sampler.xtc_applies(positions)))
+        passes[:, :-1] += applies[:, None] * _log_sigmoid(spare)
     return passes
 
 

@@ -14,14 +14,13 @@ from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Floats, Layer
 from engine.heads.files import HeadsFile
-from engine.heads.fit import check_fit, known_tokens, levels, settings_of, target_ids
-from engine.heads.interface import EagleHead, Guesses
+from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
+from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.compiled import CompiledModel, seen_slots
 from engine.model.description import Description, described
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Rows
-from engine.sampling import best_tokens
 
 _SHARED = "embed_tokens.weight"  # a copy of the target's, used in training
 _LAYER = "midlayer"
@@ -95,6 +94,7 @@ class CompiledEagleHead(EagleHead):
         weights = EagleWeights(matrices["fuse"], layer, norms["state"], norms["last"], matrices["head"])
         self._eagle = CompiledEagle(shape, weights, shared_pool())
         self._target = target
+        self.vocabulary = target.vocabulary
         self._ids = target_ids(file, head.rows)
         self._context = context
         self._bound: HostCache | None = None
@@ -134,6 +134,6 @@ class CompiledEagleHead(EagleHead):
         cache.extend_tail(count)
         return guessed[0] if len(guessed) == 1 else np.concatenate(guessed)
 
-    def best(self, states: Floats, count: int) -> Guesses:
-        guesses = best_tokens(self._eagle.logits(states), count)
-        return known_tokens(guesses, self._ids, self._target.vocabulary)
+    def best(self, states: Floats, count: int, allowed: Allowed | None = None) -> Guesses:
+        logits = masked_guesses(self._eagle.logits(states), allowed, self._ids)
+        return known_tokens(guesses(logits, count), self._ids, self.vocabulary)

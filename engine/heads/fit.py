@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.arrays import Array, masked
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.files import HeadsFile
-from engine.heads.interface import Guesses
+from engine.heads.interface import Allowed, Guesses
 from engine.model.interface import Model
 
 OTHER = "Choose heads made for this target, or run without them (--draft none)."
@@ -58,6 +59,14 @@ def levels(file: HeadsFile, layers: int) -> tuple[int, ...]:
             f"The heads read layers {str(chosen)[:80]} of the target, which has {layers} layers.", OTHER
         )
     return tuple(sorted(chosen))
+
+
+def masked_guesses(logits: Array, allowed: Allowed | None, ids: NDArray[np.int64]) -> Array:
+    """Return a head's logits [rows, tokens of the head] with -inf for tokens that may not follow. allowed:
+    bool [rows, target's vocabulary]; ids: as `target_ids` returns them."""
+    if allowed is None:
+        return logits
+    return masked(logits, allowed[:, np.minimum(ids, allowed.shape[-1] - 1)])
 
 
 def known_tokens(guesses: Guesses, ids: NDArray[np.int64], vocabulary: int) -> Guesses:

@@ -6,12 +6,20 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.arrays import Array, on_host
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
+from engine.sampling import best_tokens
 
 # Token ids and log-probabilities.
 Guesses = tuple[NDArray[np.int64], NDArray[np.float32]]
+Allowed = NDArray[np.bool_]
+
+
+def guesses(logits: Array, count: int) -> Guesses:
+    """Return the `count` most likely tokens of each row of logits [rows, vocabulary]."""
+    tokens, log_probs = best_tokens(logits, count)
+    return on_host(tokens), on_host(log_probs)
 
 
 class Heads(ABC):
@@ -33,15 +41,16 @@ class MedusaHeads(Heads):
     method = "medusa"
 
     @abstractmethod
-    def best(self, state: Array, count: int) -> Guesses:
-        """Return the `count` most likely tokens by every head, from the state [width] at one token: ids and
-        log-probabilities, both [heads, count]."""
+    def logits(self, state: Array) -> Array:
+        """Return every head's logits, [heads, vocabulary], from the state [width] at one token."""
 
 
 class EagleHead(Heads):
-    """An EAGLE head. Attribute: `no_states`, an empty array of states, [0, width]."""
+    """An EAGLE head. Attributes: `no_states`, an empty array of states, [0, width]; `vocabulary`, the number
+    of the target's tokens."""
 
     method = "eagle"
+    vocabulary: int
     no_states: Array
 
     @abstractmethod
@@ -62,6 +71,9 @@ class EagleHead(Heads):
         """
 
     @abstractmethod
-    def best(self, states: Array, count: int) -> Guesses:
+    def best(self, states: Array, count: int, allowed: Allowed | None = None) -> Guesses:
         """Return the `count` most likely tokens after each of the guessed states [rows, width]: ids and
-        log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf."""
+        log-probabilities, both [rows, count]. Ids that are not tokens of the target have -inf.
+
+        allowed: bool [rows, target's vocabulary], the tokens that may follow each state; None: all may.
+        """

@@ -2,9 +2,9 @@
 
 A `Hub` searches for repositories and lists their files; `choose` selects a model's files, and `item_of` puts
 the files of one or more models into an `Item`; a `Download` fetches an item into the models folder and
-survives network faults, pauses and restarts. `stored` lists the models in that folder; `verify`, `delete`,
-`import_model` and `move` manage them. Files are stored in models/owner/name under the names they have on the
-Hub, with a manifest.
+survives network faults, pauses and restarts. `stored` lists the models in that folder; `find_renewal` finds
+newer files of one; `verify`, `delete`, `import_model` and `move` manage them. Files are stored in
+models/owner/name under the names they have on the Hub, with a manifest.
 """
 
 from engine.hub.download import Download
@@ -24,6 +24,7 @@ from engine.hub.imports import import_model
 from engine.hub.item import Item, RemoteFile, Repository, item
 from engine.hub.progress import DownloadProgress, FileProgress
 from engine.hub.relocation import move
+from engine.hub.renewal import Renewal, find_renewal
 from engine.hub.repository import Hub, SearchHit, repository_id
 from engine.hub.selection import RepositoryModel, choose, item_of, offers
 from engine.hub.stop import Stop, Stopped
@@ -50,6 +51,7 @@ __all__ = [
     "OnlyByXet",
     "Patience",
     "RemoteFile",
+    "Renewal",
     "Repository",
     "RepositoryModel",
     "SearchHit",
@@ -61,6 +63,7 @@ __all__ = [
     "Verified",
     "choose",
     "delete",
+    "find_renewal",
     "find_stored",
     "import_model",
     "item",

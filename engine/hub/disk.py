@@ -90,16 +90,37 @@ def copy(source: Path, target: Path, stop: Stop, progress: Callable[[int], None]
     )  # comes last, because a read-only file can be neither flushed nor, on Windows, renamed
 
 
+def same_bytes(one: Path, other: Path, stop: Stop) -> bool:
+    """Return whether two files have the same content. `other` is read from the disk, not from the page cache,
+    where the system allows it. Raises OSError, `Stopped`."""
+    with one.open("rb") as first, other.open("rb") as second:
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(second.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        while data := first.read(READ_NBYTES):
+            stop.check()
+            if second.read(READ_NBYTES) != data:
+                return False
+        return not second.read(1)
+
+
+def link(source: Path, target: Path) -> bool:
+    """Create `target` as a hard link to `source`; return False if that is impossible."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.hardlink_to(source)
+    except (OSError, NotImplementedError):
+        return False
+    return True
+
+
 def link_or_copy(source: Path, target: Path, stop: Stop, progress: Callable[[int], None]) -> None:
     """Create `target` as a hard link to `source`, or as a copy if that is impossible.
 
     Arguments and errors are those of `copy`.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        target.hardlink_to(source)
+    if link(source, target):
         progress(source.stat().st_size)
-    except (OSError, NotImplementedError):
+    else:
         copy(source, target, stop, progress)
 
 

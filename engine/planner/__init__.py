@@ -28,14 +28,26 @@ from engine.planner.outline import (
 )
 from engine.planner.paper import published
 from engine.planner.plan import Asked, Names, Plan, Tiers
-from engine.planner.recommendation import CONTEXT, Recommendation, asked_for, recommend
+from engine.planner.recommendation import (
+    CONTEXT,
+    PATIENCE_S,
+    READING_SPEED,
+    RatedPlan,
+    Recommendation,
+    asked_for,
+    pairs,
+    recommend,
+    reliable_speed,
+)
 from engine.planner.search import COMPILED_RAM, LEAST_CONTEXT, PROMPT, iteration_seconds, plan_for, smaller
 
 __all__ = [
     "COMPILED_RAM",
     "CONTEXT",
     "LEAST_CONTEXT",
+    "PATIENCE_S",
     "PROMPT",
+    "READING_SPEED",
     "Acceptance",
     "Answered",
     "Asked",
@@ -47,6 +59,7 @@ __all__ = [
     "Outline",
     "PairOutline",
     "Plan",
+    "RatedPlan",
     "Recommendation",
     "Tiers",
     "acceptance",
@@ -63,10 +76,12 @@ __all__ = [
     "outline_named",
     "pair_named",
     "pair_of",
+    "pairs",
     "plan_for",
     "profile_of",
     "published",
     "recommend",
+    "reliable_speed",
     "remember",
     "smaller",
     "usual_card",

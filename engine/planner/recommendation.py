@@ -1,7 +1,8 @@
-"""Recommend a pair for a machine, and give the reason as text."""
+"""Recommend a pair for a machine, give the reason, and name a larger and a smaller alternative."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.catalog import Catalog, CatalogModel, Variant
 from engine.planner.acceptance import acceptance
@@ -14,33 +15,41 @@ from engine.planner.search import plan_for
 
 READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
+USABLE_SPEED = 1.0  # tokens/s below which a larger model is no alternative
+NOTABLE = 1.5  # factor of parameters or of tokens/s from which an alternative is worth a line
 # The share of a predicted speed to rely on if the pair's acceptance was never measured.
 CAUTION = 0.75
 CONTEXT = 8192  # tokens, if the model allows them
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    plan: Plan
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The plan for a pair with `model` as the target. `speed`: predicted tokens/s; `sure`: the share of the
-    speed to rely on."""
+class RatedPlan:
+    """A pair that runs. `model`: the target's; `speed`: the tokens/s to rely on."""
 
     model: CatalogModel
     plan: Plan
     speed: float
-    sure: float
 
     @property
     def fluent(self) -> bool:
         """Whether the model answers soon and at reading speed."""
         first_s = self.plan.time_to_first_token_s
-        soon = first_s is not None and first_s <= PATIENCE_S
-        return soon and self.speed * self.sure >= READING_SPEED
+        return first_s is not None and first_s <= PATIENCE_S and self.speed >= READING_SPEED
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The recommended pair, and at most two alternatives.
+
+    Attributes: `reason`: "fluent" for the largest target that answers soon and at reading speed, "fastest" if
+    no target does; "none" if nothing runs, and `plan` is the one that lacks the least; `larger`, a larger
+    target that answers later or more slowly; `smaller`, a smaller target that answers much faster.
+    """
+
+    plan: Plan
+    reason: Literal["fluent", "fastest", "none"]
+    larger: RatedPlan | None = None
+    smaller: RatedPlan | None = None
 
 
 def pairs(catalog: Catalog) -> Iterator[tuple[CatalogModel, PairOutline]]:
@@ -71,35 +80,59 @@ def asked_for(target: Outline) -> Asked:
     return Asked(min(CONTEXT, target.context))
 
 
+def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -> float | None:
+    """Return the tokens/s to rely on: the predicted ones if the pair was measured, by its authors or on this
+    machine, else a share of them. None if the pair will not run."""
+    if plan.predicted_tokens_per_second is None:
+        return None
+    files = pair.target.file, pair.draft.file if pair.draft else ""
+    is_known = pair.acceptance.source != "estimated" or any(
+        (each.target, each.draft) == files for each in history
+    )
+    return plan.predicted_tokens_per_second * (1.0 if is_known else CAUTION)
+
+
 def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
-    """Recommend the largest target that answers soon and reliably at reading speed; if none does, the
-    fastest."""
-    planned = []
+    """Recommend the largest target for all purposes that answers soon and reliably at reading speed; if none
+    does, the fastest."""
+    contenders = []
     for model, pair in pairs(catalog):
         plan = plan_for(machine, pair, asked_for(pair.target), learned(history, pair))
-        if plan.predicted_tokens_per_second is not None:
-            sure = 1.0 if pair.acceptance.source != "estimated" else CAUTION
-            planned.append(Planned(model, plan, plan.predicted_tokens_per_second, sure))
-    if not planned:
+        speed = reliable_speed(plan, pair, history)
+        if speed is not None and not model.special:
+            contenders.append(RatedPlan(model, plan, speed))
+    if not contenders:
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
-        plan = plan_for(machine, smallest, asked_for(smallest.target))
-        return Recommendation(plan, f"Not even the smallest model runs: it needs {plan.missing}.")
-    fluent = [each for each in planned if each.fluent]
-    if not fluent:
-        best = max(planned, key=lambda each: each.speed)
-        return Recommendation(
-            best.plan,
-            f"{best.model.name} is the fastest model for this machine, at {best.speed:.1f} tokens/s.",
-        )
-    best = max(fluent, key=lambda each: (each.model.parameters, each.speed))
-    why = f"{best.model.name} is the largest model that reaches {READING_SPEED:.0f} tokens/s or more here"
-    larger = [each for each in planned if each.model.parameters > best.model.parameters]
-    if larger:
-        other = max(larger, key=lambda each: each.speed)
-        first_s = other.plan.time_to_first_token_s
-        if other.speed * other.sure >= READING_SPEED and first_s is not None:
-            why += f"; {other.model.name} would take {first_s:.0f} s to the first token after a long prompt"
-        else:
-            guessed = ", if its draft agrees as well as estimated" if other.sure < 1 else ""
-            why += f"; {other.model.name} would reach {other.speed:.1f}{guessed}"
-    return Recommendation(best.plan, why + ".")
+        return Recommendation(plan_for(machine, smallest, asked_for(smallest.target)), "none")
+    fluent = [each for each in contenders if each.fluent]
+    if fluent:
+        best = max(fluent, key=lambda each: (each.model.parameters, each.speed))
+    else:
+        best = max(contenders, key=lambda each: each.speed)
+    return Recommendation(
+        best.plan,
+        "fluent" if fluent else "fastest",
+        _larger(contenders, best),
+        _smaller(contenders, best),
+    )
+
+
+def _larger(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | None:
+    """Return the fastest usable one of the larger targets, or None. It is slower than `best`, in tokens/s or
+    until its first token."""
+    larger = [
+        each
+        for each in contenders
+        if each.model.parameters >= NOTABLE * best.model.parameters and each.speed >= USABLE_SPEED
+    ]
+    return max(larger, key=lambda each: each.speed, default=None)
+
+
+def _smaller(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | None:
+    """Return the largest one of the smaller targets that are much faster than `best`, or None."""
+    smaller = [
+        each
+        for each in contenders
+        if NOTABLE * each.model.parameters <= best.model.parameters and each.speed >= NOTABLE * best.speed
+    ]
+    return max(smaller, key=lambda each: (each.model.parameters, each.speed), default=None)

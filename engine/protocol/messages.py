@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "EngineLost", "Event", "Failed", "IterationDone", "Judged", "Link", "Load", "LoadProgress", "LoadStage",
-    "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "Options", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown",
-    "StopReason", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
+    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "IterationDone", "Judged", "Leave", "Left",
+    "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "NowLoaded", "Options", "PassProgress",
+    "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes",
+    "Unload", "Unloaded",
     "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
 
@@ -20,12 +21,22 @@ MAX_BUDGET = 4096
 LogProb = Annotated[float, Meta(le=1.0)]  # rounding may take a certain token's a little above 0
 
 LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target"]
-StopReason = Literal["end_of_sequence", "stop_string", "max_new_tokens", "context_full", "cancelled"]
+StopReason = Literal[
+    "end_of_sequence", "stop_string", "max_new_tokens", "context_full", "repetition", "cancelled"
+]
 
 
 class Message(Struct, forbid_unknown_fields=True):
     role: Literal["system", "user", "assistant"]
     content: str
+
+
+class Constraint(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """What the text of an answer must be. A thought before the answer is not constrained."""
+
+    kind: Literal["json_schema", "json_object", "regex", "grammar", "choice"]
+    text: str = ""  # the schema as JSON, the regular expression, or the grammar in Lark or GBNF
+    choices: tuple[str, ...] = ()  # the texts to choose from, for "choice"
 
 
 class Options(Struct, forbid_unknown_fields=True, kw_only=True):
@@ -38,8 +49,19 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     repetition_penalty: Annotated[float, Meta(ge=0.1, le=10.0)] = 1.0
     presence_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
     frequency_penalty: Annotated[float, Meta(ge=-100.0, le=100.0)] = 0.0
+    # DRY: lowers the logit of a token that would continue a repetition of n tokens by multiplier * base ** (n - allowed_length); 0: off
+    dry_multiplier: Annotated[float, Meta(ge=0.0, le=100.0)] = 0.0
+    dry_base: Annotated[float, Meta(ge=1.0, le=10.0)] = 1.75
+    dry_allowed_length: Annotated[int, Meta(ge=1, le=1000)] = 2
+    # number of tokens at the end of the text that are searched for repetitions; 0: all
+    dry_range: Annotated[int, Meta(ge=0)] = 0
+    # a repetition ends at a token that contains one of these texts
+    dry_breakers: list[str] = msgspec.field(default_factory=lambda: ["\n", ":", '"', "*"])
+    # XTC: with this probability, of the tokens that reach the threshold all but the least probable are excluded; 0: off
+    xtc_probability: Annotated[float, Meta(ge=0.0, le=1.0)] = 0.0
+    xtc_threshold: Annotated[float, Meta(gt=0.0, le=0.5)] = 0.1
     # maps token ids to numbers that are added to their logits
-    logit_bias: dict[int, Annotated[float, Meta(ge=-1000.0, le=1000.0)]] = {}
+    logit_bias: dict[Annotated[int, Meta(ge=0)], Annotated[float, Meta(ge=-1000.0, le=1000.0)]] = {}
     # number of most probable tokens to report with their log-probabilities at the place of each token of the
     # answer, whose own log-probability is reported too; None: report no log-probabilities
     log_probs: Annotated[int, Meta(ge=0, le=20)] | None = None
@@ -48,6 +70,10 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     # None: no limit; the answer ends when the model ends it or the context is full
     max_new_tokens: Annotated[int, Meta(ge=1)] | None = None
     stop: list[str] = []
+    stop_loops: bool = True  # whether to stop an answer that repeats itself over and over
+    constraint: Constraint | None = None  # None: any text
+    # maximum number of tokens of the thought with which an answer begins; then it is closed. None: no limit
+    thinking_budget: Annotated[int, Meta(ge=0)] | None = None
     drafter: str = "auto"
     budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # maximum number of nodes in a tree
     beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes that the draft expands in each round
@@ -77,36 +103,63 @@ class Load(Struct, tag=True, kw_only=True):
     # the GiB that the target's weights may take in VRAM and in RAM, including the ring; None: as much as they need
     vram_limit: Annotated[float, Meta(gt=0)] | None = None
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
+    # number of threads of passes on the processor, at most one for each physical core; None: as many
+    threads: Annotated[int, Meta(ge=1)] | None = None
     # how many times to take the next smaller plan: as often as the system has killed the engine with this pair
     smaller: Annotated[int, Meta(ge=0)] = 0
+    asker: str = ""  # who asks, as the engine's other clients show it
 
 
 class Chat(Struct, tag=True, kw_only=True):
     """Answer the last message, or continue it if it is the assistant's; the answer's text is then only the continuation.
 
-    `messages` is always the whole chat; KV rows that the models have already computed for it are reused.
+    `messages` is always the whole chat; KV rows that the models have already computed for it are reused. With `prompt`,
+    continue that text instead, without the model's chat template.
     """
 
     id: int
     messages: list[Message]
+    prompt: str | None = None
     options: Options = msgspec.field(default_factory=Options)
+    asker: str = ""  # who asks, as the engine's other clients show it
+    # the path of the target that must answer; the request fails if another one is loaded; "": any
+    target: str = ""
+    # whether drafters forget what they have learnt from earlier answers, so that a measurement does not depend on them
+    fresh: bool = False
+
+
+class Count(Struct, tag=True, kw_only=True):
+    """Count the tokens of a prompt, given as in `Chat`. Never waits behind work."""
+
+    id: int
+    messages: list[Message]
+    prompt: str | None = None
 
 
 class Cancel(Struct, tag=True):
-    """Cancel the answer or load in progress; an answer keeps its text so far. Takes effect at once, before queued requests."""
+    """Cancel requests of this client; an answer keeps its text so far. Takes effect at once, before queued requests."""
 
     id: int
+    request: int | None = None  # the request to cancel; None: all
 
 
 class Unload(Struct, tag=True):
     id: int
 
 
-class Shutdown(Struct, tag=True):
+class Leave(Struct, tag=True):
+    """End the connection and cancel its requests. The engine ends with its last client."""
+
     id: int
 
 
-Request = Union[Load, Chat, Cancel, Unload, Shutdown]
+class Shutdown(Struct, tag=True):
+    """End the engine, whichever clients it still has."""
+
+    id: int
+
+
+Request = Union[Load, Chat, Count, Cancel, Unload, Leave, Shutdown]
 
 # --- events -----------------------------------------------------------------------------------------------------------
 
@@ -116,6 +169,8 @@ class Ready(Struct, tag=True, kw_only=True):
 
     engine_version: str
     pid: int
+    client: int = 1  # this client's number
+    now: "NowLoaded | None" = None  # None if nothing is loaded
 
 
 class LoadProgress(Struct, tag=True, kw_only=True):
@@ -171,12 +226,42 @@ class Loaded(Struct, tag=True, kw_only=True):
     context: int  # tokens
     memory: Memory | None = None
     link: Link | None = None  # None if nothing is streamed
+    threads: int | None = (
+        None  # number of threads that compute; None if another device than the processor does
+    )
     note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
     warning: str = ""  # text for the user: why the model's files are probably damaged
 
 
 class Unloaded(Struct, tag=True):
     request: int
+
+
+class Counted(Struct, tag=True):
+    request: int
+    tokens: int
+
+
+class NowLoaded(Struct, tag=True, kw_only=True):
+    """What the engine has loaded, for clients that did not ask for it: another client has loaded or unloaded models."""
+
+    loaded: Loaded | None  # None: nothing
+    by: Load | None  # the request that loaded it
+
+
+class Task(Struct, kw_only=True):
+    """A request that the engine executes, or that waits for it."""
+
+    client: int  # the client's number
+    request: int
+    kind: Literal["load", "chat", "unload"]
+    asker: str
+
+
+class Tasks(Struct, tag=True, kw_only=True):
+    """The requests of all clients, the one in progress first. Sent to every client of an engine that has several, after each change."""
+
+    tasks: list[Task]
 
 
 class PrefillProgress(Struct, tag=True, kw_only=True):
@@ -230,6 +315,9 @@ class TextDelta(Struct, tag=True, kw_only=True):
     request: int
     text: str
     tokens: int  # tokens of the answer so far
+    committed: "Committed | None" = (
+        None  # the tokens since the last such event, if log-probabilities are requested
+    )
 
 
 class Seconds(Struct, kw_only=True):
@@ -311,6 +399,7 @@ class Answer(Struct, tag=True, kw_only=True):
     token_ids: list[int]
     log_probs: list[TokenLogProbs] | None  # one entry per token; None if not requested
     stop_reason: StopReason
+    stop_string: str = ""  # the stop string that ended the answer
     seed: int
     prompt_tokens: int
     reused_tokens: int  # prompt tokens whose KV rows were still in the target's cache
@@ -326,6 +415,8 @@ class Answer(Struct, tag=True, kw_only=True):
     drafter: str
     budget: int  # the largest budget of all iterations
     budgets: list[int]  # the budget of each iteration
+    drafted: list[int] = []  # the number of nodes in the tree of each iteration
+    accepted: list[int] = []  # the number of accepted nodes in each iteration
     note: str = ""  # text for the user: how the engine's memory plan changed during the answer
 
 
@@ -353,11 +444,21 @@ class EngineLost(Struct, tag=True, kw_only=True):
         return self.exit_code == -9  # SIGKILL
 
 
+class Left(Struct, tag=True):
+    """The answer to Leave, and the last event of the connection."""
+
+    ends: bool  # whether the engine ends
+
+
 Event = Union[
     Ready,
     LoadProgress,
     Loaded,
     Unloaded,
+    Counted,
+    NowLoaded,
+    Tasks,
+    Left,
     PrefillProgress,
     TreeGrown,
     PassProgress,

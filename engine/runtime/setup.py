@@ -10,7 +10,7 @@ from pathlib import Path
 from engine.errors import SpecExecError
 from engine.files import make_private_folder, open_private
 from engine.hub import Stop, Stopped, disk
-from engine.protocol.connection import log_path as engine_log_path
+from engine.protocol.engine_process import log_path as engine_log_path
 from engine.runtime import installer, store, trial
 from engine.runtime.archive import Archive
 from engine.runtime.backends import Backend

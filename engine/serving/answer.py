@@ -3,15 +3,19 @@
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine import protocol
+from engine.constraint.masks import Masks
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled, Rule
 from engine.decoding.verification import LogProbs
 from engine.drafting import Drafter
+from engine.repetition import Dry, LoopDetector
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.stop_strings import StoppableText
 from engine.serving.telemetry import Pace, committed, judged
+from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
 
 Emit = Callable[[protocol.Event], None]
@@ -28,6 +32,7 @@ class AnswerWriter:
         drafter: Drafter,
         prompt: list[int],
         options: protocol.Options,
+        masks: Masks | None,
         rule: Rule,
         emit: Emit,
         started: float,
@@ -41,15 +46,18 @@ class AnswerWriter:
         self.options = options
         self._rule = rule
         self.seed = secrets.randbits(63) if options.seed is None else options.seed
-        self.sampler = sampler_of(options, self.seed)
+        self.sampler = replace(sampler_of(options, self.seed, pair.tokenizer), masks=masks)
         self.reused_tokens = pair.target.align(prompt[:-1])
         self.cancelled = False
         self.tokens: list[int] = []
         self._budgets: list[int] = []
+        self._drafted: list[int] = []
+        self._accepted: list[int] = []
         self._log_probs: list[protocol.TokenLogProbs] = []
         self.passes = 0
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
+        self._loops = LoopDetector()
         self._decoder = pair.tokenizer.stream()
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
@@ -60,8 +68,13 @@ class AnswerWriter:
         self._characters = 0
 
     @property
-    def stop_string_found(self) -> bool:
-        return self._text.stopped
+    def is_ended(self) -> bool:
+        """Whether a stop string or a loop has ended the answer."""
+        return self._text.stopped or self._is_loop
+
+    @property
+    def _is_loop(self) -> bool:
+        return self._loops.found and self.options.stop_loops
 
     def read(self, done: int, total: int) -> None:
         """Report that the prefill has run `done` of `total` chunks."""
@@ -111,6 +124,8 @@ class AnswerWriter:
         start = self._characters
         pieces = self._add(event.tokens, event.log_probs)
         count = len(pieces)
+        self._drafted.append(len(event.tree.tokens))
+        self._accepted.append(min(count, len(event.accepted)))
         moved = self._model.moved - self._moved_before
         self._moved_before += moved
         bonus = event.tokens[-1] if len(event.accepted) < count else None
@@ -147,6 +162,7 @@ class AnswerWriter:
             token_ids=self.tokens,
             log_probs=None if self.options.log_probs is None else self._log_probs,
             stop_reason=self._stop_reason(),
+            stop_string=self._text.found,
             seed=self.seed,
             prompt_tokens=len(self.prompt),
             reused_tokens=self.reused_tokens,
@@ -162,34 +178,43 @@ class AnswerWriter:
             drafter=self.drafter.name,
             budget=max(self._budgets, default=self._rule.choose().budget),
             budgets=self._budgets,
+            drafted=self._drafted,
+            accepted=self._accepted,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
-        """Add tokens up to the one that completes a stop string, if any; return their texts."""
+        """Add tokens up to the one that completes a stop string or a loop, if any; return their texts."""
         pieces: list[str] = []
         released = ""
         for token in tokens:
             self.tokens.append(token)
             pieces.append(self._decoder.step(token))
             released += self._text.add(pieces[-1])
-            if self._text.stopped:
+            self._loops.add(token)
+            if self.is_ended:
                 break
-        self._send(released)
+        requested = None
+        if (most := self.options.log_probs) is not None:
+            entries = [LogProbs(entry.log_prob, entry.top[:most]) for entry in log_probs]
+            requested = self._committed(self._characters, pieces, entries)
+            self._log_probs += requested.log_probs
+        self._send(released, requested)
         self._characters += sum(map(len, pieces))
-        if self.options.log_probs is not None:
-            self._log_probs += [
-                protocol.TokenLogProbs(log_prob=entry.log_prob, top=entry.top[: self.options.log_probs])
-                for entry in log_probs[: len(pieces)]
-            ]
         return pieces
 
-    def _send(self, text: str) -> None:
-        if text:
-            self._emit(protocol.TextDelta(request=self.request, text=text, tokens=len(self.tokens)))
+    def _send(self, text: str, committed: protocol.Committed | None = None) -> None:
+        if text or committed is not None:
+            self._emit(
+                protocol.TextDelta(
+                    request=self.request, text=text, tokens=len(self.tokens), committed=committed
+                )
+            )
 
     def _stop_reason(self) -> protocol.StopReason:
-        if self.stop_string_found:
+        if self._text.stopped:
             return "stop_string"
+        if self._is_loop:
+            return "repetition"
         if self.cancelled:
             return "cancelled"
         if self.tokens and self.tokens[-1] in self.pair.tokenizer.eos_ids:
@@ -215,7 +240,14 @@ class AnswerWriter:
         )
 
 
-def sampler_of(options: protocol.Options, seed: int) -> Sampler:
+def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sampler:
+    """Return the sampler that the options describe. Token sets that depend on the vocabulary are made only
+    for the processors that need them."""
+    breakers = spared = frozenset[int]()
+    if options.dry_multiplier:
+        breakers = tokenizer.eos_ids.union(*map(tokenizer.tokens_containing, options.dry_breakers))
+    if options.xtc_probability:
+        spared = tokenizer.eos_ids.union(tokenizer.encode("\n")[-1:])
     return Sampler(
         seed=seed,
         temperature=options.temperature,
@@ -226,4 +258,14 @@ def sampler_of(options: protocol.Options, seed: int) -> Sampler:
         presence_penalty=options.presence_penalty,
         frequency_penalty=options.frequency_penalty,
         logit_bias=options.logit_bias,
+        dry=Dry(
+            options.dry_multiplier,
+            options.dry_base,
+            options.dry_allowed_length,
+            options.dry_range,
+            breakers,
+        ),
+        xtc_probability=options.xtc_probability,
+        xtc_threshold=options.xtc_threshold,
+        spared=spared,
     )

@@ -18,6 +18,7 @@ from engine.model.devices import check_context, choose_device
 from engine.model.interface import Model
 from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.sequence import Sequence
+from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
 from engine.serving.compatibility import check_pair
@@ -171,6 +172,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     device = choose_device(plan.device)
     compiled, cache = may_compile(pair.request, plan.device), pair.request.kv_cache
     job.report("kernels")
+    threads = use_threads(pair.request.threads)
     if compiled:
         for file in pair.files.checkpoints:
             prepare_compiled(file)
@@ -213,8 +215,8 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         from engine.torch_model.threads import share_cores
 
         models = [model for model in (target_model, draft_model) if model]
-        share_cores(all(isinstance(model, CompiledModel) for model in models))
-    return LoadedPair(target, draft, pair.tokenizer, heads)
+        share_cores(all(isinstance(model, CompiledModel) for model in models), pair.request.threads)
+    return LoadedPair(target, draft, pair.tokenizer, heads, threads if plan.device == "cpu" else None)
 
 
 def may_compile(request: protocol.Load, device: str) -> bool:
@@ -273,6 +275,7 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         context=session.context,
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
+        threads=loaded.threads,
         note=" ".join(filter(None, [note, *pair.remarks])),
         warning=pair.warning,
     )

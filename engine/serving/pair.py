@@ -16,12 +16,13 @@ from engine.tokenizer import Tokenizer
 @dataclass(slots=True)
 class LoadedPair:
     """A target with its draft or heads. Draft and target share one vocabulary; heads are made for the
-    target and replace a draft."""
+    target and replace a draft. threads: number of threads that compute; None on a card."""
 
     target: Sequence
     draft: Sequence | None
     tokenizer: Tokenizer
     heads: Heads | None = None
+    threads: int | None = None
 
     @property
     def method(self) -> str | None:

@@ -1,169 +1,264 @@
-"""The engine process: one client, one connection, one request at a time; Cancel never waits behind work.
+"""The engine process: one or several clients, one request at a time; Cancel never waits behind work.
 
-The main thread executes requests. A control thread reads them and sets cancel flags; another thread sends
-events, so that decoding never waits for a slow window. Standard input is a lifeline: when it closes, the
-client is gone and the process ends. The process imports what models need only when one is loaded.
+The main thread executes requests in the order of their arrival, whoever sent them. Each client has a thread
+that reads its requests and sets cancel flags, and another one that sends it events, so that decoding never
+waits for a slow window. The process ends with its last client. It imports what models need only when one is
+loaded.
+
+The first client has started the process. Standard input is its lifeline: when it closes, that client is gone.
+If it is to be shared, the process also listens for clients that know where and have its key.
 """
 
+import itertools
 import logging
 import os
-import queue
 import secrets
 import signal
 import sys
 import threading
-from collections import deque
-from collections.abc import Callable
+import time
 from importlib.metadata import version
 from multiprocessing import AuthenticationError
-from multiprocessing.connection import Connection, Listener
+from multiprocessing.connection import Connection, Listener, answer_challenge, deliver_challenge
+from pathlib import Path
 from typing import NoReturn
 
 # Loaded before the lifeline's thread blocks in a read of standard input: on Windows, the runtime of numpy's
 # Fortran library asks for the type of that handle and would wait for the read to end.
 import numpy  # noqa: F401
 
-from engine import interruption, protocol
-from engine.errors import BadOption, SpecExecError, refused_by_system
+from engine import protocol
+from engine.errors import NotLoaded, SpecExecError, refused_by_system
+from engine.protocol.rendezvous import Rendezvous
+from engine.serving.client import ConnectedClient, end_now, failed
 from engine.serving.service import EngineService
+from engine.serving.task_queue import QueuedTask, TaskQueue
 
 log = logging.getLogger("engine")
 
+MOST_CLIENTS = 32
+
 
 class Server:
-    """Receives requests from the connection and executes them, one after another."""
+    """Receives requests from the clients and executes them, one after another."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._outbox = protocol.Outbox(self._send)
+    def __init__(self, rendezvous: Rendezvous | None = None) -> None:
+        """rendezvous: where other clients find this engine."""
+        self._rendezvous = rendezvous
         self._engine = EngineService()
-        self._requests: queue.SimpleQueue[tuple[protocol.Request, threading.Event]] = queue.SimpleQueue()
-        self._cancel_flags: deque[threading.Event] = deque()  # one per current or queued request
-        self._cancelling = threading.Lock()
+        self._clients: dict[int, ConnectedClient] = {}
+        self._numbers = itertools.count(1)
+        self._now: protocol.NowLoaded | None = None
+        self._changing = threading.RLock()  # guards the three above
+        self._tasks = TaskQueue(self._show)
+
+    def add(self, connection: Connection) -> bool:
+        """Begin to read requests from a client. Return False if there are too many."""
+        with self._changing:
+            if len(self._clients) >= MOST_CLIENTS:
+                return False
+            client = ConnectedClient(next(self._numbers), connection, self._receive, self._lose)
+            self._clients[client.number] = client
+            ready = protocol.Ready(
+                engine_version=version("specexec-desktop"),
+                pid=os.getpid(),
+                client=client.number,
+                now=self._now,
+            )
+            client.start(ready)
+        return True
+
+    def lose_first(self) -> None:
+        """Note that the client which started the process is gone; its connection may not show it yet."""
+        with self._changing:
+            first = self._clients.get(1)
+        if first is not None:
+            self._lose(first)
+        elif not self._clients:
+            self._end("the client is gone")
 
     def serve(self) -> None:
-        """Execute requests until a Shutdown arrives. Called on the main thread."""
-        ready = protocol.Ready(engine_version=version("specexec-desktop"), pid=os.getpid())
-        self._outbox.put(ready)
-        threading.Thread(target=self._control, name="control", daemon=True).start()
-        while True:
-            request, flag = self._requests.get()
-            if isinstance(request, protocol.Shutdown):
-                self._outbox.close()
-                return
-            with self._cancelling:
-                if not flag.is_set():
-                    interruption.resume()
-            self._work(request, flag.is_set)
-            with self._cancelling:
-                self._cancel_flags.remove(flag)
+        """Execute requests until the last client has left. Called on the main thread."""
+        while task := self._tasks.first():
+            before = self._now
+            self._work(task)
+            self._tasks.done()
+            if self._now is not before:
+                self._tell_others(task.client, self._now or protocol.NowLoaded(loaded=None, by=None))
+        if self._rendezvous:
+            self._rendezvous.withdraw()
+        for client in list(self._clients.values()):
+            client.flush()
 
-    def _send(self, event: protocol.Event) -> None:
+    def _end(self, reason: str) -> NoReturn:
+        if self._rendezvous:
+            self._rendezvous.withdraw()
+        end_now(reason)
+
+    def _receive(self, client: ConnectedClient, request: protocol.Request) -> None:
+        match request:
+            case protocol.Cancel():
+                self._tasks.cancel(client.number, request.request)
+            case protocol.Count():
+                self._count(client, request)
+            case protocol.Leave():
+                self._leave(client)
+            case protocol.Shutdown():
+                self._tasks.close()
+            case _:
+                self._tasks.put(client.number, request)
+
+    def _count(self, client: ConnectedClient, request: protocol.Count) -> None:
         try:
-            self._connection.send_bytes(protocol.encode(event))
-        except OSError:
-            raise
-        except Exception:
-            log.exception("an event cannot be sent")
-            end_now("an event would be missing", status=1)  # the client reports that the engine is lost
+            client.put(self._engine.count(request))
+        except Exception as error:
+            client.put(self._failed(request.id, named(error)))
 
-    def _control(self) -> None:
-        """Read requests as they arrive, independently of the main thread."""
-        while True:
-            try:
-                data = self._connection.recv_bytes()
-            except (OSError, EOFError):
-                end_now("the connection closed")
-            try:
-                request = protocol.decode_request(data)
-            except ValueError as error:  # from msgspec, or because text is not UTF-8
-                self._outbox.put(
-                    failed(
-                        protocol.id_of(data),
-                        BadOption(f"A request is not valid: {error}.", "Correct the setting it names."),
-                    )
-                )
-                continue
-            if isinstance(request, protocol.Cancel | protocol.Shutdown):
-                self._cancel()
-            if not isinstance(request, protocol.Cancel):
-                flag = threading.Event()
-                self._cancel_flags.append(flag)
-                self._requests.put((request, flag))
+    def _leave(self, client: ConnectedClient) -> None:
+        with self._changing:
+            is_last = len(self._clients) == 1
+            client.put(protocol.Left(ends=is_last))
+            if not is_last:
+                del self._clients[client.number]
+        self._tasks.forget(client.number)
+        if is_last:
+            self._tasks.close()
 
-    def _cancel(self) -> None:
-        """Cancel the current request and those in the queue."""
-        with self._cancelling:
-            for flag in self._cancel_flags:
-                flag.set()
-            if self._cancel_flags:
-                interruption.interrupt()  # a compiled step may take seconds, and calls nobody meanwhile
+    def _lose(self, client: ConnectedClient) -> None:
+        with self._changing:
+            if self._clients.pop(client.number, None) is None:
+                return
+            if not self._clients:
+                self._end("the last client is gone")
+        self._tasks.forget(client.number)
 
-    def _work(self, request: protocol.Request, cancelled: Callable[[], bool]) -> None:
-        emit = self._outbox.put
+    def _show(self, tasks: list[protocol.Task]) -> None:
+        with self._changing:
+            clients = list(self._clients.values())
+        if len(clients) > 1:
+            for client in clients:
+                client.put(protocol.Tasks(tasks=tasks))
+
+    def _tell_others(self, number: int, event: protocol.Event) -> None:
+        with self._changing:
+            for client in self._clients.values():
+                if client.number != number:
+                    client.put(event)
+
+    def _work(self, task: QueuedTask) -> None:
+        with self._changing:
+            client = self._clients.get(task.client)
+        if client is None:  # it has gone meanwhile
+            return
+        request, cancelled = task.request, task.cancelled.is_set
         try:
             match request:
                 case protocol.Load():
-                    emit(self._engine.load(request, emit, cancelled))
+                    loaded = self._engine.load(request, client.put, cancelled)
+                    self._now = protocol.NowLoaded(loaded=loaded, by=request)
+                    client.put(loaded)
                 case protocol.Chat():
-                    emit(self._engine.answer(request, emit, cancelled))
+                    self._expect(request.target)
+                    client.put(self._engine.answer(request, client.put, cancelled))
                 case protocol.Unload():
                     self._engine.unload()
-                    emit(protocol.Unloaded(request.id))
-        except SpecExecError as error:
-            emit(self._failed(request.id, error))
+                    client.put(protocol.Unloaded(request.id))
         except Exception as error:
-            # Last resort: an internal error must not end the conversation. The log has the traceback.
-            log.exception("request %s failed", type(request).__name__)
-            unknown = SpecExecError(
-                "Something went wrong inside the engine.", "Try again; the details are in the log."
+            client.put(self._failed(request.id, named(error)))
+        if self._engine.session is None:
+            self._now = None
+
+    def _expect(self, target: str) -> None:
+        """Raise NotLoaded if another target than this one is loaded; "" stands for any."""
+        loaded = self._now.loaded if self._now else None
+        if target and loaded and loaded.target.path != target:
+            raise NotLoaded(
+                f"Another program has loaded another model, {loaded.target.name}.",
+                "Load the model again, or ask the one that is loaded.",
             )
-            emit(self._failed(request.id, refused_by_system(error) or unknown))
 
     def _failed(self, request: int, error: SpecExecError) -> protocol.Failed:
         return failed(request, error, loaded=self._engine.session is not None)
 
 
-def failed(request: int, error: SpecExecError, *, loaded: bool = False) -> protocol.Failed:
-    return protocol.Failed(
-        request=request, kind=error.kind, message=error.message, hint=error.hint, loaded=loaded
+def named(error: Exception) -> SpecExecError:
+    """Return the error to show for what a request raised. An internal one must not end the conversation; the
+    log has its traceback."""
+    if isinstance(error, SpecExecError):
+        return error
+    log.error("a request failed", exc_info=error)
+    unknown = SpecExecError(
+        "Something went wrong inside the engine.", "Try again; the details are in the log."
     )
+    return refused_by_system(error) or unknown
 
 
-def end_now(reason: str, status: int = 0) -> NoReturn:
-    log.info("exiting: %s", reason)
-    os._exit(status)  # the main thread may be in the middle of a pass
-
-
-def watch_lifeline() -> None:
-    """End the process when standard input closes: the client is gone."""
+def watch_lifeline(server: Server) -> None:
+    """Note when standard input closes: the client that started the process is gone."""
 
     def wait() -> None:
         # Read the bare descriptor: a thread inside a buffered read would disturb the interpreter's shutdown.
         while os.read(sys.stdin.fileno(), 1):
             pass
-        end_now("the client is gone")
+        server.lose_first()
 
     threading.Thread(target=wait, name="lifeline", daemon=True).start()
 
 
 def main() -> None:
+    """Arguments: the file by which other clients find the engine, or "" if none shall; the handle of the
+    inherited connection, if there is one."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    # The client handles Ctrl-C in the terminal and shuts the engine down.
+    # The client handles Ctrl-C in the terminal and leaves.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     key = bytes.fromhex(sys.stdin.buffer.readline().strip().decode())
     if len(key) < secrets.DEFAULT_ENTROPY:
         raise SystemExit(
             "engine.serving.process is started by the program itself: a key is expected on standard input."
         )
-    watch_lifeline()
-    if len(sys.argv) > 1:
-        connection = Connection(int(sys.argv[1]))
+    path, *handles = sys.argv[1:] or [""]
+    rendezvous = Rendezvous(Path(path)) if path else None
+    server = Server(rendezvous)
+    watch_lifeline(server)
+    if rendezvous:
+        admit_others(server, rendezvous, key)
+    if handles:
         print("inherited", flush=True)
+        server.add(Connection(int(handles[0])))
     else:
-        connection = accepted(key)
-    Server(connection).serve()
-    connection.close()
+        server.add(accepted(key))
+    server.serve()
+
+
+def admit_others(server: Server, rendezvous: Rendezvous, key: bytes) -> None:
+    """Let other processes of the user join the engine, unless no address can be had or announced."""
+    try:
+        listener = Listener(rendezvous.new_address(), backlog=MOST_CLIENTS)
+        rendezvous.announce(str(listener.address), key)
+    except OSError as error:
+        log.warning("this engine cannot be shared: %s", error)
+        return
+
+    def admit() -> None:
+        while True:
+            try:
+                stranger = listener.accept()
+            except OSError:  # it has gone again, or the system has no handle for it
+                time.sleep(0.1)
+                continue
+            threading.Thread(target=examine, args=(stranger,), name="stranger", daemon=True).start()
+
+    def examine(stranger: Connection) -> None:
+        try:
+            deliver_challenge(stranger, key)
+            answer_challenge(stranger, key)
+            is_added = server.add(stranger)
+        except (AuthenticationError, EOFError, OSError):
+            is_added = False
+        if not is_added:
+            stranger.close()
+
+    threading.Thread(target=admit, name="door", daemon=True).start()
 
 
 def accepted(key: bytes) -> Connection:

@@ -79,7 +79,11 @@ class EngineService:
             if self.session is None or self.fitted is None:
                 raise NotLoaded("No model is loaded.", "Load one first.")
             try:
-                answer = self.session.answer(request.messages, options, relay, cancelled, request.id)
+                if request.fresh:
+                    self.session.renew_drafters()
+                answer = self.session.answer(
+                    request.messages, options, relay, cancelled, request.id, request.prompt
+                )
                 expected = answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
                     self.fitted.learn(answer)
@@ -91,6 +95,13 @@ class EngineService:
 
             note = self._build(LoadJob(request.id, discard, cancelled), note)
             relay.restart()
+
+    def count(self, request: protocol.Count) -> protocol.Counted:
+        """Count the tokens of a prompt. May be called on any thread. Raises SpecExecError."""
+        session = self.session
+        if session is None:
+            raise NotLoaded("No model is loaded.", "Load one first.")
+        return protocol.Counted(request.id, len(session.tokens_of(request.messages, request.prompt)))
 
     def unload(self) -> None:
         self._close()

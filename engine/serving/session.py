@@ -11,12 +11,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine import protocol
+from engine.constraint.constraints import Constraints
+from engine.constraint.masks import Masks
 from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
-from engine.errors import BadCheckpoint, EmptyPrompt, Interrupted, PromptTooLong
+from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
 from engine.serving.answer import AnswerWriter, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
@@ -44,6 +46,7 @@ class Session:
         self._iteration_s = iteration_s or unknown
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, Rule] = {}
+        self._constraints = Constraints(pair.tokenizer, pair.target.model.vocabulary)
 
     def close(self) -> None:
         """Stop streaming weights; the session cannot answer afterwards."""
@@ -67,6 +70,24 @@ class Session:
 
     def drafters(self) -> list[str]:
         return available(self.pair.draft is not None, self.pair.method)
+
+    def _encoded(self, conversation: list[protocol.Message], begun: str = "") -> list[int]:
+        messages = [{"role": message.role, "content": message.content} for message in conversation]
+        return self.pair.tokenizer.encode_chat(messages, begun=begun)
+
+    def _masks(
+        self,
+        options: protocol.Options,
+        messages: list[protocol.Message],
+        prompt: str | None,
+        tokens: list[int],
+    ) -> Masks | None:
+        """Return what constrains the answer, or None. tokens: what is read before it."""
+        if options.constraint is None and options.thinking_budget is None:
+            return None
+        begun = begun_in(messages) if prompt is None else ""
+        before = self._encoded(messages[:-1]) if begun else tokens
+        return self._constraints.masks(options.constraint, options.thinking_budget, before, begun)
 
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
@@ -95,6 +116,30 @@ class Session:
         for drafter in self._drafters.values():
             drafter.rewind(0)
 
+    def renew_drafters(self) -> None:
+        """Drop all drafters with what they have learnt from earlier answers."""
+        for drafter in self._drafters.values():
+            drafter.rewind(0)
+        self._drafters.clear()
+
+    def tokens_of(self, messages: list[protocol.Message], prompt: str | None = None) -> list[int]:
+        """Return the token ids of a chat, or of `prompt` instead. May be called while an answer is in
+        progress.
+
+        Raises EmptyPrompt if there is nothing to answer; BadOption if the chat template refuses the messages.
+        """
+        nothing = EmptyPrompt("There is nothing to answer.", "Type a question.")
+        if prompt is not None:
+            tokens = self.pair.tokenizer.encode_prompt(prompt)
+        elif not messages or not messages[-1].content.strip():
+            raise nothing
+        else:
+            begun = begun_in(messages)
+            tokens = self._encoded(messages[:-1] if begun else messages, begun)
+        if not tokens:
+            raise nothing
+        return tokens
+
     def answer(
         self,
         messages: list[protocol.Message],
@@ -102,42 +147,41 @@ class Session:
         emit: Emit,
         cancelled: Callable[[], bool],
         request: int = 0,
+        prompt: str | None = None,
     ) -> protocol.Answer:
-        """Answer the last message, or continue it if it is the assistant's. `emit` receives events meanwhile,
-        in the order of the protocol.
+        """Answer the last message, or continue it if it is the assistant's; or continue `prompt`. `emit`
+        receives events meanwhile, in the order of the protocol.
 
         `cancelled` is called once per chunk of a pass; when it returns true, or the pass is interrupted
         (`engine.interruption`), the answer ends with the text so far.
 
         Raises EmptyPrompt if there is nothing to answer; PromptTooLong if the prompt fills the context;
-        BadOption if the drafter cannot run; BadCheckpoint if the tokenizer uses tokens that the model lacks;
+        BadOption if the drafter cannot run; BadConstraint if the constraint cannot be used, and DeadEnd if it
+        allows no token at some place; BadCheckpoint if the tokenizer uses tokens that the model lacks;
         BadNumbers if the target computes numbers that are not finite. The session stays usable.
         """
         started = time.perf_counter()
-        if not messages or not messages[-1].content.strip():
-            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
         drafter = self.drafter(options.drafter)
-        # If the last message is the assistant's, it is a partial answer to continue.
-        begun = messages[-1].content if messages[-1].role == "assistant" else ""
-        conversation = messages[:-1] if begun else messages
-        prompt = self.pair.tokenizer.encode_chat(
-            [{"role": message.role, "content": message.content} for message in conversation], begun=begun
-        )
-        if not prompt:
-            raise EmptyPrompt("There is nothing to answer.", "Type a question.")
-        if max(prompt) >= self.pair.target.model.vocabulary:
+        tokens = self.tokens_of(messages, prompt)
+        if max(tokens) >= self.pair.target.model.vocabulary:
             raise BadCheckpoint(
                 "The tokenizer uses tokens that the model does not have.",
                 "Download the model again, with all its files.",
             )
-        if len(prompt) >= self.context:
+        if unknown := [token for token in options.logit_bias if token >= self.pair.target.model.vocabulary]:
+            raise BadOption(
+                f"There is no token {unknown[0]}: the model has {self.pair.target.model.vocabulary:,}.",
+                "Correct --logit-bias.",
+            )
+        if len(tokens) >= self.context:
             raise PromptTooLong(
-                f"The conversation is {len(prompt):,} tokens long, but the context holds {self.context:,}.",
+                f"The conversation is {len(tokens):,} tokens long, but the context holds {self.context:,}.",
                 "Shorten the message, start a new chat, or load the model with a larger context.",
             )
+        masks = self._masks(options, messages, prompt, tokens)
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
-        writer = AnswerWriter(request, self.pair, drafter, prompt, options, rule, emit, started)
+        writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
 
         def progress(done: int, total: int) -> None:
             if cancelled():
@@ -154,7 +198,7 @@ class Session:
             ),
             drafter,
             writer.sampler,
-            prompt,
+            tokens,
             rule,
             self.pair.tokenizer.eos_ids,
             options.max_new_tokens or self.context,
@@ -163,7 +207,7 @@ class Session:
         try:
             for event in stream:
                 writer.write(event)
-                if writer.stop_string_found:
+                if writer.is_ended:
                     break
         except (Cancelled, Interrupted):
             writer.cancelled = True
@@ -173,3 +217,8 @@ class Session:
         finally:
             stream.close()
         return writer.finish()
+
+
+def begun_in(messages: list[protocol.Message]) -> str:
+    """Return the beginning of the answer: the last message if it is the assistant's, or else ""."""
+    return messages[-1].content if messages and messages[-1].role == "assistant" else ""

@@ -7,24 +7,27 @@ class StoppableText:
 
     Text that may be the start of a stop string is held back.
 
-    Attributes: `text`, everything released so far; `stopped`, whether a stop string has been completed.
+    Attributes: `text`, everything released so far; `found`, the stop string that has been completed, or "".
     """
 
     def __init__(self, stops: list[str]) -> None:
         self._stops = [stop for stop in stops if stop]
         self._held = ""
         self.text = ""
-        self.stopped = False
+        self.found = ""
+
+    @property
+    def stopped(self) -> bool:
+        return bool(self.found)
 
     def add(self, new: str) -> str:
         """Add a piece; return the text that can be released now."""
         if self.stopped:
             return ""
         held = self._held + new
-        matches = [(at + len(stop), at) for stop in self._stops if (at := held.find(stop)) >= 0]
+        matches = [(at + len(stop), at, stop) for stop in self._stops if (at := held.find(stop)) >= 0]
         if matches:
-            self.stopped = True
-            _, start = min(matches)
+            _, start, self.found = min(matches)
             return self._release(held[:start], "")
         keep = max((self._overlap(held, stop) for stop in self._stops), default=0)
         return self._release(held[: len(held) - keep], held[len(held) - keep :])

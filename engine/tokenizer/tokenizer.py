@@ -7,7 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from engine.checkpoints import Checkpoint, GgufVocabulary
@@ -16,7 +16,7 @@ from engine.errors import BadCheckpoint
 from engine.tokenizer.chat import Guard, render
 from engine.tokenizer.decoder import HALF, TextStream, spelled_bytes
 from engine.tokenizer.folder import from_folder
-from engine.tokenizer.gguf import from_vocabulary
+from engine.tokenizer.gguf import SPACE, from_vocabulary
 from engine.tokenizer.parts import DAMAGED, TokenizerParts, named_errors
 
 # End tokens of common model families. Checkpoints often name only one of them.
@@ -59,7 +59,8 @@ class Tokenizer:
 
     Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
     `eos_ids`, all tokens that end an answer; `special_ids`, the special tokens, which have no text; `bos_id`,
-    None if there is no BOS token; `token_text`, a function that returns a token's label.
+    None if there is no BOS token; `token_text`, a function that returns a token's label;
+    `tokens_containing`, a function that returns the ids of the tokens whose text contains a given text.
     """
 
     def __init__(self, parts: TokenizerParts, eos_ids: Sequence[int] = ()) -> None:
@@ -83,6 +84,7 @@ class Tokenizer:
         self._letter = self.encode("a")[-1:]
         self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
         self.token_text = lru_cache(maxsize=65536)(self._token_text)
+        self.tokens_containing = lru_cache(maxsize=64)(self._tokens_containing)
 
     # -- text to ids -----------------------------------------------------------------------------------------
 
@@ -91,6 +93,14 @@ class Tokenizer:
         with self._lock, named_errors("The tokenizer cannot encode this text", DAMAGED):
             ids: list[int] = self.backend.encode(well_formed(text), add_special_tokens=False).ids
         return ids
+
+    def encode_prompt(self, text: str) -> list[int]:
+        """Return the ids of a text that the model shall continue, with the BOS token if the model wants one.
+        Special tokens in it are recognised."""
+        return self._start() + self.encode(text)
+
+    def _start(self) -> list[int]:
+        return [self.bos_id] if self.bos_id is not None and self._add_bos else []
 
     def encode_plain(self, text: str) -> list[int]:
         """Return the ids of `text` without recognising special tokens in it: "<|im_end|>" is ten characters,
@@ -116,7 +126,7 @@ class Tokenizer:
         guard = Guard(self._special)
         guarded = [{key: guard.take_out(text) for key, text in message.items()} for message in messages]
         if self.chat_template is None:
-            ids = [self.bos_id] if self.bos_id is not None and self._add_bos else []
+            ids = self._start()
             rendered = "".join(message["content"] for message in guarded)
         else:
             ids = []
@@ -132,6 +142,21 @@ class Tokenizer:
         with named_errors("The tokenizer cannot decode these tokens", DAMAGED):
             text: str = self.backend.decode(list(ids), skip_special_tokens=True)
         return text
+
+    def token_bytes(self) -> list[bytes]:
+        """Return the bytes that each token adds to a text, in order of the ids; of an added token, its
+        name."""
+        spelled = [self.backend.id_to_token(token) or "" for token in range(self.vocabulary_size)]
+        is_sentence_piece = bool(self._byte_tokens) or any(text.startswith(SPACE) for text in spelled)
+        return [self._bytes_of(token, text, is_sentence_piece) for token, text in enumerate(spelled)]
+
+    def _bytes_of(self, token: int, spelled: str, is_sentence_piece: bool) -> bytes:
+        if token in self._byte_tokens:
+            return bytes([int(spelled[3:5], 16)])
+        if token in self._added:
+            return spelled.encode()
+        raw = None if is_sentence_piece else spelled_bytes(spelled)
+        return spelled.replace(SPACE, " ").encode() if raw is None else raw
 
     # -- to a folder -----------------------------------------------------------------------------------------
 
@@ -166,3 +191,19 @@ class Tokenizer:
         if HALF in text and (raw := spelled_bytes(spelled)) is not None:
             return raw.decode(errors="backslashreplace")
         return text
+
+    def _tokens_containing(self, text: str) -> frozenset[int]:
+        """Return the tokens whose text contains `text`; if there are none, the last token of `text`."""
+        if text in self._special:
+            return frozenset({self._special[text]})
+        found = (token for token, label in enumerate(self._texts) if text and text in label)
+        return frozenset(found) or frozenset(self.encode_plain(text)[-1:])
+
+    @cached_property
+    def _texts(self) -> list[str]:
+        """The text of every token; "" for special tokens."""
+        with named_errors("The tokenizer cannot decode its tokens", DAMAGED):
+            before: str = self.backend.decode(self._letter)
+            ids = [[*self._letter, token] for token in range(self.vocabulary_size)]
+            texts: list[str] = self.backend.decode_batch(ids)
+        return [text[len(before) :] for text in texts]

@@ -16,17 +16,16 @@ from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
 
-from engine.arrays import Array, on_host
+from engine.arrays import Array, masked
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint
 from engine.heads.files import HeadsFile, Unread
-from engine.heads.fit import check_fit, known_tokens, levels, settings_of, target_ids
-from engine.heads.interface import EagleHead, Guesses
+from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
+from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
-from engine.sampling import best_tokens
 from engine.torch_model.eagle_layers import Eagle, Eagle3
 from engine.torch_model.forward import ATTENTION
 from engine.torch_model.module_weights import fill
@@ -56,7 +55,7 @@ class TorchEagleHead(EagleHead):
         if not three:
             of.keep_head()
         self._ids = target_ids(file, config.vocab_size) if three else None
-        self._vocabulary = target.vocabulary
+        self.vocabulary = target.vocabulary
         with built_from(file):
             self._rotary = LlamaRotaryEmbedding(config).to(target.device)
         self.layers = config.num_hidden_layers
@@ -98,11 +97,12 @@ class TorchEagleHead(EagleHead):
         return guessed[0]
 
     @torch.inference_mode()
-    def best(self, states: Tensor, count: int) -> Guesses:
-        logits = self._target.logits(states) if self._ids is None else self._module.logits(states)
-        tokens, log_probs = best_tokens(logits, count)
-        guesses = on_host(tokens), on_host(log_probs)
-        return guesses if self._ids is None else known_tokens(guesses, self._ids, self._vocabulary)
+    def best(self, states: Tensor, count: int, allowed: Allowed | None = None) -> Guesses:
+        if self._ids is None:
+            logits = self._target.logits(states)
+            return guesses(logits if allowed is None else masked(logits, allowed), count)
+        logits = masked_guesses(self._module.logits(states), allowed, self._ids)
+        return known_tokens(guesses(logits, count), self._ids, self.vocabulary)
 
 
 def config_of(file: HeadsFile) -> LlamaConfig:

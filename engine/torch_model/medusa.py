@@ -8,13 +8,12 @@ the target's own head guesses the next token (section 2.1.1).
 import torch
 from torch import Tensor, nn
 
-from engine.arrays import Array, on_host
+from engine.arrays import Array
 from engine.checkpoints.safetensors import DAMAGED
 from engine.errors import BadCheckpoint, VocabularyMismatch
 from engine.heads.files import HeadsFile
-from engine.heads.interface import Guesses, MedusaHeads
+from engine.heads.interface import MedusaHeads
 from engine.model.interface import Model
-from engine.sampling import best_tokens
 from engine.torch_model.module_weights import fill
 from engine.torch_model.tensor_target import TensorTarget
 
@@ -72,12 +71,10 @@ class TorchMedusaHeads(MedusaHeads):
         self.nbytes = self.parameters * of.dtype.itemsize + of.nbytes
 
     @torch.inference_mode()
-    def best(self, state: Array, count: int) -> Guesses:
+    def logits(self, state: Array) -> Tensor:
         tensor = self._target.tensor(state)
         outputs = torch.stack([head(tensor) for head in self._heads])
-        logits = outputs[:, : self._vocabulary] if self._own_logits else self._target.logits(outputs)
-        tokens, log_probs = best_tokens(logits, count)
-        return on_host(tokens), on_host(log_probs)
+        return outputs[:, : self._vocabulary] if self._own_logits else self._target.logits(outputs)
 
 
 def _count(file: HeadsFile, key: str) -> int:

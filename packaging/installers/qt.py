@@ -19,7 +19,7 @@ FOLDERS = {"plugins", "lib", "Qt"}
 
 
 def imported() -> set[str]:
-    """Return the Qt modules imported by the window and by pyqtgraph."""
+    """Return the Qt modules imported by the window."""
     texts = (path.read_text("utf-8") for path in (ROOT / "app").rglob("*.py"))
     return {"Core", "Gui", "Widgets", "Svg"}.union(*(re.findall(r"PySide6\.Qt(\w+)", text) for text in texts))
 

@@ -23,8 +23,8 @@ rm -f "$prefix/bin/specexec-desktop" "$prefix/bin/specexec"
 rm -rf "$app"
 if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$prefix/share/applications" || true; fi
 if command -v update-mime-database >/dev/null; then update-mime-database "$prefix/share/mime" || true; fi
-echo "Kept: chats and runtime in ~/.local/share/specexec-desktop, settings in ~/.config/specexec-desktop,"
-echo "models in ~/.cache/specexec-desktop, logs in ~/.local/state/specexec-desktop."
+echo "Kept: chats, runtime and models in ~/.local/share/specexec-desktop, settings in ~/.config/specexec-desktop,"
+echo "caches in ~/.cache/specexec-desktop, logs in ~/.local/state/specexec-desktop."
 U
 chmod +x "$app/uninstall"
 if command -v update-desktop-database >/dev/null; then update-desktop-database -q "$prefix/share/applications" || true; fi

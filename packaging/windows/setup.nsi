@@ -124,13 +124,18 @@ Section Uninstall
   ${If} ${FileExists} "${DATA}\runtime\*.*"
     ${GetSize} "${DATA}\runtime" "/S=0M" $3 $1 $2
   ${EndIf}
+  ${If} ${FileExists} "${DATA}\models\*.*"
+    ${GetSize} "${DATA}\models" "/S=0M" $4 $1 $2
+  ${EndIf}
   ${If} ${FileExists} "${DATA}\Cache\*.*"
-    ${GetSize} "${DATA}\Cache" "/S=0M" $4 $1 $2
+    ${GetSize} "${DATA}\Cache" "/S=0M" $5 $1 $2
+    IntOp $4 $4 + $5
   ${EndIf}
   ${If} $3 <> 0
   ${OrIf} $4 <> 0
     MessageBox MB_YESNO|MB_DEFBUTTON2 "Also delete the engine's packages ($3 MB) and the downloaded models ($4 MB)?$\r$\n$\r$\nYour chats and settings are kept in ${DATA}." /SD IDNO IDNO keep
     RMDir /r "${DATA}\runtime"
+    RMDir /r "${DATA}\models"
     RMDir /r "${DATA}\Cache"
     keep:
   ${EndIf}

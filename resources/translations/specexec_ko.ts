@@ -88,6 +88,17 @@
         </message>
     </context>
     <context>
+        <name>AlternativeRow</name>
+        <message>
+            <source>Choose</source>
+            <translation>선택</translation>
+        </message>
+        <message>
+            <source>Choose {}</source>
+            <translation>{} 선택</translation>
+        </message>
+    </context>
+    <context>
         <name>AnswerView</name>
         <message>
             <source>Answer</source>
@@ -99,10 +110,28 @@
         </message>
     </context>
     <context>
+        <name>Appearance</name>
+        <message>
+            <source>Text size: {}%</source>
+            <translation>글자 크기: {}%</translation>
+        </message>
+    </context>
+    <context>
         <name>BackendsView</name>
         <message>
             <source>Compute device</source>
             <translation>연산 장치</translation>
+        </message>
+    </context>
+    <context>
+        <name>BetterModel</name>
+        <message>
+            <source>Get a better one: {}, {}</source>
+            <translation>더 나은 모델 받기: {}, {}</translation>
+        </message>
+        <message>
+            <source>Load a better one: {}</source>
+            <translation>더 나은 모델 불러오기: {}</translation>
         </message>
     </context>
     <context>
@@ -223,6 +252,10 @@
         <message>
             <source>No folder</source>
             <translation>폴더 없음</translation>
+        </message>
+        <message>
+            <source>Open in a new window</source>
+            <translation>새 창에서 열기</translation>
         </message>
         <message>
             <source>Pin</source>
@@ -363,12 +396,20 @@
             <translation>더 큰 컨텍스트: {}토큰, 메모리 {} 추가</translation>
         </message>
         <message>
+            <source>Leave out the oldest turns</source>
+            <translation>가장 오래된 문답 빼기</translation>
+        </message>
+        <message>
             <source>New chat with this</source>
             <translation>이 메시지로 새 대화</translation>
         </message>
         <message>
             <source>That is more than fits.</source>
             <translation>들어갈 수 있는 양을 넘습니다.</translation>
+        </message>
+        <message>
+            <source>The model then reads the newest questions and answers only. The chat keeps all of them.</source>
+            <translation>이후 모델은 가장 최근의 질문과 답변만 읽습니다. 대화에는 모두 그대로 남습니다.</translation>
         </message>
         <message>
             <source>This message adds about {}.</source>
@@ -400,6 +441,10 @@
     <context>
         <name>DownloadIndicator</name>
         <message>
+            <source>Choose and download a model that answers better than the included one</source>
+            <translation>포함된 모델보다 더 잘 답하는 모델을 골라 다운로드합니다</translation>
+        </message>
+        <message>
             <source>Download paused</source>
             <translation>다운로드 일시 정지됨</translation>
         </message>
@@ -410,6 +455,10 @@
         <message>
             <source>Downloads</source>
             <translation>다운로드</translation>
+        </message>
+        <message>
+            <source>Get a model</source>
+            <translation>모델 받기</translation>
         </message>
         <message>
             <source>Model ready</source>
@@ -466,16 +515,24 @@
     <context>
         <name>EmptyState</name>
         <message>
+            <source>A tiny demo model answers for now. It understands English only, knows simple facts, and is often wrong.</source>
+            <translation>지금은 아주 작은 데모 모델이 답변합니다. 영어만 이해하고, 간단한 사실만 알며, 자주 틀립니다.</translation>
+        </message>
+        <message>
             <source>Ask the model something</source>
             <translation>모델에게 무엇이든 물어보세요</translation>
         </message>
         <message>
-            <source>Everything runs on this computer, and nothing you write leaves it. A drafter proposes many ways to continue the answer; the target model checks them all in one pass and keeps the words it would have chosen itself. The panel on the right shows the proposals as a token tree.</source>
-            <translation>모든 것이 이 컴퓨터에서 실행되며, 작성한 내용은 밖으로 나가지 않습니다. 드래프터가 답변을 이어 갈 여러 갈래를 제안하면, 타깃 모델이 한 번의 패스로 모두 검증하고 스스로 골랐을 단어만 남깁니다. 오른쪽 패널에서 그 제안을 토큰 트리로 볼 수 있습니다.</translation>
+            <source>Everything runs on this computer, and nothing you write leaves it.</source>
+            <translation>모든 것이 이 컴퓨터에서 실행되며, 작성한 내용은 밖으로 나가지 않습니다.</translation>
         </message>
         <message>
-            <source>Explain speculative decoding in three sentences</source>
-            <translation>추측 디코딩을 세 문장으로 설명해 줘</translation>
+            <source>Explain in three sentences how a refrigerator works</source>
+            <translation>냉장고가 어떻게 작동하는지 세 문장으로 설명해 줘</translation>
+        </message>
+        <message>
+            <source>Get a better model</source>
+            <translation>더 나은 모델 받기</translation>
         </message>
         <message>
             <source>Suggest a name and a slogan for a small bakery by the sea</source>
@@ -526,6 +583,48 @@
         </message>
     </context>
     <context>
+        <name>FiguresButton</name>
+        <message>
+            <source>Figures of this answer</source>
+            <translation>이 답변의 수치</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindBar</name>
+        <message>
+            <source>Aa</source>
+            <translation>Aa</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Find in this chat</source>
+            <translation>이 대화에서 찾기</translation>
+        </message>
+        <message>
+            <source>Match case</source>
+            <translation>대소문자 구분</translation>
+        </message>
+        <message>
+            <source>Next match</source>
+            <translation>다음 일치 항목</translation>
+        </message>
+        <message>
+            <source>No matches</source>
+            <translation>일치하는 항목 없음</translation>
+        </message>
+        <message>
+            <source>Previous match</source>
+            <translation>이전 일치 항목</translation>
+        </message>
+        <message>
+            <source>{} of {}</source>
+            <translation>{} / {}</translation>
+        </message>
+    </context>
+    <context>
         <name>Foot</name>
         <message>
             <source>Close</source>
@@ -544,7 +643,126 @@
         </message>
     </context>
     <context>
+        <name>Glossary</name>
+        <message>
+            <source>A method that proposes how the text might go on: a small model (the draft), trained heads, or a search in the text so far.</source>
+            <translation>글이 어떻게 이어질지 제안하는 방법입니다. 작은 모델(드래프트), 학습된 헤드, 또는 지금까지의 글에서 찾는 방법이 있습니다.</translation>
+        </message>
+        <message>
+            <source>A proposed token that the target would have chosen itself. It stays in the answer.</source>
+            <translation>타깃이 스스로도 골랐을 제안 토큰입니다. 답변에 남습니다.</translation>
+        </message>
+        <message>
+            <source>A word or a part of a word. Models read and write token by token.</source>
+            <translation>단어 또는 단어의 일부입니다. 모델은 토큰 단위로 읽고 씁니다.</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Formats that store weights in 4 or 8 bits, so that a model takes less memory.</source>
+            <translation>가중치를 4비트나 8비트로 저장하는 형식입니다. 모델이 메모리를 덜 차지합니다.</translation>
+        </message>
+        <message>
+            <source>How exactly the model calculates: with 32 or 16 bits for each number.</source>
+            <translation>모델이 계산하는 정밀도입니다. 숫자마다 32비트 또는 16비트를 씁니다.</translation>
+        </message>
+        <message>
+            <source>KV cache</source>
+            <translation>KV 캐시</translation>
+        </message>
+        <message>
+            <source>One run through all of the target's weights. It takes nearly as long for one token as for many, which is why guessing ahead pays.</source>
+            <translation>타깃의 모든 가중치를 한 번 거치는 계산입니다. 토큰이 하나든 여럿이든 시간이 거의 같으므로 미리 추측하는 것이 이득입니다.</translation>
+        </message>
+        <message>
+            <source>One tree and the pass that verifies it.</source>
+            <translation>트리 하나와 그 트리를 검증하는 패스입니다.</translation>
+        </message>
+        <message>
+            <source>Q4_K, Q8_0, AWQ, GPTQ</source>
+            <translation>Q4_K, Q8_0, AWQ, GPTQ</translation>
+        </message>
+        <message>
+            <source>The model that answers. Every token of the answer is its choice.</source>
+            <translation>답변하는 모델입니다. 답변의 모든 토큰은 이 모델이 고릅니다.</translation>
+        </message>
+        <message>
+            <source>The numbers that a model consists of. Those that do not fit into memory are streamed: read from the disk, or sent to the graphics card, in every pass.</source>
+            <translation>모델을 이루는 숫자입니다. 메모리에 다 들어가지 않는 가중치는 스트리밍됩니다. 즉 패스마다 디스크에서 읽거나 그래픽 카드로 보냅니다.</translation>
+        </message>
+        <message>
+            <source>The proposals of one iteration. Each node is a token; each path from the root is a way to go on. The budget is the largest number of nodes.</source>
+            <translation>한 반복에서 나온 제안입니다. 노드는 토큰이고, 뿌리에서 시작하는 경로는 이어 갈 수 있는 한 갈래입니다. 예산은 노드의 최대 개수입니다.</translation>
+        </message>
+        <message>
+            <source>The token that the target adds after the last accepted one, in the same pass.</source>
+            <translation>같은 패스에서 타깃이 마지막 채택 토큰 뒤에 더하는 토큰입니다.</translation>
+        </message>
+        <message>
+            <source>What a model remembers of the text so far. It grows with the context: the number of tokens that fit into question and answer together.</source>
+            <translation>모델이 지금까지의 글에서 기억하는 내용입니다. 질문과 답변을 합쳐 들어갈 수 있는 토큰 수인 컨텍스트에 따라 커집니다.</translation>
+        </message>
+        <message>
+            <source>What the words mean</source>
+            <translation>용어 설명</translation>
+        </message>
+        <message>
+            <source>Writing without guesses: each pass of the target adds one token.</source>
+            <translation>추측 없이 쓰는 방식입니다. 타깃의 패스마다 토큰이 하나씩 늘어납니다.</translation>
+        </message>
+        <message>
+            <source>accepted</source>
+            <translation>채택</translation>
+        </message>
+        <message>
+            <source>bonus token</source>
+            <translation>보너스 토큰</translation>
+        </message>
+        <message>
+            <source>drafter</source>
+            <translation>드래프터</translation>
+        </message>
+        <message>
+            <source>float32, bfloat16, float16</source>
+            <translation>float32, bfloat16, float16</translation>
+        </message>
+        <message>
+            <source>iteration</source>
+            <translation>반복</translation>
+        </message>
+        <message>
+            <source>pass</source>
+            <translation>패스</translation>
+        </message>
+        <message>
+            <source>plain decoding</source>
+            <translation>일반 디코딩</translation>
+        </message>
+        <message>
+            <source>target</source>
+            <translation>타깃</translation>
+        </message>
+        <message>
+            <source>token</source>
+            <translation>토큰</translation>
+        </message>
+        <message>
+            <source>token tree</source>
+            <translation>토큰 트리</translation>
+        </message>
+        <message>
+            <source>weights</source>
+            <translation>가중치</translation>
+        </message>
+    </context>
+    <context>
         <name>Header</name>
+        <message>
+            <source>A tiny demo model</source>
+            <translation>아주 작은 데모 모델</translation>
+        </message>
         <message>
             <source>Chats</source>
             <translation>대화 목록</translation>
@@ -556,6 +774,14 @@
         <message>
             <source>Choose a model</source>
             <translation>모델 선택</translation>
+        </message>
+        <message>
+            <source>How the answer was made</source>
+            <translation>답변이 만들어진 과정</translation>
+        </message>
+        <message>
+            <source>How the answer was made (Ctrl+T)</source>
+            <translation>답변이 만들어진 과정 (Ctrl+T)</translation>
         </message>
         <message>
             <source>Model: {}</source>
@@ -576,14 +802,6 @@
         <message>
             <source>Settings (Ctrl+,)</source>
             <translation>설정 (Ctrl+,)</translation>
-        </message>
-        <message>
-            <source>Token tree</source>
-            <translation>토큰 트리</translation>
-        </message>
-        <message>
-            <source>Token tree (Ctrl+T)</source>
-            <translation>토큰 트리 (Ctrl+T)</translation>
         </message>
         <message>
             <source>{}: choose another model</source>
@@ -695,6 +913,60 @@
         </message>
     </context>
     <context>
+        <name>Instructions</name>
+        <message>
+            <source>Change the system prompt</source>
+            <translation>시스템 프롬프트 변경</translation>
+        </message>
+        <message>
+            <source>Preset {}: change</source>
+            <translation>프리셋 {}: 변경</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>제거</translation>
+        </message>
+        <message>
+            <source>System prompt or preset</source>
+            <translation>시스템 프롬프트 또는 프리셋</translation>
+        </message>
+        <message>
+            <source>System prompt: {}</source>
+            <translation>시스템 프롬프트: {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>InstructionsPopup</name>
+        <message>
+            <source>All settings…</source>
+            <translation>모든 설정…</translation>
+        </message>
+        <message>
+            <source>Done</source>
+            <translation>완료</translation>
+        </message>
+        <message>
+            <source>No presets yet. You can save one in the settings.</source>
+            <translation>아직 프리셋이 없습니다. 설정에서 저장할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Presets</source>
+            <translation>프리셋</translation>
+        </message>
+        <message>
+            <source>System prompt</source>
+            <translation>시스템 프롬프트</translation>
+        </message>
+        <message>
+            <source>System prompt and presets</source>
+            <translation>시스템 프롬프트와 프리셋</translation>
+        </message>
+        <message>
+            <source>What the model should know and how it should answer, in this chat</source>
+            <translation>이 대화에서 모델이 알아야 할 것과 답변하는 방식</translation>
+        </message>
+    </context>
+    <context>
         <name>IterationBars</name>
         <message>
             <source>No iterations yet.</source>
@@ -721,6 +993,29 @@
         </message>
     </context>
     <context>
+        <name>LaneView</name>
+        <message>
+            <source>finished after {} s</source>
+            <translation>{}초 만에 끝남</translation>
+        </message>
+        <message>
+            <source>seconds</source>
+            <translation>초</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>토큰</translation>
+        </message>
+        <message>
+            <source>tokens per pass</source>
+            <translation>패스당 토큰</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>토큰/초</translation>
+        </message>
+    </context>
+    <context>
         <name>LayerStrip</name>
         <message>
             <source>Layers of the current pass</source>
@@ -729,6 +1024,21 @@
         <message>
             <source>layer {} of {}</source>
             <translation>레이어 {} / {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>LeftBehind</name>
+        <message>
+            <source>Leave them there</source>
+            <translation>그대로 두기</translation>
+        </message>
+        <message>
+            <source>Models from an earlier version are in {}, a cache, which clean-up programs may empty. They are safer in {}.</source>
+            <translation>이전 버전의 모델이 {}에 있습니다. 이곳은 캐시라서 정리 프로그램이 비울 수 있습니다. {}에 두는 것이 더 안전합니다.</translation>
+        </message>
+        <message>
+            <source>Move models</source>
+            <translation>모델 옮기기</translation>
         </message>
     </context>
     <context>
@@ -882,6 +1192,21 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>MemoryMark</name>
+        <message>
+            <source>Read all of it again</source>
+            <translation>전부 다시 읽기</translation>
+        </message>
+        <message>
+            <source>Send the whole chat to the model again</source>
+            <translation>대화 전체를 모델에 다시 보내기</translation>
+        </message>
+        <message>
+            <source>The model no longer reads what stands above.</source>
+            <translation>모델은 이 위의 내용을 더 이상 읽지 않습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>MessageActions</name>
         <message>
             <source>Answer again with the same seed</source>
@@ -896,12 +1221,8 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>다른 시드로 다시 답하기</translation>
         </message>
         <message>
-            <source>Branch</source>
-            <translation>분기</translation>
-        </message>
-        <message>
-            <source>Continue</source>
-            <translation>계속</translation>
+            <source>Answer this question twice, as a race</source>
+            <translation>이 질문에 두 번 답해 경주시키기</translation>
         </message>
         <message>
             <source>Continue this answer</source>
@@ -912,20 +1233,12 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>메시지 복사</translation>
         </message>
         <message>
-            <source>Edit</source>
-            <translation>편집</translation>
+            <source>Delete this message and those that follow from it</source>
+            <translation>이 메시지와 이어지는 메시지 삭제</translation>
         </message>
         <message>
             <source>Edit and send again</source>
             <translation>편집해서 다시 전송</translation>
-        </message>
-        <message>
-            <source>Regenerate</source>
-            <translation>다시 생성</translation>
-        </message>
-        <message>
-            <source>Same seed</source>
-            <translation>같은 시드</translation>
         </message>
         <message>
             <source>Start a new chat from here</source>
@@ -969,24 +1282,12 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>ModelsPage</name>
         <message>
-            <source>Delete</source>
-            <translation>삭제</translation>
-        </message>
-        <message>
             <source>Delete the model</source>
             <translation>모델 삭제</translation>
         </message>
         <message>
-            <source>Delete {}?</source>
-            <translation>{}을(를) 삭제할까요?</translation>
-        </message>
-        <message>
             <source>Delete…</source>
             <translation>삭제…</translation>
-        </message>
-        <message>
-            <source>Keep</source>
-            <translation>유지</translation>
         </message>
         <message>
             <source>Models folder</source>
@@ -1023,10 +1324,6 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>The environment variable {} sets this folder.</source>
             <translation>이 폴더는 환경 변수 {}에서 정합니다.</translation>
-        </message>
-        <message>
-            <source>This frees {}.</source>
-            <translation>{}가 비워집니다.</translation>
         </message>
         <message>
             <source>{} models, {}</source>
@@ -1170,6 +1467,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <source>Tree</source>
             <translation>트리</translation>
         </message>
+        <message>
+            <source>What the words mean</source>
+            <translation>용어 설명</translation>
+        </message>
     </context>
     <context>
         <name>PastedTexts</name>
@@ -1189,6 +1490,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Picker</name>
         <message>
+            <source>Delete…</source>
+            <translation>삭제…</translation>
+        </message>
+        <message>
             <source>Download models…</source>
             <translation>모델 다운로드…</translation>
         </message>
@@ -1199,6 +1504,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Load the model again with the current settings</source>
             <translation>현재 설정으로 모델 다시 불러오기</translation>
+        </message>
+        <message>
+            <source>Look for an update…</source>
+            <translation>업데이트 찾기…</translation>
         </message>
         <message>
             <source>Models</source>
@@ -1245,6 +1554,14 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>내리기</translation>
         </message>
         <message>
+            <source>Update or delete</source>
+            <translation>업데이트 또는 삭제</translation>
+        </message>
+        <message>
+            <source>Update or delete {}</source>
+            <translation>{} 업데이트 또는 삭제</translation>
+        </message>
+        <message>
             <source>about {} tokens/s</source>
             <translation>약 {} 토큰/초</translation>
         </message>
@@ -1263,6 +1580,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>fits in VRAM and RAM</source>
             <translation>VRAM과 RAM에 들어감</translation>
+        </message>
+        <message>
+            <source>loaded now</source>
+            <translation>지금 불러와져 있음</translation>
         </message>
         <message>
             <source>no draft model</source>
@@ -1326,6 +1647,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Presets</source>
             <translation>프리셋</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>바꾸기</translation>
         </message>
         <message>
             <source>Save preset</source>
@@ -1439,6 +1764,162 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>RaceDialog</name>
+        <message>
+            <source>Open a recording</source>
+            <translation>기록 열기</translation>
+        </message>
+        <message>
+            <source>Race</source>
+            <translation>경주</translation>
+        </message>
+        <message>
+            <source>Restart engine</source>
+            <translation>엔진 다시 시작</translation>
+        </message>
+        <message>
+            <source>Save picture</source>
+            <translation>그림 저장</translation>
+        </message>
+        <message>
+            <source>Save recording</source>
+            <translation>기록 저장</translation>
+        </message>
+        <message>
+            <source>Saved as {}.</source>
+            <translation>{}(으)로 저장했습니다.</translation>
+        </message>
+        <message>
+            <source>The first model is being loaded back.</source>
+            <translation>첫 번째 모델을 다시 불러오는 중입니다.</translation>
+        </message>
+        <message>
+            <source>The first model is being loaded back. {}</source>
+            <translation>첫 번째 모델을 다시 불러오는 중입니다. {}</translation>
+        </message>
+        <message>
+            <source>The picture is in the clipboard.</source>
+            <translation>그림을 클립보드에 복사했습니다.</translation>
+        </message>
+        <message>
+            <source>finished after {} s</source>
+            <translation>{}초 만에 끝남</translation>
+        </message>
+        <message>
+            <source>preparing…</source>
+            <translation>준비 중…</translation>
+        </message>
+        <message>
+            <source>reading the question…</source>
+            <translation>질문을 읽는 중…</translation>
+        </message>
+        <message>
+            <source>running alone…</source>
+            <translation>혼자 달리는 중…</translation>
+        </message>
+    </context>
+    <context>
+        <name>RacePage</name>
+        <message>
+            <source>Another race…</source>
+            <translation>다시 경주…</translation>
+        </message>
+        <message>
+            <source>Copy picture</source>
+            <translation>그림 복사</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>일시 정지</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>재생</translation>
+        </message>
+        <message>
+            <source>Save picture…</source>
+            <translation>그림 저장…</translation>
+        </message>
+        <message>
+            <source>Save recording…</source>
+            <translation>기록 저장…</translation>
+        </message>
+        <message>
+            <source>Speed of the replay</source>
+            <translation>재생 속도</translation>
+        </message>
+        <message>
+            <source>Stop the race</source>
+            <translation>경주 중지</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>시간</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>대기</translation>
+        </message>
+        <message>
+            <source>{} of {} s</source>
+            <translation>{} / {}초</translation>
+        </message>
+    </context>
+    <context>
+        <name>RaceRun</name>
+        <message>
+            <source>The race was stopped.</source>
+            <translation>경주가 중지되었습니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>RaceStart</name>
+        <message>
+            <source>A question for both answers</source>
+            <translation>두 답변에 쓸 질문</translation>
+        </message>
+        <message>
+            <source>One question, two answers. Each runs alone, since together they would halve each other; then both are shown on one clock, from the first token of each.</source>
+            <translation>질문 하나에 답변 둘입니다. 함께 실행하면 서로 느려지므로 하나씩 따로 실행한 뒤, 각자의 첫 토큰부터 같은 시계로 함께 보여 줍니다.</translation>
+        </message>
+        <message>
+            <source>Open a recording…</source>
+            <translation>기록 열기…</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>질문</translation>
+        </message>
+        <message>
+            <source>Race</source>
+            <translation>경주</translation>
+        </message>
+        <message>
+            <source>Second model</source>
+            <translation>두 번째 모델</translation>
+        </message>
+        <message>
+            <source>SpecExec against plain decoding</source>
+            <translation>일반 디코딩과 SpecExec 비교</translation>
+        </message>
+        <message>
+            <source>Start the race</source>
+            <translation>경주 시작</translation>
+        </message>
+        <message>
+            <source>The loaded model against another one:</source>
+            <translation>불러온 모델 대 다른 모델:</translation>
+        </message>
+        <message>
+            <source>The model cannot answer now.</source>
+            <translation>지금은 모델이 답할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>Tokens of an answer, at most</source>
+            <translation>답변의 최대 토큰 수</translation>
+        </message>
+    </context>
+    <context>
         <name>ReadyPage</name>
         <message>
             <source>Every file was verified with its published checksum. Loading takes a few seconds to a few minutes; then you can chat, even without an Internet connection.</source>
@@ -1460,6 +1941,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     <context>
         <name>Recommended</name>
         <message>
+            <source>Already on this machine</source>
+            <translation>이미 이 컴퓨터에 있음</translation>
+        </message>
+        <message>
             <source>Choose the recommended model, {}</source>
             <translation>추천 모델 선택, {}</translation>
         </message>
@@ -1468,16 +1953,67 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>이 모델 선택</translation>
         </message>
         <message>
+            <source>Larger and slower</source>
+            <translation>더 크고 더 느림</translation>
+        </message>
+        <message>
+            <source>Larger, later to begin</source>
+            <translation>더 크고 더 늦게 시작함</translation>
+        </message>
+        <message>
             <source>Recommended for this machine</source>
             <translation>이 컴퓨터에 추천</translation>
         </message>
         <message>
-            <source>already on this machine</source>
-            <translation>이미 이 컴퓨터에 있음</translation>
+            <source>Smaller and faster</source>
+            <translation>더 작고 더 빠름</translation>
         </message>
         <message>
             <source>{} to download</source>
             <translation>다운로드 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Removal</name>
+        <message>
+            <source>Also delete its draft {}, {}</source>
+            <translation>드래프트 {}({})도 삭제</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>삭제</translation>
+        </message>
+        <message>
+            <source>Delete {}?</source>
+            <translation>{}을(를) 삭제할까요?</translation>
+        </message>
+        <message>
+            <source>It is the draft of {}, which will answer more slowly without it.</source>
+            <translation>{}의 드래프트입니다. 삭제하면 이 모델의 답변이 느려집니다.</translation>
+        </message>
+        <message>
+            <source>Its draft {} stays, because {} uses it, too.</source>
+            <translation>드래프트 {}은(는) 남습니다. {}에서도 사용하기 때문입니다.</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>유지</translation>
+        </message>
+        <message>
+            <source>This frees {}.</source>
+            <translation>{}가 비워집니다.</translation>
+        </message>
+        <message>
+            <source>Unload it first, or load another model: click the model's name at the top of the chat (Ctrl+M). Then delete it.</source>
+            <translation>먼저 내리거나 다른 모델을 불러오십시오. 대화 위쪽의 모델 이름(Ctrl+M)을 클릭하면 됩니다. 그런 다음 삭제하십시오.</translation>
+        </message>
+        <message>
+            <source>{} is loaded.</source>
+            <translation>{} 모델이 불러와져 있습니다.</translation>
         </message>
     </context>
     <context>
@@ -1491,6 +2027,18 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>닫기</translation>
         </message>
         <message>
+            <source>Continue</source>
+            <translation>계속</translation>
+        </message>
+        <message>
+            <source>In “{}”: {}</source>
+            <translation>“{}”에서: {}</translation>
+        </message>
+        <message>
+            <source>It repeats itself</source>
+            <translation>같은 말을 되풀이합니다</translation>
+        </message>
+        <message>
             <source>Open log</source>
             <translation>로그 열기</translation>
         </message>
@@ -1501,6 +2049,14 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Restart engine</source>
             <translation>엔진 다시 시작</translation>
+        </message>
+        <message>
+            <source>Stop here</source>
+            <translation>여기서 멈추기</translation>
+        </message>
+        <message>
+            <source>The answer says the same over and over, so it was stopped.</source>
+            <translation>답변이 같은 말을 끝없이 되풀이하여 멈췄습니다.</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -1899,6 +2455,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
     <context>
         <name>SpeedPage</name>
         <message>
+            <source>Answers one question twice and shows both answers on one clock</source>
+            <translation>한 질문에 두 번 답하고, 두 답변을 같은 시계로 나란히 보여 줍니다</translation>
+        </message>
+        <message>
             <source>Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept.</source>
             <translation>비교 기준이 되도록 드래프터 없이 짧은 답변({} 토큰)을 생성합니다. 결과는 저장됩니다.</translation>
         </message>
@@ -1909,6 +2469,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
         <message>
             <source>Measuring plain decoding…</source>
             <translation>일반 디코딩을 측정하는 중…</translation>
+        </message>
+        <message>
+            <source>Race against plain decoding…</source>
+            <translation>일반 디코딩과 경주…</translation>
         </message>
         <message>
             <source>Speed</source>
@@ -1934,12 +2498,12 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
             <translation>지금 {} 토큰/초, 평균 {} 토큰/초</translation>
         </message>
         <message>
-            <source>seconds</source>
-            <translation>초</translation>
-        </message>
-        <message>
             <source>whole answer</source>
             <translation>답변 전체</translation>
+        </message>
+        <message>
+            <source>{} s</source>
+            <translation>{}초</translation>
         </message>
     </context>
     <context>
@@ -2017,12 +2581,16 @@ other: everything else</source>
     <context>
         <name>StatusLine</name>
         <message>
-            <source>Answering…</source>
-            <translation>답변하는 중…</translation>
+            <source>Answering</source>
+            <translation>답변 중</translation>
         </message>
         <message>
-            <source>Iteration {}</source>
-            <translation>반복 {}</translation>
+            <source>Answering {}</source>
+            <translation>{}에 답하는 중</translation>
+        </message>
+        <message>
+            <source>Answering…</source>
+            <translation>답변하는 중…</translation>
         </message>
         <message>
             <source>Loading the model…</source>
@@ -2053,20 +2621,28 @@ other: everything else</source>
             <translation>중지하는 중…</translation>
         </message>
         <message>
+            <source>Waiting for {}</source>
+            <translation>{}을(를) 기다리는 중</translation>
+        </message>
+        <message>
+            <source>another program</source>
+            <translation>다른 프로그램</translation>
+        </message>
+        <message>
             <source>at most {} left</source>
             <translation>최대 {} 남음</translation>
         </message>
         <message>
-            <source>drafting: {} tokens so far</source>
-            <translation>초안 작성: 지금까지 토큰 {}개</translation>
+            <source>checking the guesses: {}%</source>
+            <translation>추측 확인 중: {}%</translation>
+        </message>
+        <message>
+            <source>guessing ahead</source>
+            <translation>미리 추측하는 중</translation>
         </message>
         <message>
             <source>probably about {} left</source>
             <translation>아마 약 {} 남음</translation>
-        </message>
-        <message>
-            <source>verifying: layer {} of {}</source>
-            <translation>검증: 레이어 {} / {}</translation>
         </message>
         <message>
             <source>{} h {} min</source>
@@ -2083,6 +2659,10 @@ other: everything else</source>
         <message>
             <source>{} tokens/s</source>
             <translation>{} 토큰/초</translation>
+        </message>
+        <message>
+            <source>○ Unloaded (idle)</source>
+            <translation>○ 내려짐 (유휴)</translation>
         </message>
         <message>
             <source>● Ready</source>
@@ -2104,6 +2684,14 @@ other: everything else</source>
             <translation>트리 전체 보기 (0)</translation>
         </message>
         <message>
+            <source>Iteration</source>
+            <translation>반복</translation>
+        </message>
+        <message>
+            <source>Iterations of the answer; at the right end, the newest one is shown</source>
+            <translation>답변의 반복입니다. 오른쪽 끝에서는 가장 새 반복을 보여 줍니다</translation>
+        </message>
+        <message>
             <source>Next iteration (Ctrl+Alt+Right)</source>
             <translation>다음 반복 (Ctrl+Alt+오른쪽)</translation>
         </message>
@@ -2122,10 +2710,6 @@ other: everything else</source>
         <message>
             <source>Zoom out (−)</source>
             <translation>축소 (−)</translation>
-        </message>
-        <message>
-            <source>paused: {} of {}</source>
-            <translation>일시 정지됨: {} / {}</translation>
         </message>
         <message>
             <source>{} of {}</source>
@@ -2312,6 +2896,41 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UpdateBox</name>
+        <message>
+            <source>Cancel</source>
+            <translation>취소</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Looking for an update of {}…</source>
+            <translation>{}의 업데이트를 찾는 중…</translation>
+        </message>
+        <message>
+            <source>Not now</source>
+            <translation>나중에</translation>
+        </message>
+        <message>
+            <source>There is an update of {}.</source>
+            <translation>{}의 업데이트가 있습니다.</translation>
+        </message>
+        <message>
+            <source>Update</source>
+            <translation>업데이트</translation>
+        </message>
+        <message>
+            <source>{} is up to date.</source>
+            <translation>{} 모델은 최신 상태입니다.</translation>
+        </message>
+        <message>
+            <source>{} to download. The new files replace the old ones once all are complete and verified.</source>
+            <translation>{}을(를) 다운로드합니다. 새 파일은 모두 완전하고 검증된 뒤에 이전 파일을 대체합니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>UpdateNotice</name>
         <message>
             <source>A newer version of this program is available. Click to read about it.</source>
@@ -2435,6 +3054,17 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>Window</name>
+        <message>
+            <source>Deleted 1 message</source>
+            <translation>메시지 1개를 삭제했습니다</translation>
+        </message>
+        <message>
+            <source>Deleted {} messages</source>
+            <translation>메시지 {}개를 삭제했습니다</translation>
+        </message>
+    </context>
+    <context>
         <name>Wizard</name>
         <message>
             <source>Back</source>
@@ -2458,10 +3088,136 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>_CodeBar</name>
+        <message>
+            <source>Scroll the code sideways</source>
+            <translation>코드를 옆으로 스크롤</translation>
+        </message>
+    </context>
+    <context>
         <name>_Table</name>
         <message>
             <source>Model catalogue</source>
             <translation>모델 카탈로그</translation>
+        </message>
+    </context>
+    <context>
+        <name>catalog</name>
+        <message>
+            <source>A very small chat model built like Llama 2; mainly useful as its draft.</source>
+            <translation>Llama 2와 같은 구조의 아주 작은 대화 모델. 주로 Llama 2의 드래프트로 쓸모 있습니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
+            <translation>Alibaba의 중간 크기 다목적 모델, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model of moderate size, in more than 29 languages.</source>
+            <translation>Alibaba의 적당한 크기의 다목적 모델, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model: knowledge, mathematics and code, in more than 29 languages.</source>
+            <translation>Alibaba의 다목적 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
+            <translation>Alibaba의 큰 프로그래밍 모델: 코드를 쓰고, 설명하고, 고칩니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model that can think before it answers: mathematics, code, reasoning.</source>
+            <translation>답하기 전에 생각할 수 있는 Alibaba의 큰 모델: 수학, 코드, 추론.</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model: knowledge, mathematics and code, in more than 29 languages.</source>
+            <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's model of medium size that can think before it answers.</source>
+            <translation>답하기 전에 생각할 수 있는 Alibaba의 중간 크기 모델.</translation>
+        </message>
+        <message>
+            <source>Alibaba's model of moderate size for programming: writes, explains and repairs code.</source>
+            <translation>Alibaba의 적당한 크기의 프로그래밍 모델: 코드를 쓰고, 설명하고, 고칩니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model for programming: short functions and explanations.</source>
+            <translation>Alibaba의 작은 프로그래밍 모델: 짧은 함수와 설명.</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model for simple questions and short texts.</source>
+            <translation>간단한 질문과 짧은 글에 알맞은 Alibaba의 작은 모델.</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model that can think before it answers simple questions.</source>
+            <translation>간단한 질문에 답하기 전에 생각할 수 있는 Alibaba의 작은 모델.</translation>
+        </message>
+        <message>
+            <source>Alibaba's very small model for programming; mainly useful as a draft.</source>
+            <translation>Alibaba의 아주 작은 프로그래밍 모델. 주로 드래프트로 쓸모 있습니다.</translation>
+        </message>
+        <message>
+            <source>Alibaba's very small model; mainly useful as a draft.</source>
+            <translation>Alibaba의 아주 작은 모델. 주로 드래프트로 쓸모 있습니다.</translation>
+        </message>
+        <message>
+            <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
+            <translation>Google의 큰 Gemma 3 모델: 지식과 글쓰기, 140개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Google's small Gemma 3 model for short texts in English.</source>
+            <translation>짧은 영어 글에 알맞은 Google의 작은 Gemma 3 모델.</translation>
+        </message>
+        <message>
+            <source>Hugging Face's small model for simple questions and rewriting, in English.</source>
+            <translation>간단한 질문과 고쳐 쓰기에 알맞은 Hugging Face의 작은 영어 모델.</translation>
+        </message>
+        <message>
+            <source>Hugging Face's very small model for short texts in English; often wrong.</source>
+            <translation>짧은 영어 글에 알맞은 Hugging Face의 아주 작은 모델. 자주 틀립니다.</translation>
+        </message>
+        <message>
+            <source>Meta's all-round model of moderate size, in eight languages.</source>
+            <translation>Meta의 적당한 크기의 다목적 모델, 8개 언어.</translation>
+        </message>
+        <message>
+            <source>Meta's large chat model of 2023, for English.</source>
+            <translation>2023년에 나온 Meta의 큰 영어 대화 모델.</translation>
+        </message>
+        <message>
+            <source>Meta's large model of late 2024: knowledge and reasoning, in eight languages.</source>
+            <translation>2024년 말에 나온 Meta의 큰 모델: 지식과 추론, 8개 언어.</translation>
+        </message>
+        <message>
+            <source>Meta's large model of mid-2024: knowledge and reasoning, in eight languages.</source>
+            <translation>2024년 중반에 나온 Meta의 큰 모델: 지식과 추론, 8개 언어.</translation>
+        </message>
+        <message>
+            <source>Meta's small chat model of 2023, for English.</source>
+            <translation>2023년에 나온 Meta의 작은 영어 대화 모델.</translation>
+        </message>
+        <message>
+            <source>Meta's very small model for summaries and rewriting, in eight languages.</source>
+            <translation>요약과 고쳐 쓰기에 알맞은 Meta의 아주 작은 모델, 8개 언어.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of moderate size, of 2024.</source>
+            <translation>2024년에 나온 Mistral AI의 적당한 크기의 다목적 모델.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of moderate size, of late 2023.</source>
+            <translation>2023년 말에 나온 Mistral AI의 적당한 크기의 다목적 모델.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's large model of 2024: reasoning and code, in dozens of languages.</source>
+            <translation>2024년에 나온 Mistral AI의 큰 모델: 추론과 코드, 수십 개 언어.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
+            <translation>Mistral AI의 전문가 혼합 모델: 일반 질문과 코드, 5개 언어.</translation>
+        </message>
+        <message>
+            <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
+            <translation>시연용 모델: 아주 작고 자주 틀리지만, 프로그램이 어떻게 작동하는지 보여 줍니다.</translation>
         </message>
     </context>
     <context>
@@ -2494,6 +3250,10 @@ other: everything else</source>
     <context>
         <name>chat_options</name>
         <message>
+            <source>A repetition ends at tokens that contain one of these texts. One per line; \n stands for a line break.</source>
+            <translation>이 텍스트 중 하나가 들어 있는 토큰에서 되풀이가 끝난 것으로 봅니다. 한 줄에 하나씩 적으며, \n은 줄바꿈을 뜻합니다.</translation>
+        </message>
+        <message>
             <source>Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000.</source>
             <translation>개별 토큰의 로짓에 더합니다. 한 줄에 하나: 토큰 ID, 콜론, -1000에서 1000까지의 값.</translation>
         </message>
@@ -2502,8 +3262,16 @@ other: everything else</source>
             <translation>답변</translation>
         </message>
         <message>
+            <source>Automatic</source>
+            <translation>자동</translation>
+        </message>
+        <message>
             <source>Beams</source>
             <translation>빔</translation>
+        </message>
+        <message>
+            <source>Best available</source>
+            <translation>사용할 수 있는 가장 좋은 것</translation>
         </message>
         <message>
             <source>Budget</source>
@@ -2512,6 +3280,26 @@ other: everything else</source>
         <message>
             <source>Context</source>
             <translation>컨텍스트</translation>
+        </message>
+        <message>
+            <source>DRY allowed length</source>
+            <translation>DRY 허용 길이</translation>
+        </message>
+        <message>
+            <source>DRY base</source>
+            <translation>DRY 밑</translation>
+        </message>
+        <message>
+            <source>DRY penalty</source>
+            <translation>DRY 페널티</translation>
+        </message>
+        <message>
+            <source>DRY range</source>
+            <translation>DRY 범위</translation>
+        </message>
+        <message>
+            <source>DRY sequence breakers</source>
+            <translation>DRY 구분 텍스트</translation>
         </message>
         <message>
             <source>Depth</source>
@@ -2538,6 +3326,22 @@ other: everything else</source>
             <translation>값이 클수록 답변이 다양해집니다. 0이면 항상 확률이 가장 높은 토큰을 고릅니다.</translation>
         </message>
         <message>
+            <source>How far back DRY looks for repetitions.</source>
+            <translation>DRY가 되풀이를 찾을 때 거슬러 올라가는 범위.</translation>
+        </message>
+        <message>
+            <source>How fast the DRY penalty grows with the length of the repetition.</source>
+            <translation>되풀이가 길어질 때 DRY 페널티가 얼마나 빨리 커지는지 정합니다.</translation>
+        </message>
+        <message>
+            <source>How often the most likely tokens are excluded, so that answers are less predictable. No effect at temperature 0.</source>
+            <translation>가장 가능성이 높은 토큰을 얼마나 자주 제외할지 정합니다. 답변이 덜 뻔해집니다. 온도가 0이면 효과가 없습니다.</translation>
+        </message>
+        <message>
+            <source>Included with the program</source>
+            <translation>프로그램에 포함된 것</translation>
+        </message>
+        <message>
             <source>Instructions that the model receives before the chat: its role and how it should answer.</source>
             <translation>모델이 대화에 앞서 받는 지시: 모델의 역할과 답하는 방식.</translation>
         </message>
@@ -2550,6 +3354,10 @@ other: everything else</source>
             <translation>로짓 편향</translation>
         </message>
         <message>
+            <source>Makes tokens that would continue a repetition less likely, the more so the longer the repetition is. 0.8 is usual.</source>
+            <translation>되풀이를 이어 가는 토큰의 가능성을 낮춥니다. 되풀이가 길수록 더 낮아집니다. 보통 0.8을 씁니다.</translation>
+        </message>
+        <message>
             <source>Maximum answer length</source>
             <translation>답변의 최대 길이</translation>
         </message>
@@ -2558,7 +3366,7 @@ other: everything else</source>
             <translation>토큰 트리의 최대 깊이.</translation>
         </message>
         <message>
-            <source>Maximum number of nodes in a token tree. auto: the fastest size, found while answering.</source>
+            <source>Maximum number of nodes in a token tree. Automatic: the fastest size, found while answering.</source>
             <translation>토큰 트리의 최대 노드 수. 자동: 답변하면서 찾은 가장 빠른 크기.</translation>
         </message>
         <message>
@@ -2578,8 +3386,24 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
+            <source>No limit</source>
+            <translation>한도 없음</translation>
+        </message>
+        <message>
+            <source>None</source>
+            <translation>없음</translation>
+        </message>
+        <message>
+            <source>None (plain decoding)</source>
+            <translation>없음(일반 디코딩)</translation>
+        </message>
+        <message>
             <source>Number of nodes that the draft expands in each round.</source>
             <translation>라운드마다 드래프트가 확장하는 노드 수.</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>끔</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -2588,6 +3412,10 @@ other: everything else</source>
         <message>
             <source>Prompt</source>
             <translation>프롬프트</translation>
+        </message>
+        <message>
+            <source>Prompt lookup</source>
+            <translation>프롬프트 검색</translation>
         </message>
         <message>
             <source>Repetition penalty</source>
@@ -2608,6 +3436,26 @@ other: everything else</source>
         <message>
             <source>Seed</source>
             <translation>시드</translation>
+        </message>
+        <message>
+            <source>Several, merged</source>
+            <translation>여러 방법 결합</translation>
+        </message>
+        <message>
+            <source>Shortest repetition that DRY counts.</source>
+            <translation>DRY가 되풀이로 보는 가장 짧은 길이.</translation>
+        </message>
+        <message>
+            <source>Speculative sampling</source>
+            <translation>추측 샘플링</translation>
+        </message>
+        <message>
+            <source>Stop an answer that says the same over and over. It can be continued.</source>
+            <translation>같은 말을 끝없이 되풀이하는 답변을 멈춥니다. 이어서 계속할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Stop repetition</source>
+            <translation>되풀이 멈추기</translation>
         </message>
         <message>
             <source>Stop strings</source>
@@ -2670,28 +3518,20 @@ other: everything else</source>
             <translation>1보다 크면 텍스트에 이미 나온 토큰의 확률이 낮아집니다.</translation>
         </message>
         <message>
-            <source>auto</source>
-            <translation>자동</translation>
+            <source>Whole chat</source>
+            <translation>대화 전체</translation>
         </message>
         <message>
-            <source>best available</source>
-            <translation>사용할 수 있는 가장 좋은 것</translation>
+            <source>XTC excludes tokens with at least this probability, except the least likely one of them.</source>
+            <translation>XTC는 확률이 이 값 이상인 토큰을 제외하되, 그중 가장 가능성이 낮은 것은 남깁니다.</translation>
         </message>
         <message>
-            <source>included with the program</source>
-            <translation>프로그램에 포함된 것</translation>
+            <source>XTC probability</source>
+            <translation>XTC 확률</translation>
         </message>
         <message>
-            <source>no limit</source>
-            <translation>한도 없음</translation>
-        </message>
-        <message>
-            <source>none</source>
-            <translation>없음</translation>
-        </message>
-        <message>
-            <source>off</source>
-            <translation>끔</translation>
+            <source>XTC threshold</source>
+            <translation>XTC 기준값</translation>
         </message>
         <message>
             <source>tokens</source>
@@ -2964,12 +3804,40 @@ other: everything else</source>
             <translation>8비트는 16비트의 절반 정도의 메모리를 쓰며 조금 덜 정확합니다. 프로세서에서만 쓸 수 있습니다.</translation>
         </message>
         <message>
+            <source>After 15 minutes</source>
+            <translation>15분 후</translation>
+        </message>
+        <message>
+            <source>After 5 minutes</source>
+            <translation>5분 후</translation>
+        </message>
+        <message>
+            <source>After an hour</source>
+            <translation>1시간 후</translation>
+        </message>
+        <message>
             <source>Appearance and language</source>
             <translation>모양과 언어</translation>
         </message>
         <message>
+            <source>As stored</source>
+            <translation>저장된 그대로</translation>
+        </message>
+        <message>
+            <source>Automatic</source>
+            <translation>자동</translation>
+        </message>
+        <message>
+            <source>Automatic: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
+            <translation>자동: 프로세서에서는 저장된 그대로의 가중치에 8비트 활성값을 곱하며 가장 빠릅니다. float32는 가장 정확하고 가장 느립니다.</translation>
+        </message>
+        <message>
             <source>Behaviour</source>
             <translation>동작</translation>
+        </message>
+        <message>
+            <source>Break long lines of code instead of scrolling them sideways.</source>
+            <translation>긴 코드 줄을 옆으로 스크롤하는 대신 줄을 바꿉니다.</translation>
         </message>
         <message>
             <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
@@ -2996,16 +3864,40 @@ other: everything else</source>
             <translation>Ctrl+Enter</translation>
         </message>
         <message>
+            <source>Dark</source>
+            <translation>어둡게</translation>
+        </message>
+        <message>
             <source>Enter</source>
             <translation>Enter</translation>
+        </message>
+        <message>
+            <source>Font of code</source>
+            <translation>코드 글꼴</translation>
+        </message>
+        <message>
+            <source>Font of messages</source>
+            <translation>메시지 글꼴</translation>
+        </message>
+        <message>
+            <source>Frees the memory when nothing was asked for this long. The next question loads the model again.</source>
+            <translation>이 시간 동안 질문이 없으면 메모리를 비웁니다. 다음에 질문하면 모델을 다시 불러옵니다.</translation>
         </message>
         <message>
             <source>GiB</source>
             <translation>GiB</translation>
         </message>
         <message>
+            <source>Graphics card</source>
+            <translation>그래픽 카드</translation>
+        </message>
+        <message>
             <source>Language</source>
             <translation>언어</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>밝게</translation>
         </message>
         <message>
             <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
@@ -3020,12 +3912,32 @@ other: everything else</source>
             <translation>메모리 한도</translation>
         </message>
         <message>
+            <source>Never</source>
+            <translation>안 함</translation>
+        </message>
+        <message>
+            <source>No limit</source>
+            <translation>한도 없음</translation>
+        </message>
+        <message>
             <source>Notifications</source>
             <translation>알림</translation>
         </message>
         <message>
             <source>Number format</source>
             <translation>숫자 형식</translation>
+        </message>
+        <message>
+            <source>Number of threads that compute on the processor, at most one for each physical core. It changes the speed, never the text.</source>
+            <translation>프로세서에서 계산하는 스레드 수. 물리 코어당 최대 하나입니다. 속도만 달라지고 텍스트는 달라지지 않습니다.</translation>
+        </message>
+        <message>
+            <source>One per core</source>
+            <translation>코어당 하나</translation>
+        </message>
+        <message>
+            <source>Processor</source>
+            <translation>프로세서</translation>
         </message>
         <message>
             <source>RAM for the target</source>
@@ -3036,12 +3948,20 @@ other: everything else</source>
             <translation>움직임 줄이기</translation>
         </message>
         <message>
+            <source>Same as desktop</source>
+            <translation>데스크톱과 같게</translation>
+        </message>
+        <message>
             <source>Send with</source>
             <translation>전송 키</translation>
         </message>
         <message>
             <source>Show a notification when a long answer is complete and the window is not in front.</source>
             <translation>긴 답변이 끝났고 창이 앞에 있지 않으면 알림을 표시합니다.</translation>
+        </message>
+        <message>
+            <source>Text size</source>
+            <translation>글자 크기</translation>
         </message>
         <message>
             <source>The colours of the window.</source>
@@ -3052,6 +3972,14 @@ other: everything else</source>
             <translation>답변을 계산하는 장치.</translation>
         </message>
         <message>
+            <source>The font of code in answers.</source>
+            <translation>답변에 있는 코드의 글꼴입니다.</translation>
+        </message>
+        <message>
+            <source>The font of questions and answers.</source>
+            <translation>질문과 답변의 글꼴입니다.</translation>
+        </message>
+        <message>
             <source>The language of the window. Models answer in the language you write in.</source>
             <translation>창의 언어. 모델은 사용자가 쓰는 언어로 답합니다.</translation>
         </message>
@@ -3060,12 +3988,28 @@ other: everything else</source>
             <translation>다른 키는 줄을 바꿉니다.</translation>
         </message>
         <message>
+            <source>The size of all text; 100% is the desktop's. Ctrl and the wheel change it too.</source>
+            <translation>모든 글자의 크기입니다. 100%는 데스크톱의 크기입니다. Ctrl과 휠로도 바꿀 수 있습니다.</translation>
+        </message>
+        <message>
             <source>Theme</source>
             <translation>테마</translation>
         </message>
         <message>
+            <source>Threads</source>
+            <translation>스레드</translation>
+        </message>
+        <message>
             <source>Turn animations off. The token tree shows only the end of each iteration.</source>
             <translation>애니메이션을 끕니다. 토큰 트리는 각 반복의 끝만 보여 줍니다.</translation>
+        </message>
+        <message>
+            <source>Unload when idle</source>
+            <translation>유휴 시 내리기</translation>
+        </message>
+        <message>
+            <source>Unpacked</source>
+            <translation>풀어 놓음</translation>
         </message>
         <message>
             <source>Unpacked weights are faster but need more memory.</source>
@@ -3080,44 +4024,94 @@ other: everything else</source>
             <translation>메모리의 가중치</translation>
         </message>
         <message>
-            <source>as stored</source>
-            <translation>저장된 그대로</translation>
+            <source>Wrap code</source>
+            <translation>코드 줄바꿈</translation>
+        </message>
+    </context>
+    <context>
+        <name>race_picture</name>
+        <message>
+            <source>SpecExec Desktop · {} · {} · times from the first token, each answer alone</source>
+            <translation>SpecExec Desktop · {} · {} · 첫 토큰부터 잰 시간, 답변마다 따로 실행</translation>
         </message>
         <message>
-            <source>auto</source>
-            <translation>자동</translation>
+            <source>seconds</source>
+            <translation>초</translation>
         </message>
         <message>
-            <source>auto: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
-            <translation>auto: 프로세서에서는 저장된 그대로의 가중치에 8비트 활성값을 곱하며 가장 빠릅니다. float32는 가장 정확하고 가장 느립니다.</translation>
+            <source>tokens</source>
+            <translation>토큰</translation>
         </message>
         <message>
-            <source>dark</source>
-            <translation>어둡게</translation>
+            <source>tokens per pass</source>
+            <translation>패스당 토큰</translation>
         </message>
         <message>
-            <source>graphics card</source>
-            <translation>그래픽 카드</translation>
+            <source>tokens/s</source>
+            <translation>토큰/초</translation>
         </message>
         <message>
-            <source>light</source>
-            <translation>밝게</translation>
+            <source>{} s</source>
+            <translation>{}초</translation>
+        </message>
+    </context>
+    <context>
+        <name>race_words</name>
+        <message>
+            <source>Plain decoding</source>
+            <translation>일반 디코딩</translation>
         </message>
         <message>
-            <source>no limit</source>
-            <translation>한도 없음</translation>
+            <source>Same text: no. After {} tokens, “{}” stands against “{}”.</source>
+            <translation>같은 글: 아니요. 토큰 {}개 뒤에 “{}”와(과) “{}”(으)로 갈립니다.</translation>
         </message>
         <message>
-            <source>processor</source>
-            <translation>프로세서</translation>
+            <source>Same text: yes, all {} tokens.</source>
+            <translation>같은 글: 예, 토큰 {}개 모두.</translation>
         </message>
         <message>
-            <source>same as desktop</source>
-            <translation>데스크톱과 같게</translation>
+            <source>Same text: yes, up to the {} tokens of the shorter answer.</source>
+            <translation>같은 글: 예, 짧은 답변의 토큰 {}개까지.</translation>
         </message>
         <message>
-            <source>unpacked</source>
-            <translation>풀어 놓음</translation>
+            <source>SpecExec</source>
+            <translation>SpecExec</translation>
+        </message>
+        <message>
+            <source>SpecExec was {} times as fast</source>
+            <translation>SpecExec이 일반 디코딩보다 {}배 빨랐습니다</translation>
+        </message>
+        <message>
+            <source>The answers are too short to compare their speed.</source>
+            <translation>답변이 너무 짧아 속도를 비교할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>Two models, two texts.</source>
+            <translation>모델이 둘이므로 글도 둘입니다.</translation>
+        </message>
+        <message>
+            <source>With 16-bit numbers, two tokens can be equally probable up to rounding, and a pass over a whole tree rounds differently from a pass over one token. Either choice is the model's own.</source>
+            <translation>16비트 수에서는 두 토큰의 확률이 반올림 오차 안에서 같을 수 있고, 트리 전체에 대한 패스는 토큰 하나에 대한 패스와 반올림이 다릅니다. 어느 쪽이든 모델 자신의 선택입니다.</translation>
+        </message>
+        <message>
+            <source>drafter: {}</source>
+            <translation>드래프터: {}</translation>
+        </message>
+        <message>
+            <source>drafter: {}, draft: {}</source>
+            <translation>드래프터: {}, 드래프트: {}</translation>
+        </message>
+        <message>
+            <source>one token per pass</source>
+            <translation>패스당 토큰 하나</translation>
+        </message>
+        <message>
+            <source>{} was {} times as fast as {}</source>
+            <translation>{}이(가) {}배 빠름 (비교 대상: {})</translation>
+        </message>
+        <message>
+            <source>{}: {} tokens in {} s</source>
+            <translation>{}: {}토큰, {}초</translation>
         </message>
     </context>
     <context>
@@ -3131,12 +4125,20 @@ other: everything else</source>
             <translation>초안 작성에 가장 오래 걸렸습니다. 예산을 줄이거나 더 작은 드래프트를 쓰면 빨라질 수 있습니다.</translation>
         </message>
         <message>
+            <source>No drafter is in use, so one pass of the target produced 1 token.</source>
+            <translation>드래프터를 사용하지 않으므로 타깃의 패스 하나가 토큰 1개를 만들었습니다.</translation>
+        </message>
+        <message>
             <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
             <translation>반복 하나에 {}초: 초안 작성 {}초, 타깃 계산 {}초, 가중치 대기 {}초, 나머지 {}초.</translation>
         </message>
         <message>
             <source>One pass of the target produced {} tokens on average, because it verifies a whole tree of guesses at once. Plain decoding produces 1 token per pass.</source>
             <translation>추측의 트리 전체를 한꺼번에 검증하므로 타깃의 패스 하나가 평균 {}토큰을 냈습니다. 일반 디코딩은 패스당 1토큰을 냅니다.</translation>
+        </message>
+        <message>
+            <source>One pass of the target produced {} tokens on average, hardly more than plain decoding: few guesses were right, or guessing ahead does not pay with this model on this machine and is only tried now and then.</source>
+            <translation>타깃의 패스 하나가 평균 {}개의 토큰을 만들어 일반 디코딩과 거의 같았습니다. 맞은 추측이 적었거나, 이 컴퓨터에서는 이 모델로 미리 추측하는 것이 이득이 되지 않아 가끔만 시도합니다.</translation>
         </message>
         <message>
             <source>PCIe</source>
@@ -3187,6 +4189,14 @@ other: everything else</source>
             <translation>패스당 {}토큰 ÷ {}초 = {} 토큰/초.</translation>
         </message>
         <message>
+            <source>{} tokens per pass, {} × plain: see why</source>
+            <translation>패스당 {}토큰, 일반 방식의 {}배: 이유 보기</translation>
+        </message>
+        <message>
+            <source>{} tokens per pass: see why</source>
+            <translation>패스당 {}토큰: 이유 보기</translation>
+        </message>
+        <message>
             <source>{}: {} GB/s (limit not measured: run specexec doctor)</source>
             <translation>{}: {} GB/s (한계는 측정되지 않음: specexec doctor를 실행하세요)</translation>
         </message>
@@ -3210,6 +4220,10 @@ other: everything else</source>
             <translation>모델 선택</translation>
         </message>
         <message>
+            <source>Close the window</source>
+            <translation>창 닫기</translation>
+        </message>
+        <message>
             <source>Copy the last answer</source>
             <translation>마지막 답변 복사</translation>
         </message>
@@ -3230,6 +4244,10 @@ other: everything else</source>
             <translation>대화나 폴더 내보내기</translation>
         </message>
         <message>
+            <source>Find in this chat</source>
+            <translation>이 대화에서 찾기</translation>
+        </message>
+        <message>
             <source>Go to the input field</source>
             <translation>입력란으로 이동</translation>
         </message>
@@ -3242,6 +4260,10 @@ other: everything else</source>
             <translation>입력란</translation>
         </message>
         <message>
+            <source>Larger text</source>
+            <translation>글자 크게</translation>
+        </message>
+        <message>
             <source>List of chats</source>
             <translation>대화 목록</translation>
         </message>
@@ -3250,8 +4272,20 @@ other: everything else</source>
             <translation>목록의 다음 대화</translation>
         </message>
         <message>
+            <source>Next match</source>
+            <translation>다음 일치 항목</translation>
+        </message>
+        <message>
             <source>Next version</source>
             <translation>다음 버전</translation>
+        </message>
+        <message>
+            <source>Open another window</source>
+            <translation>다른 창 열기</translation>
+        </message>
+        <message>
+            <source>Open the chat in a new window</source>
+            <translation>대화를 새 창에서 열기</translation>
         </message>
         <message>
             <source>Pin or unpin the chat</source>
@@ -3260,6 +4294,10 @@ other: everything else</source>
         <message>
             <source>Previous chat in the list</source>
             <translation>목록의 이전 대화</translation>
+        </message>
+        <message>
+            <source>Previous match</source>
+            <translation>이전 일치 항목</translation>
         </message>
         <message>
             <source>Previous version</source>
@@ -3272,6 +4310,10 @@ other: everything else</source>
         <message>
             <source>Quit</source>
             <translation>끝내기</translation>
+        </message>
+        <message>
+            <source>Race: plain decoding against SpecExec, or two models</source>
+            <translation>경주: 일반 디코딩 대 SpecExec, 또는 두 모델</translation>
         </message>
         <message>
             <source>Rename the chat or folder</source>
@@ -3302,6 +4344,10 @@ other: everything else</source>
             <translation>토큰 트리 표시/숨기기</translation>
         </message>
         <message>
+            <source>Smaller text</source>
+            <translation>글자 작게</translation>
+        </message>
+        <message>
             <source>Start a new chat</source>
             <translation>새 대화 시작</translation>
         </message>
@@ -3312,6 +4358,10 @@ other: everything else</source>
         <message>
             <source>Stop the answer and keep its text</source>
             <translation>답변을 중지하고 텍스트는 유지</translation>
+        </message>
+        <message>
+            <source>Text in its usual size</source>
+            <translation>글자를 기본 크기로</translation>
         </message>
         <message>
             <source>Undo the last action</source>
@@ -3449,6 +4499,10 @@ other: everything else</source>
             <translation>약 {} 토큰/초, 추정</translation>
         </message>
         <message>
+            <source>About {} tokens/s, first word after {}.</source>
+            <translation>약 {} 토큰/초, 첫 단어까지 {}.</translation>
+        </message>
+        <message>
             <source>After a long question, the first word appears after about {}.</source>
             <translation>긴 질문에는 첫 단어가 약 {} 뒤에 나옵니다.</translation>
         </message>
@@ -3481,8 +4535,20 @@ other: everything else</source>
             <translation>메모리</translation>
         </message>
         <message>
+            <source>Not even the smallest model runs on this machine.</source>
+            <translation>이 컴퓨터에서는 가장 작은 모델도 실행되지 않습니다.</translation>
+        </message>
+        <message>
             <source>Streams from disk</source>
             <translation>디스크에서 스트리밍</translation>
+        </message>
+        <message>
+            <source>The fastest model for this machine; larger ones would keep you waiting.</source>
+            <translation>이 컴퓨터에서 가장 빠른 모델입니다. 더 큰 모델은 오래 기다리게 합니다.</translation>
+        </message>
+        <message>
+            <source>The largest model that reliably answers soon and at reading speed on this machine.</source>
+            <translation>이 컴퓨터에서 곧바로, 읽는 속도로 믿을 만하게 답하는 가장 큰 모델입니다.</translation>
         </message>
         <message>
             <source>Will not run</source>
@@ -3528,32 +4594,56 @@ other: everything else</source>
     <context>
         <name>words</name>
         <message>
-            <source>1 token</source>
-            <translation>1토큰</translation>
+            <source>End</source>
+            <translation>종료</translation>
         </message>
         <message>
-            <source>Loading the draft</source>
-            <translation>드래프트 불러오는 중</translation>
+            <source>First token after</source>
+            <translation>첫 토큰까지</translation>
         </message>
         <message>
-            <source>Loading the target</source>
-            <translation>타깃 불러오는 중</translation>
+            <source>Loading the model</source>
+            <translation>모델 불러오는 중</translation>
         </message>
         <message>
-            <source>Preparing the weight formats</source>
-            <translation>가중치 형식 준비 중</translation>
+            <source>Loading the small model that guesses ahead</source>
+            <translation>미리 추측하는 작은 모델 불러오는 중</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>모델</translation>
+        </message>
+        <message>
+            <source>Preparing the model</source>
+            <translation>모델 준비 중</translation>
         </message>
         <message>
             <source>Reading the model files</source>
             <translation>모델 파일 읽는 중</translation>
         </message>
         <message>
-            <source>Reading the tokenizer</source>
-            <translation>토크나이저 읽는 중</translation>
+            <source>Reading the vocabulary</source>
+            <translation>어휘 읽는 중</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>시드</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>속도</translation>
         </message>
         <message>
             <source>Starting the libraries</source>
             <translation>라이브러리 시작 중</translation>
+        </message>
+        <message>
+            <source>Tokens</source>
+            <translation>토큰</translation>
+        </message>
+        <message>
+            <source>Tokens per pass</source>
+            <translation>패스당 토큰</translation>
         </message>
         <message>
             <source>complete</source>
@@ -3576,20 +4666,16 @@ other: everything else</source>
             <translation>토큰 한도에서 끝남</translation>
         </message>
         <message>
-            <source>first token after {} s</source>
-            <translation>첫 토큰까지 {}초</translation>
-        </message>
-        <message>
             <source>incomplete</source>
             <translation>완료되지 않음</translation>
         </message>
         <message>
-            <source>no draft model</source>
-            <translation>드래프트 모델 없음</translation>
+            <source>it repeats itself</source>
+            <translation>같은 말을 되풀이함</translation>
         </message>
         <message>
-            <source>seed {}</source>
-            <translation>시드 {}</translation>
+            <source>no draft model</source>
+            <translation>드래프트 모델 없음</translation>
         </message>
         <message>
             <source>stopped by you</source>
@@ -3616,24 +4702,12 @@ other: everything else</source>
             <translation>{}초</translation>
         </message>
         <message>
-            <source>{} tokens</source>
-            <translation>{} 토큰</translation>
-        </message>
-        <message>
-            <source>{} tokens per pass</source>
-            <translation>패스당 {}토큰</translation>
-        </message>
-        <message>
             <source>{} tokens/s</source>
             <translation>{} 토큰/초</translation>
         </message>
         <message>
             <source>{} with {}</source>
             <translation>{} + {}</translation>
-        </message>
-        <message>
-            <source>{}: layer {} of {}, {} of {}</source>
-            <translation>{}: 레이어 {} / {}, {} / {}</translation>
         </message>
         <message>
             <source>{}: {} of {}</source>

@@ -88,6 +88,17 @@
         </message>
     </context>
     <context>
+        <name>AlternativeRow</name>
+        <message>
+            <source>Choose</source>
+            <translation>选择</translation>
+        </message>
+        <message>
+            <source>Choose {}</source>
+            <translation>选择 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>AnswerView</name>
         <message>
             <source>Answer</source>
@@ -99,10 +110,28 @@
         </message>
     </context>
     <context>
+        <name>Appearance</name>
+        <message>
+            <source>Text size: {}%</source>
+            <translation>文字大小：{}%</translation>
+        </message>
+    </context>
+    <context>
         <name>BackendsView</name>
         <message>
             <source>Compute device</source>
             <translation>计算设备</translation>
+        </message>
+    </context>
+    <context>
+        <name>BetterModel</name>
+        <message>
+            <source>Get a better one: {}, {}</source>
+            <translation>获取更好的模型：{}，{}</translation>
+        </message>
+        <message>
+            <source>Load a better one: {}</source>
+            <translation>加载更好的模型：{}</translation>
         </message>
     </context>
     <context>
@@ -223,6 +252,10 @@
         <message>
             <source>No folder</source>
             <translation>无文件夹</translation>
+        </message>
+        <message>
+            <source>Open in a new window</source>
+            <translation>在新窗口中打开</translation>
         </message>
         <message>
             <source>Pin</source>
@@ -363,12 +396,20 @@
             <translation>更大的上下文：{} 个词元，多用 {} 内存</translation>
         </message>
         <message>
+            <source>Leave out the oldest turns</source>
+            <translation>略去最早的问答</translation>
+        </message>
+        <message>
             <source>New chat with this</source>
             <translation>用此消息新建对话</translation>
         </message>
         <message>
             <source>That is more than fits.</source>
             <translation>已超出可容纳的数量。</translation>
+        </message>
+        <message>
+            <source>The model then reads the newest questions and answers only. The chat keeps all of them.</source>
+            <translation>此后模型只读取最近的问答；所有内容仍保留在对话中。</translation>
         </message>
         <message>
             <source>This message adds about {}.</source>
@@ -400,6 +441,10 @@
     <context>
         <name>DownloadIndicator</name>
         <message>
+            <source>Choose and download a model that answers better than the included one</source>
+            <translation>选择并下载一个比自带模型回答得更好的模型</translation>
+        </message>
+        <message>
             <source>Download paused</source>
             <translation>下载已暂停</translation>
         </message>
@@ -410,6 +455,10 @@
         <message>
             <source>Downloads</source>
             <translation>下载</translation>
+        </message>
+        <message>
+            <source>Get a model</source>
+            <translation>获取模型</translation>
         </message>
         <message>
             <source>Model ready</source>
@@ -466,16 +515,24 @@
     <context>
         <name>EmptyState</name>
         <message>
+            <source>A tiny demo model answers for now. It understands English only, knows simple facts, and is often wrong.</source>
+            <translation>目前由一个很小的演示模型回答。它只懂英语，只知道简单的事实，而且经常出错。</translation>
+        </message>
+        <message>
             <source>Ask the model something</source>
             <translation>向模型提问吧</translation>
         </message>
         <message>
-            <source>Everything runs on this computer, and nothing you write leaves it. A drafter proposes many ways to continue the answer; the target model checks them all in one pass and keeps the words it would have chosen itself. The panel on the right shows the proposals as a token tree.</source>
-            <translation>一切都在本机运行，您书写的内容不会离开本机。起草方法会提出回答的多种后续，目标模型用一遍全部检查，只保留它自己本来会选择的内容。右侧面板以词元树的形式显示这些提议。</translation>
+            <source>Everything runs on this computer, and nothing you write leaves it.</source>
+            <translation>一切都在这台电脑上运行，您写的内容不会离开它。</translation>
         </message>
         <message>
-            <source>Explain speculative decoding in three sentences</source>
-            <translation>用三句话解释推测解码</translation>
+            <source>Explain in three sentences how a refrigerator works</source>
+            <translation>用三句话解释冰箱的工作原理</translation>
+        </message>
+        <message>
+            <source>Get a better model</source>
+            <translation>获取更好的模型</translation>
         </message>
         <message>
             <source>Suggest a name and a slogan for a small bakery by the sea</source>
@@ -526,6 +583,48 @@
         </message>
     </context>
     <context>
+        <name>FiguresButton</name>
+        <message>
+            <source>Figures of this answer</source>
+            <translation>这个回答的数据</translation>
+        </message>
+    </context>
+    <context>
+        <name>FindBar</name>
+        <message>
+            <source>Aa</source>
+            <translation>Aa</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
+        </message>
+        <message>
+            <source>Match case</source>
+            <translation>区分大小写</translation>
+        </message>
+        <message>
+            <source>Next match</source>
+            <translation>下一个匹配项</translation>
+        </message>
+        <message>
+            <source>No matches</source>
+            <translation>没有匹配项</translation>
+        </message>
+        <message>
+            <source>Previous match</source>
+            <translation>上一个匹配项</translation>
+        </message>
+        <message>
+            <source>{} of {}</source>
+            <translation>{} / {}</translation>
+        </message>
+    </context>
+    <context>
         <name>Foot</name>
         <message>
             <source>Close</source>
@@ -544,7 +643,126 @@
         </message>
     </context>
     <context>
+        <name>Glossary</name>
+        <message>
+            <source>A method that proposes how the text might go on: a small model (the draft), trained heads, or a search in the text so far.</source>
+            <translation>提出后续文本候选的方法：小模型（草稿模型）、训练好的预测头，或在已有文本中查找。</translation>
+        </message>
+        <message>
+            <source>A proposed token that the target would have chosen itself. It stays in the answer.</source>
+            <translation>目标模型自己也会选择的候选词元。它会保留在回答中。</translation>
+        </message>
+        <message>
+            <source>A word or a part of a word. Models read and write token by token.</source>
+            <translation>一个词或词的一部分。模型逐个词元地读写。</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Formats that store weights in 4 or 8 bits, so that a model takes less memory.</source>
+            <translation>以 4 位或 8 位存储权重的格式，使模型占用更少的内存。</translation>
+        </message>
+        <message>
+            <source>How exactly the model calculates: with 32 or 16 bits for each number.</source>
+            <translation>模型计算的精度：每个数使用 32 位或 16 位。</translation>
+        </message>
+        <message>
+            <source>KV cache</source>
+            <translation>KV 缓存</translation>
+        </message>
+        <message>
+            <source>One run through all of the target's weights. It takes nearly as long for one token as for many, which is why guessing ahead pays.</source>
+            <translation>完整使用一次目标模型的全部权重。处理一个词元与处理多个词元用时几乎相同，因此预先猜测是划算的。</translation>
+        </message>
+        <message>
+            <source>One tree and the pass that verifies it.</source>
+            <translation>一棵树以及验证它的那一遍。</translation>
+        </message>
+        <message>
+            <source>Q4_K, Q8_0, AWQ, GPTQ</source>
+            <translation>Q4_K、Q8_0、AWQ、GPTQ</translation>
+        </message>
+        <message>
+            <source>The model that answers. Every token of the answer is its choice.</source>
+            <translation>负责回答的模型。回答中的每个词元都由它选定。</translation>
+        </message>
+        <message>
+            <source>The numbers that a model consists of. Those that do not fit into memory are streamed: read from the disk, or sent to the graphics card, in every pass.</source>
+            <translation>构成模型的数值。放不进内存的部分以流式方式使用：每一遍都从磁盘读取，或传送到显卡。</translation>
+        </message>
+        <message>
+            <source>The proposals of one iteration. Each node is a token; each path from the root is a way to go on. The budget is the largest number of nodes.</source>
+            <translation>一轮迭代中的候选。每个节点是一个词元，从根出发的每条路径是一种续写。预算是节点数的上限。</translation>
+        </message>
+        <message>
+            <source>The token that the target adds after the last accepted one, in the same pass.</source>
+            <translation>目标模型在同一遍中、在最后一个被接受的词元之后添加的词元。</translation>
+        </message>
+        <message>
+            <source>What a model remembers of the text so far. It grows with the context: the number of tokens that fit into question and answer together.</source>
+            <translation>模型对已有文本的记忆。它随上下文增大，即问题与回答合计可容纳的词元数。</translation>
+        </message>
+        <message>
+            <source>What the words mean</source>
+            <translation>术语说明</translation>
+        </message>
+        <message>
+            <source>Writing without guesses: each pass of the target adds one token.</source>
+            <translation>不作猜测的生成方式：目标模型每一遍增加一个词元。</translation>
+        </message>
+        <message>
+            <source>accepted</source>
+            <translation>接受</translation>
+        </message>
+        <message>
+            <source>bonus token</source>
+            <translation>奖励词元</translation>
+        </message>
+        <message>
+            <source>drafter</source>
+            <translation>起草方法</translation>
+        </message>
+        <message>
+            <source>float32, bfloat16, float16</source>
+            <translation>float32、bfloat16、float16</translation>
+        </message>
+        <message>
+            <source>iteration</source>
+            <translation>迭代</translation>
+        </message>
+        <message>
+            <source>pass</source>
+            <translation>遍</translation>
+        </message>
+        <message>
+            <source>plain decoding</source>
+            <translation>普通解码</translation>
+        </message>
+        <message>
+            <source>target</source>
+            <translation>目标模型</translation>
+        </message>
+        <message>
+            <source>token</source>
+            <translation>词元</translation>
+        </message>
+        <message>
+            <source>token tree</source>
+            <translation>词元树</translation>
+        </message>
+        <message>
+            <source>weights</source>
+            <translation>权重</translation>
+        </message>
+    </context>
+    <context>
         <name>Header</name>
+        <message>
+            <source>A tiny demo model</source>
+            <translation>很小的演示模型</translation>
+        </message>
         <message>
             <source>Chats</source>
             <translation>对话列表</translation>
@@ -556,6 +774,14 @@
         <message>
             <source>Choose a model</source>
             <translation>选择模型</translation>
+        </message>
+        <message>
+            <source>How the answer was made</source>
+            <translation>回答的生成过程</translation>
+        </message>
+        <message>
+            <source>How the answer was made (Ctrl+T)</source>
+            <translation>回答的生成过程 (Ctrl+T)</translation>
         </message>
         <message>
             <source>Model: {}</source>
@@ -576,14 +802,6 @@
         <message>
             <source>Settings (Ctrl+,)</source>
             <translation>设置 (Ctrl+,)</translation>
-        </message>
-        <message>
-            <source>Token tree</source>
-            <translation>词元树</translation>
-        </message>
-        <message>
-            <source>Token tree (Ctrl+T)</source>
-            <translation>词元树 (Ctrl+T)</translation>
         </message>
         <message>
             <source>{}: choose another model</source>
@@ -695,6 +913,60 @@
         </message>
     </context>
     <context>
+        <name>Instructions</name>
+        <message>
+            <source>Change the system prompt</source>
+            <translation>更改系统提示词</translation>
+        </message>
+        <message>
+            <source>Preset {}: change</source>
+            <translation>预设 {}：更改</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>System prompt or preset</source>
+            <translation>系统提示词或预设</translation>
+        </message>
+        <message>
+            <source>System prompt: {}</source>
+            <translation>系统提示词：{}</translation>
+        </message>
+    </context>
+    <context>
+        <name>InstructionsPopup</name>
+        <message>
+            <source>All settings…</source>
+            <translation>所有设置…</translation>
+        </message>
+        <message>
+            <source>Done</source>
+            <translation>完成</translation>
+        </message>
+        <message>
+            <source>No presets yet. You can save one in the settings.</source>
+            <translation>还没有预设。您可以在设置中保存。</translation>
+        </message>
+        <message>
+            <source>Presets</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <source>System prompt and presets</source>
+            <translation>系统提示词和预设</translation>
+        </message>
+        <message>
+            <source>What the model should know and how it should answer, in this chat</source>
+            <translation>在这个对话中，模型应知道什么、该如何回答</translation>
+        </message>
+    </context>
+    <context>
         <name>IterationBars</name>
         <message>
             <source>No iterations yet.</source>
@@ -721,6 +993,29 @@
         </message>
     </context>
     <context>
+        <name>LaneView</name>
+        <message>
+            <source>finished after {} s</source>
+            <translation>用时 {} 秒完成</translation>
+        </message>
+        <message>
+            <source>seconds</source>
+            <translation>秒</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>词元</translation>
+        </message>
+        <message>
+            <source>tokens per pass</source>
+            <translation>每遍词元数</translation>
+        </message>
+        <message>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
+        </message>
+    </context>
+    <context>
         <name>LayerStrip</name>
         <message>
             <source>Layers of the current pass</source>
@@ -729,6 +1024,21 @@
         <message>
             <source>layer {} of {}</source>
             <translation>第 {} / {} 层</translation>
+        </message>
+    </context>
+    <context>
+        <name>LeftBehind</name>
+        <message>
+            <source>Leave them there</source>
+            <translation>留在原处</translation>
+        </message>
+        <message>
+            <source>Models from an earlier version are in {}, a cache, which clean-up programs may empty. They are safer in {}.</source>
+            <translation>较早版本的模型位于 {}，这是缓存，清理程序可能会清空它。放在 {} 更安全。</translation>
+        </message>
+        <message>
+            <source>Move models</source>
+            <translation>移动模型</translation>
         </message>
     </context>
     <context>
@@ -882,6 +1192,21 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>MemoryMark</name>
+        <message>
+            <source>Read all of it again</source>
+            <translation>重新读取全部</translation>
+        </message>
+        <message>
+            <source>Send the whole chat to the model again</source>
+            <translation>将整个对话重新发送给模型</translation>
+        </message>
+        <message>
+            <source>The model no longer reads what stands above.</source>
+            <translation>模型不再读取以上内容。</translation>
+        </message>
+    </context>
+    <context>
         <name>MessageActions</name>
         <message>
             <source>Answer again with the same seed</source>
@@ -896,12 +1221,8 @@ KV 缓存：模型对已有文本的记忆
             <translation>换一个种子重新回答</translation>
         </message>
         <message>
-            <source>Branch</source>
-            <translation>分支</translation>
-        </message>
-        <message>
-            <source>Continue</source>
-            <translation>继续</translation>
+            <source>Answer this question twice, as a race</source>
+            <translation>让这个问题回答两次，进行比赛</translation>
         </message>
         <message>
             <source>Continue this answer</source>
@@ -912,20 +1233,12 @@ KV 缓存：模型对已有文本的记忆
             <translation>复制消息</translation>
         </message>
         <message>
-            <source>Edit</source>
-            <translation>编辑</translation>
+            <source>Delete this message and those that follow from it</source>
+            <translation>删除此消息及其后续消息</translation>
         </message>
         <message>
             <source>Edit and send again</source>
             <translation>编辑并重新发送</translation>
-        </message>
-        <message>
-            <source>Regenerate</source>
-            <translation>重新生成</translation>
-        </message>
-        <message>
-            <source>Same seed</source>
-            <translation>相同种子</translation>
         </message>
         <message>
             <source>Start a new chat from here</source>
@@ -969,24 +1282,12 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>ModelsPage</name>
         <message>
-            <source>Delete</source>
-            <translation>删除</translation>
-        </message>
-        <message>
             <source>Delete the model</source>
             <translation>删除模型</translation>
         </message>
         <message>
-            <source>Delete {}?</source>
-            <translation>要删除 {} 吗？</translation>
-        </message>
-        <message>
             <source>Delete…</source>
             <translation>删除…</translation>
-        </message>
-        <message>
-            <source>Keep</source>
-            <translation>保留</translation>
         </message>
         <message>
             <source>Models folder</source>
@@ -1023,10 +1324,6 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>The environment variable {} sets this folder.</source>
             <translation>此文件夹由环境变量 {} 指定。</translation>
-        </message>
-        <message>
-            <source>This frees {}.</source>
-            <translation>将释放 {}。</translation>
         </message>
         <message>
             <source>{} models, {}</source>
@@ -1170,6 +1467,10 @@ KV 缓存：模型对已有文本的记忆
             <source>Tree</source>
             <translation>树</translation>
         </message>
+        <message>
+            <source>What the words mean</source>
+            <translation>术语说明</translation>
+        </message>
     </context>
     <context>
         <name>PastedTexts</name>
@@ -1189,6 +1490,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Picker</name>
         <message>
+            <source>Delete…</source>
+            <translation>删除…</translation>
+        </message>
+        <message>
             <source>Download models…</source>
             <translation>下载模型…</translation>
         </message>
@@ -1199,6 +1504,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Load the model again with the current settings</source>
             <translation>按当前设置重新加载模型</translation>
+        </message>
+        <message>
+            <source>Look for an update…</source>
+            <translation>查找更新…</translation>
         </message>
         <message>
             <source>Models</source>
@@ -1245,6 +1554,14 @@ KV 缓存：模型对已有文本的记忆
             <translation>卸载</translation>
         </message>
         <message>
+            <source>Update or delete</source>
+            <translation>更新或删除</translation>
+        </message>
+        <message>
+            <source>Update or delete {}</source>
+            <translation>更新或删除 {}</translation>
+        </message>
+        <message>
             <source>about {} tokens/s</source>
             <translation>约 {} 词元/秒</translation>
         </message>
@@ -1263,6 +1580,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>fits in VRAM and RAM</source>
             <translation>显存和内存可容纳</translation>
+        </message>
+        <message>
+            <source>loaded now</source>
+            <translation>当前已加载</translation>
         </message>
         <message>
             <source>no draft model</source>
@@ -1326,6 +1647,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Presets</source>
             <translation>预设</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>替换</translation>
         </message>
         <message>
             <source>Save preset</source>
@@ -1439,6 +1764,162 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>RaceDialog</name>
+        <message>
+            <source>Open a recording</source>
+            <translation>打开记录</translation>
+        </message>
+        <message>
+            <source>Race</source>
+            <translation>比赛</translation>
+        </message>
+        <message>
+            <source>Restart engine</source>
+            <translation>重启引擎</translation>
+        </message>
+        <message>
+            <source>Save picture</source>
+            <translation>保存图片</translation>
+        </message>
+        <message>
+            <source>Save recording</source>
+            <translation>保存记录</translation>
+        </message>
+        <message>
+            <source>Saved as {}.</source>
+            <translation>已保存为 {}。</translation>
+        </message>
+        <message>
+            <source>The first model is being loaded back.</source>
+            <translation>正在重新加载第一个模型。</translation>
+        </message>
+        <message>
+            <source>The first model is being loaded back. {}</source>
+            <translation>正在重新加载第一个模型。{}</translation>
+        </message>
+        <message>
+            <source>The picture is in the clipboard.</source>
+            <translation>图片已复制到剪贴板。</translation>
+        </message>
+        <message>
+            <source>finished after {} s</source>
+            <translation>用时 {} 秒完成</translation>
+        </message>
+        <message>
+            <source>preparing…</source>
+            <translation>正在准备…</translation>
+        </message>
+        <message>
+            <source>reading the question…</source>
+            <translation>正在读取问题…</translation>
+        </message>
+        <message>
+            <source>running alone…</source>
+            <translation>正在单独运行…</translation>
+        </message>
+    </context>
+    <context>
+        <name>RacePage</name>
+        <message>
+            <source>Another race…</source>
+            <translation>再赛一次…</translation>
+        </message>
+        <message>
+            <source>Copy picture</source>
+            <translation>复制图片</translation>
+        </message>
+        <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Play</source>
+            <translation>播放</translation>
+        </message>
+        <message>
+            <source>Save picture…</source>
+            <translation>保存图片…</translation>
+        </message>
+        <message>
+            <source>Save recording…</source>
+            <translation>保存记录…</translation>
+        </message>
+        <message>
+            <source>Speed of the replay</source>
+            <translation>回放速度</translation>
+        </message>
+        <message>
+            <source>Stop the race</source>
+            <translation>停止比赛</translation>
+        </message>
+        <message>
+            <source>Time</source>
+            <translation>时间</translation>
+        </message>
+        <message>
+            <source>waiting</source>
+            <translation>等待</translation>
+        </message>
+        <message>
+            <source>{} of {} s</source>
+            <translation>{} / {} 秒</translation>
+        </message>
+    </context>
+    <context>
+        <name>RaceRun</name>
+        <message>
+            <source>The race was stopped.</source>
+            <translation>比赛已停止。</translation>
+        </message>
+    </context>
+    <context>
+        <name>RaceStart</name>
+        <message>
+            <source>A question for both answers</source>
+            <translation>两个回答共用的问题</translation>
+        </message>
+        <message>
+            <source>One question, two answers. Each runs alone, since together they would halve each other; then both are shown on one clock, from the first token of each.</source>
+            <translation>一个问题，两个回答。同时运行会互相拖慢，因此先分别单独运行，再从各自的首个词元起用同一个时钟一起展示。</translation>
+        </message>
+        <message>
+            <source>Open a recording…</source>
+            <translation>打开记录…</translation>
+        </message>
+        <message>
+            <source>Question</source>
+            <translation>问题</translation>
+        </message>
+        <message>
+            <source>Race</source>
+            <translation>比赛</translation>
+        </message>
+        <message>
+            <source>Second model</source>
+            <translation>第二个模型</translation>
+        </message>
+        <message>
+            <source>SpecExec against plain decoding</source>
+            <translation>SpecExec 对比普通解码</translation>
+        </message>
+        <message>
+            <source>Start the race</source>
+            <translation>开始比赛</translation>
+        </message>
+        <message>
+            <source>The loaded model against another one:</source>
+            <translation>已加载的模型对另一个模型：</translation>
+        </message>
+        <message>
+            <source>The model cannot answer now.</source>
+            <translation>模型现在无法回答。</translation>
+        </message>
+        <message>
+            <source>Tokens of an answer, at most</source>
+            <translation>每个回答最多词元数</translation>
+        </message>
+    </context>
+    <context>
         <name>ReadyPage</name>
         <message>
             <source>Every file was verified with its published checksum. Loading takes a few seconds to a few minutes; then you can chat, even without an Internet connection.</source>
@@ -1460,6 +1941,10 @@ KV 缓存：模型对已有文本的记忆
     <context>
         <name>Recommended</name>
         <message>
+            <source>Already on this machine</source>
+            <translation>本机已有</translation>
+        </message>
+        <message>
             <source>Choose the recommended model, {}</source>
             <translation>选择推荐的模型，{}</translation>
         </message>
@@ -1468,16 +1953,67 @@ KV 缓存：模型对已有文本的记忆
             <translation>选择此模型</translation>
         </message>
         <message>
+            <source>Larger and slower</source>
+            <translation>更大，更慢</translation>
+        </message>
+        <message>
+            <source>Larger, later to begin</source>
+            <translation>更大，开始更晚</translation>
+        </message>
+        <message>
             <source>Recommended for this machine</source>
             <translation>为本机推荐</translation>
         </message>
         <message>
-            <source>already on this machine</source>
-            <translation>本机已有</translation>
+            <source>Smaller and faster</source>
+            <translation>更小，更快</translation>
         </message>
         <message>
             <source>{} to download</source>
             <translation>需下载 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>Removal</name>
+        <message>
+            <source>Also delete its draft {}, {}</source>
+            <translation>同时删除其草稿模型 {}（{}）</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Delete {}?</source>
+            <translation>要删除 {} 吗？</translation>
+        </message>
+        <message>
+            <source>It is the draft of {}, which will answer more slowly without it.</source>
+            <translation>它是 {} 的草稿模型；删除后该模型回答会变慢。</translation>
+        </message>
+        <message>
+            <source>Its draft {} stays, because {} uses it, too.</source>
+            <translation>其草稿模型 {} 会保留，因为 {} 也在使用它。</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>保留</translation>
+        </message>
+        <message>
+            <source>This frees {}.</source>
+            <translation>将释放 {}。</translation>
+        </message>
+        <message>
+            <source>Unload it first, or load another model: click the model's name at the top of the chat (Ctrl+M). Then delete it.</source>
+            <translation>请先卸载它，或加载另一个模型：点击对话上方的模型名称（Ctrl+M）。然后再删除。</translation>
+        </message>
+        <message>
+            <source>{} is loaded.</source>
+            <translation>{} 正在使用中。</translation>
         </message>
     </context>
     <context>
@@ -1491,6 +2027,18 @@ KV 缓存：模型对已有文本的记忆
             <translation>关闭</translation>
         </message>
         <message>
+            <source>Continue</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>In “{}”: {}</source>
+            <translation>在“{}”中：{}</translation>
+        </message>
+        <message>
+            <source>It repeats itself</source>
+            <translation>回答在重复</translation>
+        </message>
+        <message>
             <source>Open log</source>
             <translation>打开日志</translation>
         </message>
@@ -1501,6 +2049,14 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Restart engine</source>
             <translation>重启引擎</translation>
+        </message>
+        <message>
+            <source>Stop here</source>
+            <translation>到此为止</translation>
+        </message>
+        <message>
+            <source>The answer says the same over and over, so it was stopped.</source>
+            <translation>回答不断重复相同的内容，因此已停止。</translation>
         </message>
         <message>
             <source>Try again</source>
@@ -1899,6 +2455,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
     <context>
         <name>SpeedPage</name>
         <message>
+            <source>Answers one question twice and shows both answers on one clock</source>
+            <translation>对同一个问题回答两次，并用同一个时钟展示两个回答</translation>
+        </message>
+        <message>
             <source>Generates a short answer ({} tokens) without a drafter, as a reference. The result is kept.</source>
             <translation>不用起草方法生成一个简短的回答（{} 个词元），作为参照。结果会保存。</translation>
         </message>
@@ -1909,6 +2469,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
         <message>
             <source>Measuring plain decoding…</source>
             <translation>正在测量普通解码…</translation>
+        </message>
+        <message>
+            <source>Race against plain decoding…</source>
+            <translation>与普通解码比赛…</translation>
         </message>
         <message>
             <source>Speed</source>
@@ -1934,12 +2498,12 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
             <translation>当前 {} 词元/秒，平均 {} 词元/秒</translation>
         </message>
         <message>
-            <source>seconds</source>
-            <translation>秒</translation>
-        </message>
-        <message>
             <source>whole answer</source>
             <translation>整个回答</translation>
+        </message>
+        <message>
+            <source>{} s</source>
+            <translation>{} 秒</translation>
         </message>
     </context>
     <context>
@@ -2017,12 +2581,16 @@ other: everything else</source>
     <context>
         <name>StatusLine</name>
         <message>
-            <source>Answering…</source>
-            <translation>正在回答…</translation>
+            <source>Answering</source>
+            <translation>正在回答</translation>
         </message>
         <message>
-            <source>Iteration {}</source>
-            <translation>第 {} 轮迭代</translation>
+            <source>Answering {}</source>
+            <translation>正在回答 {}</translation>
+        </message>
+        <message>
+            <source>Answering…</source>
+            <translation>正在回答…</translation>
         </message>
         <message>
             <source>Loading the model…</source>
@@ -2053,20 +2621,28 @@ other: everything else</source>
             <translation>正在停止…</translation>
         </message>
         <message>
+            <source>Waiting for {}</source>
+            <translation>正在等待 {}</translation>
+        </message>
+        <message>
+            <source>another program</source>
+            <translation>另一个程序</translation>
+        </message>
+        <message>
             <source>at most {} left</source>
             <translation>最多还需 {}</translation>
         </message>
         <message>
-            <source>drafting: {} tokens so far</source>
-            <translation>起草中：目前 {} 个词元</translation>
+            <source>checking the guesses: {}%</source>
+            <translation>正在核对猜测：{}%</translation>
+        </message>
+        <message>
+            <source>guessing ahead</source>
+            <translation>正在预先猜测</translation>
         </message>
         <message>
             <source>probably about {} left</source>
             <translation>大概还需约 {}</translation>
-        </message>
-        <message>
-            <source>verifying: layer {} of {}</source>
-            <translation>正在验证：第 {} / {} 层</translation>
         </message>
         <message>
             <source>{} h {} min</source>
@@ -2083,6 +2659,10 @@ other: everything else</source>
         <message>
             <source>{} tokens/s</source>
             <translation>{} 词元/秒</translation>
+        </message>
+        <message>
+            <source>○ Unloaded (idle)</source>
+            <translation>○ 已卸载（空闲）</translation>
         </message>
         <message>
             <source>● Ready</source>
@@ -2104,6 +2684,14 @@ other: everything else</source>
             <translation>显示整棵树 (0)</translation>
         </message>
         <message>
+            <source>Iteration</source>
+            <translation>迭代</translation>
+        </message>
+        <message>
+            <source>Iterations of the answer; at the right end, the newest one is shown</source>
+            <translation>回答的各次迭代；在最右端显示最新的一次</translation>
+        </message>
+        <message>
             <source>Next iteration (Ctrl+Alt+Right)</source>
             <translation>下一轮迭代（Ctrl+Alt+右）</translation>
         </message>
@@ -2122,10 +2710,6 @@ other: everything else</source>
         <message>
             <source>Zoom out (−)</source>
             <translation>缩小 (−)</translation>
-        </message>
-        <message>
-            <source>paused: {} of {}</source>
-            <translation>已暂停：{} / {}</translation>
         </message>
         <message>
             <source>{} of {}</source>
@@ -2312,6 +2896,41 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UpdateBox</name>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Looking for an update of {}…</source>
+            <translation>正在查找 {} 的更新…</translation>
+        </message>
+        <message>
+            <source>Not now</source>
+            <translation>以后再说</translation>
+        </message>
+        <message>
+            <source>There is an update of {}.</source>
+            <translation>{} 有可用的更新。</translation>
+        </message>
+        <message>
+            <source>Update</source>
+            <translation>更新</translation>
+        </message>
+        <message>
+            <source>{} is up to date.</source>
+            <translation>{} 已是最新。</translation>
+        </message>
+        <message>
+            <source>{} to download. The new files replace the old ones once all are complete and verified.</source>
+            <translation>需下载 {}。全部新文件下载完整并通过校验后，才会替换旧文件。</translation>
+        </message>
+    </context>
+    <context>
         <name>UpdateNotice</name>
         <message>
             <source>A newer version of this program is available. Click to read about it.</source>
@@ -2435,6 +3054,17 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>Window</name>
+        <message>
+            <source>Deleted 1 message</source>
+            <translation>已删除 1 条消息</translation>
+        </message>
+        <message>
+            <source>Deleted {} messages</source>
+            <translation>已删除 {} 条消息</translation>
+        </message>
+    </context>
+    <context>
         <name>Wizard</name>
         <message>
             <source>Back</source>
@@ -2458,10 +3088,136 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>_CodeBar</name>
+        <message>
+            <source>Scroll the code sideways</source>
+            <translation>横向滚动代码</translation>
+        </message>
+    </context>
+    <context>
         <name>_Table</name>
         <message>
             <source>Model catalogue</source>
             <translation>模型目录</translation>
+        </message>
+    </context>
+    <context>
+        <name>catalog</name>
+        <message>
+            <source>A very small chat model built like Llama 2; mainly useful as its draft.</source>
+            <translation>结构与 Llama 2 相同的微型对话模型；主要用作它的草稿模型。</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model of medium size, in more than 29 languages.</source>
+            <translation>阿里巴巴的中型通用模型，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model of moderate size, in more than 29 languages.</source>
+            <translation>阿里巴巴的中小型通用模型，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's all-round model: knowledge, mathematics and code, in more than 29 languages.</source>
+            <translation>阿里巴巴的通用模型：知识、数学与代码，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
+            <translation>阿里巴巴的大型编程模型：编写、解释和修复代码。</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model that can think before it answers: mathematics, code, reasoning.</source>
+            <translation>阿里巴巴的大型模型，可先思考再回答：数学、代码与推理。</translation>
+        </message>
+        <message>
+            <source>Alibaba's large model: knowledge, mathematics and code, in more than 29 languages.</source>
+            <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's model of medium size that can think before it answers.</source>
+            <translation>阿里巴巴的中型模型，可先思考再回答。</translation>
+        </message>
+        <message>
+            <source>Alibaba's model of moderate size for programming: writes, explains and repairs code.</source>
+            <translation>阿里巴巴的中小型编程模型：编写、解释和修复代码。</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model for programming: short functions and explanations.</source>
+            <translation>阿里巴巴的小型编程模型：简短的函数与解释。</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model for simple questions and short texts.</source>
+            <translation>阿里巴巴的小型模型，适合简单问题和短文本。</translation>
+        </message>
+        <message>
+            <source>Alibaba's small model that can think before it answers simple questions.</source>
+            <translation>阿里巴巴的小型模型，可先思考再回答简单问题。</translation>
+        </message>
+        <message>
+            <source>Alibaba's very small model for programming; mainly useful as a draft.</source>
+            <translation>阿里巴巴的微型编程模型；主要用作草稿模型。</translation>
+        </message>
+        <message>
+            <source>Alibaba's very small model; mainly useful as a draft.</source>
+            <translation>阿里巴巴的微型模型；主要用作草稿模型。</translation>
+        </message>
+        <message>
+            <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
+            <translation>Google 的大型 Gemma 3 模型：知识与写作，支持 140 多种语言。</translation>
+        </message>
+        <message>
+            <source>Google's small Gemma 3 model for short texts in English.</source>
+            <translation>Google 的小型 Gemma 3 模型，适合简短的英文文本。</translation>
+        </message>
+        <message>
+            <source>Hugging Face's small model for simple questions and rewriting, in English.</source>
+            <translation>Hugging Face 的小型英文模型，适合简单问题和改写。</translation>
+        </message>
+        <message>
+            <source>Hugging Face's very small model for short texts in English; often wrong.</source>
+            <translation>Hugging Face 的微型模型，适合简短的英文文本；经常出错。</translation>
+        </message>
+        <message>
+            <source>Meta's all-round model of moderate size, in eight languages.</source>
+            <translation>Meta 的中小型通用模型，支持八种语言。</translation>
+        </message>
+        <message>
+            <source>Meta's large chat model of 2023, for English.</source>
+            <translation>Meta 2023 年的大型英文对话模型。</translation>
+        </message>
+        <message>
+            <source>Meta's large model of late 2024: knowledge and reasoning, in eight languages.</source>
+            <translation>Meta 2024 年末的大型模型：知识与推理，支持八种语言。</translation>
+        </message>
+        <message>
+            <source>Meta's large model of mid-2024: knowledge and reasoning, in eight languages.</source>
+            <translation>Meta 2024 年中的大型模型：知识与推理，支持八种语言。</translation>
+        </message>
+        <message>
+            <source>Meta's small chat model of 2023, for English.</source>
+            <translation>Meta 2023 年的小型英文对话模型。</translation>
+        </message>
+        <message>
+            <source>Meta's very small model for summaries and rewriting, in eight languages.</source>
+            <translation>Meta 的微型模型，适合摘要和改写，支持八种语言。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of moderate size, of 2024.</source>
+            <translation>Mistral AI 2024 年的中小型通用模型。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of moderate size, of late 2023.</source>
+            <translation>Mistral AI 2023 年末的中小型通用模型。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's large model of 2024: reasoning and code, in dozens of languages.</source>
+            <translation>Mistral AI 2024 年的大型模型：推理与代码，支持数十种语言。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
+            <translation>Mistral AI 的混合专家模型：一般问题与代码，支持五种语言。</translation>
+        </message>
+        <message>
+            <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
+            <translation>演示模型：很小，经常出错，用来展示程序如何工作。</translation>
         </message>
     </context>
     <context>
@@ -2494,6 +3250,10 @@ other: everything else</source>
     <context>
         <name>chat_options</name>
         <message>
+            <source>A repetition ends at tokens that contain one of these texts. One per line; \n stands for a line break.</source>
+            <translation>遇到包含以下任一文本的词元时，重复即告结束。每行一个；\n 表示换行。</translation>
+        </message>
+        <message>
             <source>Added to the logits of single tokens. One per line: token id, colon, value from -1000 to 1000.</source>
             <translation>加到单个词元的 logit 上。每行一个：词元 ID、冒号、-1000 到 1000 的值。</translation>
         </message>
@@ -2502,8 +3262,16 @@ other: everything else</source>
             <translation>回答</translation>
         </message>
         <message>
+            <source>Automatic</source>
+            <translation>自动</translation>
+        </message>
+        <message>
             <source>Beams</source>
             <translation>束数</translation>
+        </message>
+        <message>
+            <source>Best available</source>
+            <translation>最佳可用模型</translation>
         </message>
         <message>
             <source>Budget</source>
@@ -2512,6 +3280,26 @@ other: everything else</source>
         <message>
             <source>Context</source>
             <translation>上下文</translation>
+        </message>
+        <message>
+            <source>DRY allowed length</source>
+            <translation>DRY 允许长度</translation>
+        </message>
+        <message>
+            <source>DRY base</source>
+            <translation>DRY 底数</translation>
+        </message>
+        <message>
+            <source>DRY penalty</source>
+            <translation>DRY 惩罚</translation>
+        </message>
+        <message>
+            <source>DRY range</source>
+            <translation>DRY 范围</translation>
+        </message>
+        <message>
+            <source>DRY sequence breakers</source>
+            <translation>DRY 序列分隔符</translation>
         </message>
         <message>
             <source>Depth</source>
@@ -2538,6 +3326,22 @@ other: everything else</source>
             <translation>值越大，回答越多样。0：始终选最可能的词元。</translation>
         </message>
         <message>
+            <source>How far back DRY looks for repetitions.</source>
+            <translation>DRY 向前查找重复内容的范围。</translation>
+        </message>
+        <message>
+            <source>How fast the DRY penalty grows with the length of the repetition.</source>
+            <translation>DRY 惩罚随重复长度增长的速度。</translation>
+        </message>
+        <message>
+            <source>How often the most likely tokens are excluded, so that answers are less predictable. No effect at temperature 0.</source>
+            <translation>排除最可能的词元的频率，使回答不那么千篇一律。温度为 0 时无效。</translation>
+        </message>
+        <message>
+            <source>Included with the program</source>
+            <translation>程序自带的模型</translation>
+        </message>
+        <message>
             <source>Instructions that the model receives before the chat: its role and how it should answer.</source>
             <translation>模型在对话之前收到的指示：它的角色，以及应如何回答。</translation>
         </message>
@@ -2550,6 +3354,10 @@ other: everything else</source>
             <translation>logit 偏置</translation>
         </message>
         <message>
+            <source>Makes tokens that would continue a repetition less likely, the more so the longer the repetition is. 0.8 is usual.</source>
+            <translation>降低会延续重复内容的词元的可能性，重复越长，降低越多。常用值为 0.8。</translation>
+        </message>
+        <message>
             <source>Maximum answer length</source>
             <translation>回答长度上限</translation>
         </message>
@@ -2558,7 +3366,7 @@ other: everything else</source>
             <translation>词元树的最大深度。</translation>
         </message>
         <message>
-            <source>Maximum number of nodes in a token tree. auto: the fastest size, found while answering.</source>
+            <source>Maximum number of nodes in a token tree. Automatic: the fastest size, found while answering.</source>
             <translation>词元树的最大节点数。自动：在回答过程中找出最快的值。</translation>
         </message>
         <message>
@@ -2578,8 +3386,24 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
+            <source>No limit</source>
+            <translation>不限</translation>
+        </message>
+        <message>
+            <source>None</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <source>None (plain decoding)</source>
+            <translation>无（普通解码）</translation>
+        </message>
+        <message>
             <source>Number of nodes that the draft expands in each round.</source>
             <translation>草稿模型每一轮扩展的节点数。</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>关</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -2588,6 +3412,10 @@ other: everything else</source>
         <message>
             <source>Prompt</source>
             <translation>提示词</translation>
+        </message>
+        <message>
+            <source>Prompt lookup</source>
+            <translation>提示词查找</translation>
         </message>
         <message>
             <source>Repetition penalty</source>
@@ -2608,6 +3436,26 @@ other: everything else</source>
         <message>
             <source>Seed</source>
             <translation>种子</translation>
+        </message>
+        <message>
+            <source>Several, merged</source>
+            <translation>多种方法合并</translation>
+        </message>
+        <message>
+            <source>Shortest repetition that DRY counts.</source>
+            <translation>DRY 计入的最短重复长度。</translation>
+        </message>
+        <message>
+            <source>Speculative sampling</source>
+            <translation>推测采样</translation>
+        </message>
+        <message>
+            <source>Stop an answer that says the same over and over. It can be continued.</source>
+            <translation>停止不断重复相同内容的回答。之后可以继续。</translation>
+        </message>
+        <message>
+            <source>Stop repetition</source>
+            <translation>停止重复</translation>
         </message>
         <message>
             <source>Stop strings</source>
@@ -2670,28 +3518,20 @@ other: everything else</source>
             <translation>大于 1 的值使文本中已出现的词元更不易再出现。</translation>
         </message>
         <message>
-            <source>auto</source>
-            <translation>自动</translation>
+            <source>Whole chat</source>
+            <translation>整个对话</translation>
         </message>
         <message>
-            <source>best available</source>
-            <translation>最佳可用模型</translation>
+            <source>XTC excludes tokens with at least this probability, except the least likely one of them.</source>
+            <translation>XTC 会排除概率不低于此值的词元，但保留其中概率最低的一个。</translation>
         </message>
         <message>
-            <source>included with the program</source>
-            <translation>程序自带的模型</translation>
+            <source>XTC probability</source>
+            <translation>XTC 概率</translation>
         </message>
         <message>
-            <source>no limit</source>
-            <translation>不限</translation>
-        </message>
-        <message>
-            <source>none</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <source>off</source>
-            <translation>关</translation>
+            <source>XTC threshold</source>
+            <translation>XTC 阈值</translation>
         </message>
         <message>
             <source>tokens</source>
@@ -2964,12 +3804,40 @@ other: everything else</source>
             <translation>8 位占用的内存约为 16 位的一半，精度略低。仅适用于处理器。</translation>
         </message>
         <message>
+            <source>After 15 minutes</source>
+            <translation>15 分钟后</translation>
+        </message>
+        <message>
+            <source>After 5 minutes</source>
+            <translation>5 分钟后</translation>
+        </message>
+        <message>
+            <source>After an hour</source>
+            <translation>1 小时后</translation>
+        </message>
+        <message>
             <source>Appearance and language</source>
             <translation>外观与语言</translation>
         </message>
         <message>
+            <source>As stored</source>
+            <translation>按存储格式</translation>
+        </message>
+        <message>
+            <source>Automatic</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <source>Automatic: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
+            <translation>自动：在处理器上，以存储格式的权重乘以 8 位激活值，速度最快。float32 最精确，也最慢。</translation>
+        </message>
+        <message>
             <source>Behaviour</source>
             <translation>行为</translation>
+        </message>
+        <message>
+            <source>Break long lines of code instead of scrolling them sideways.</source>
+            <translation>将过长的代码行换行显示，而不是横向滚动。</translation>
         </message>
         <message>
             <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
@@ -2996,16 +3864,40 @@ other: everything else</source>
             <translation>Ctrl+Enter</translation>
         </message>
         <message>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
             <source>Enter</source>
             <translation>Enter</translation>
+        </message>
+        <message>
+            <source>Font of code</source>
+            <translation>代码字体</translation>
+        </message>
+        <message>
+            <source>Font of messages</source>
+            <translation>消息字体</translation>
+        </message>
+        <message>
+            <source>Frees the memory when nothing was asked for this long. The next question loads the model again.</source>
+            <translation>在这段时间内没有提问时释放内存。下次提问时会重新加载模型。</translation>
         </message>
         <message>
             <source>GiB</source>
             <translation>GiB</translation>
         </message>
         <message>
+            <source>Graphics card</source>
+            <translation>显卡</translation>
+        </message>
+        <message>
             <source>Language</source>
             <translation>语言</translation>
+        </message>
+        <message>
+            <source>Light</source>
+            <translation>浅色</translation>
         </message>
         <message>
             <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
@@ -3020,12 +3912,32 @@ other: everything else</source>
             <translation>内存限制</translation>
         </message>
         <message>
+            <source>Never</source>
+            <translation>从不</translation>
+        </message>
+        <message>
+            <source>No limit</source>
+            <translation>不限</translation>
+        </message>
+        <message>
             <source>Notifications</source>
             <translation>通知</translation>
         </message>
         <message>
             <source>Number format</source>
             <translation>数值格式</translation>
+        </message>
+        <message>
+            <source>Number of threads that compute on the processor, at most one for each physical core. It changes the speed, never the text.</source>
+            <translation>在处理器上计算的线程数，每个物理核心最多一个。只影响速度，不影响文本。</translation>
+        </message>
+        <message>
+            <source>One per core</source>
+            <translation>每核心一个</translation>
+        </message>
+        <message>
+            <source>Processor</source>
+            <translation>处理器</translation>
         </message>
         <message>
             <source>RAM for the target</source>
@@ -3036,12 +3948,20 @@ other: everything else</source>
             <translation>减少动态效果</translation>
         </message>
         <message>
+            <source>Same as desktop</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
             <source>Send with</source>
             <translation>发送键</translation>
         </message>
         <message>
             <source>Show a notification when a long answer is complete and the window is not in front.</source>
             <translation>较长的回答完成且窗口不在前台时显示通知。</translation>
+        </message>
+        <message>
+            <source>Text size</source>
+            <translation>文字大小</translation>
         </message>
         <message>
             <source>The colours of the window.</source>
@@ -3052,6 +3972,14 @@ other: everything else</source>
             <translation>计算回答的设备。</translation>
         </message>
         <message>
+            <source>The font of code in answers.</source>
+            <translation>回答中代码的字体。</translation>
+        </message>
+        <message>
+            <source>The font of questions and answers.</source>
+            <translation>问题和回答的字体。</translation>
+        </message>
+        <message>
             <source>The language of the window. Models answer in the language you write in.</source>
             <translation>窗口的语言。模型会用您书写的语言回答。</translation>
         </message>
@@ -3060,12 +3988,28 @@ other: everything else</source>
             <translation>另一个按键用于换行。</translation>
         </message>
         <message>
+            <source>The size of all text; 100% is the desktop's. Ctrl and the wheel change it too.</source>
+            <translation>所有文字的大小；100% 为桌面的大小。也可以用 Ctrl 加滚轮调整。</translation>
+        </message>
+        <message>
             <source>Theme</source>
             <translation>主题</translation>
         </message>
         <message>
+            <source>Threads</source>
+            <translation>线程数</translation>
+        </message>
+        <message>
             <source>Turn animations off. The token tree shows only the end of each iteration.</source>
             <translation>关闭动画。词元树只显示每轮迭代的结果。</translation>
+        </message>
+        <message>
+            <source>Unload when idle</source>
+            <translation>空闲时卸载</translation>
+        </message>
+        <message>
+            <source>Unpacked</source>
+            <translation>已解包</translation>
         </message>
         <message>
             <source>Unpacked weights are faster but need more memory.</source>
@@ -3080,44 +4024,94 @@ other: everything else</source>
             <translation>内存中的权重</translation>
         </message>
         <message>
-            <source>as stored</source>
-            <translation>按存储格式</translation>
+            <source>Wrap code</source>
+            <translation>代码自动换行</translation>
+        </message>
+    </context>
+    <context>
+        <name>race_picture</name>
+        <message>
+            <source>SpecExec Desktop · {} · {} · times from the first token, each answer alone</source>
+            <translation>SpecExec Desktop · {} · {} · 从首个词元起计时，两个回答分别单独运行</translation>
         </message>
         <message>
-            <source>auto</source>
-            <translation>自动</translation>
+            <source>seconds</source>
+            <translation>秒</translation>
         </message>
         <message>
-            <source>auto: on the processor, weights as stored times activations in 8 bits, the fastest. float32 is the most precise and the slowest.</source>
-            <translation>auto：在处理器上，以存储格式的权重乘以 8 位激活值，速度最快。float32 最精确，也最慢。</translation>
+            <source>tokens</source>
+            <translation>词元</translation>
         </message>
         <message>
-            <source>dark</source>
-            <translation>深色</translation>
+            <source>tokens per pass</source>
+            <translation>每遍词元数</translation>
         </message>
         <message>
-            <source>graphics card</source>
-            <translation>显卡</translation>
+            <source>tokens/s</source>
+            <translation>词元/秒</translation>
         </message>
         <message>
-            <source>light</source>
-            <translation>浅色</translation>
+            <source>{} s</source>
+            <translation>{} 秒</translation>
+        </message>
+    </context>
+    <context>
+        <name>race_words</name>
+        <message>
+            <source>Plain decoding</source>
+            <translation>普通解码</translation>
         </message>
         <message>
-            <source>no limit</source>
-            <translation>不限</translation>
+            <source>Same text: no. After {} tokens, “{}” stands against “{}”.</source>
+            <translation>文字相同：否。在 {} 个词元之后，“{}”与“{}”不同。</translation>
         </message>
         <message>
-            <source>processor</source>
-            <translation>处理器</translation>
+            <source>Same text: yes, all {} tokens.</source>
+            <translation>文字相同：是，全部 {} 个词元。</translation>
         </message>
         <message>
-            <source>same as desktop</source>
-            <translation>跟随系统</translation>
+            <source>Same text: yes, up to the {} tokens of the shorter answer.</source>
+            <translation>文字相同：是，直到较短回答的 {} 个词元为止。</translation>
         </message>
         <message>
-            <source>unpacked</source>
-            <translation>已解包</translation>
+            <source>SpecExec</source>
+            <translation>SpecExec</translation>
+        </message>
+        <message>
+            <source>SpecExec was {} times as fast</source>
+            <translation>SpecExec 的速度是普通解码的 {} 倍</translation>
+        </message>
+        <message>
+            <source>The answers are too short to compare their speed.</source>
+            <translation>回答太短，无法比较速度。</translation>
+        </message>
+        <message>
+            <source>Two models, two texts.</source>
+            <translation>两个模型，两段文字。</translation>
+        </message>
+        <message>
+            <source>With 16-bit numbers, two tokens can be equally probable up to rounding, and a pass over a whole tree rounds differently from a pass over one token. Either choice is the model's own.</source>
+            <translation>使用 16 位数时，两个词元的概率可能在舍入误差内相等，而对整棵树计算一遍与对单个词元计算一遍的舍入不同。两种选择都出自模型本身。</translation>
+        </message>
+        <message>
+            <source>drafter: {}</source>
+            <translation>起草方法：{}</translation>
+        </message>
+        <message>
+            <source>drafter: {}, draft: {}</source>
+            <translation>起草方法：{}，草稿模型：{}</translation>
+        </message>
+        <message>
+            <source>one token per pass</source>
+            <translation>每遍一个词元</translation>
+        </message>
+        <message>
+            <source>{} was {} times as fast as {}</source>
+            <translation>{} 的速度是 {} 倍（对比 {}）</translation>
+        </message>
+        <message>
+            <source>{}: {} tokens in {} s</source>
+            <translation>{}：{} 个词元，{} 秒</translation>
         </message>
     </context>
     <context>
@@ -3131,12 +4125,20 @@ other: everything else</source>
             <translation>起草用时最多：减小预算或换用更小的草稿模型也许更快。</translation>
         </message>
         <message>
+            <source>No drafter is in use, so one pass of the target produced 1 token.</source>
+            <translation>未使用起草方法，因此目标模型每一遍生成 1 个词元。</translation>
+        </message>
+        <message>
             <source>One iteration took {} s: {} s drafting, {} s computing the target, {} s waiting for weights, {} s for the rest.</source>
             <translation>一轮迭代用时 {} 秒：起草 {} 秒，目标模型计算 {} 秒，等待权重 {} 秒，其余 {} 秒。</translation>
         </message>
         <message>
             <source>One pass of the target produced {} tokens on average, because it verifies a whole tree of guesses at once. Plain decoding produces 1 token per pass.</source>
             <translation>目标模型一遍验证整棵猜测树，因此平均每遍得到 {} 个词元。普通解码每遍得到 1 个词元。</translation>
+        </message>
+        <message>
+            <source>One pass of the target produced {} tokens on average, hardly more than plain decoding: few guesses were right, or guessing ahead does not pay with this model on this machine and is only tried now and then.</source>
+            <translation>目标模型每一遍平均生成 {} 个词元，与普通解码相差无几：猜对的很少，或者在这台电脑上用这个模型预先猜测并不划算，因此只偶尔尝试。</translation>
         </message>
         <message>
             <source>PCIe</source>
@@ -3187,6 +4189,14 @@ other: everything else</source>
             <translation>每遍 {} 个词元 ÷ {} 秒 = {} 词元/秒。</translation>
         </message>
         <message>
+            <source>{} tokens per pass, {} × plain: see why</source>
+            <translation>每遍 {} 个词元，速度是普通方式的 {} 倍：查看原因</translation>
+        </message>
+        <message>
+            <source>{} tokens per pass: see why</source>
+            <translation>每遍 {} 个词元：查看原因</translation>
+        </message>
+        <message>
             <source>{}: {} GB/s (limit not measured: run specexec doctor)</source>
             <translation>{}：{} GB/s（上限未测量：请运行 specexec doctor）</translation>
         </message>
@@ -3210,6 +4220,10 @@ other: everything else</source>
             <translation>选择模型</translation>
         </message>
         <message>
+            <source>Close the window</source>
+            <translation>关闭窗口</translation>
+        </message>
+        <message>
             <source>Copy the last answer</source>
             <translation>复制最后一个回答</translation>
         </message>
@@ -3230,6 +4244,10 @@ other: everything else</source>
             <translation>导出对话或文件夹</translation>
         </message>
         <message>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
+        </message>
+        <message>
             <source>Go to the input field</source>
             <translation>转到输入框</translation>
         </message>
@@ -3242,6 +4260,10 @@ other: everything else</source>
             <translation>输入框</translation>
         </message>
         <message>
+            <source>Larger text</source>
+            <translation>放大文字</translation>
+        </message>
+        <message>
             <source>List of chats</source>
             <translation>对话列表</translation>
         </message>
@@ -3250,8 +4272,20 @@ other: everything else</source>
             <translation>列表中的下一个对话</translation>
         </message>
         <message>
+            <source>Next match</source>
+            <translation>下一个匹配项</translation>
+        </message>
+        <message>
             <source>Next version</source>
             <translation>下一版本</translation>
+        </message>
+        <message>
+            <source>Open another window</source>
+            <translation>打开另一个窗口</translation>
+        </message>
+        <message>
+            <source>Open the chat in a new window</source>
+            <translation>在新窗口中打开对话</translation>
         </message>
         <message>
             <source>Pin or unpin the chat</source>
@@ -3260,6 +4294,10 @@ other: everything else</source>
         <message>
             <source>Previous chat in the list</source>
             <translation>列表中的上一个对话</translation>
+        </message>
+        <message>
+            <source>Previous match</source>
+            <translation>上一个匹配项</translation>
         </message>
         <message>
             <source>Previous version</source>
@@ -3272,6 +4310,10 @@ other: everything else</source>
         <message>
             <source>Quit</source>
             <translation>退出</translation>
+        </message>
+        <message>
+            <source>Race: plain decoding against SpecExec, or two models</source>
+            <translation>比赛：普通解码对 SpecExec，或两个模型</translation>
         </message>
         <message>
             <source>Rename the chat or folder</source>
@@ -3302,6 +4344,10 @@ other: everything else</source>
             <translation>显示或隐藏词元树</translation>
         </message>
         <message>
+            <source>Smaller text</source>
+            <translation>缩小文字</translation>
+        </message>
+        <message>
             <source>Start a new chat</source>
             <translation>开始新对话</translation>
         </message>
@@ -3312,6 +4358,10 @@ other: everything else</source>
         <message>
             <source>Stop the answer and keep its text</source>
             <translation>停止回答并保留其文本</translation>
+        </message>
+        <message>
+            <source>Text in its usual size</source>
+            <translation>恢复默认文字大小</translation>
         </message>
         <message>
             <source>Undo the last action</source>
@@ -3449,6 +4499,10 @@ other: everything else</source>
             <translation>约 {} 词元/秒，估计</translation>
         </message>
         <message>
+            <source>About {} tokens/s, first word after {}.</source>
+            <translation>约 {} 词元/秒，{}后出现第一个词。</translation>
+        </message>
+        <message>
             <source>After a long question, the first word appears after about {}.</source>
             <translation>提出长问题后，约 {} 后出现第一个字。</translation>
         </message>
@@ -3481,8 +4535,20 @@ other: everything else</source>
             <translation>内存</translation>
         </message>
         <message>
+            <source>Not even the smallest model runs on this machine.</source>
+            <translation>本机连最小的模型也无法运行。</translation>
+        </message>
+        <message>
             <source>Streams from disk</source>
             <translation>从磁盘流式读取</translation>
+        </message>
+        <message>
+            <source>The fastest model for this machine; larger ones would keep you waiting.</source>
+            <translation>这是本机上最快的模型；更大的模型会让您久等。</translation>
+        </message>
+        <message>
+            <source>The largest model that reliably answers soon and at reading speed on this machine.</source>
+            <translation>这是在本机上能可靠地迅速开始并以阅读速度回答的最大模型。</translation>
         </message>
         <message>
             <source>Will not run</source>
@@ -3528,32 +4594,56 @@ other: everything else</source>
     <context>
         <name>words</name>
         <message>
-            <source>1 token</source>
-            <translation>1 个词元</translation>
+            <source>End</source>
+            <translation>结束原因</translation>
         </message>
         <message>
-            <source>Loading the draft</source>
-            <translation>正在加载草稿模型</translation>
+            <source>First token after</source>
+            <translation>首个词元用时</translation>
         </message>
         <message>
-            <source>Loading the target</source>
-            <translation>正在加载目标模型</translation>
+            <source>Loading the model</source>
+            <translation>正在加载模型</translation>
         </message>
         <message>
-            <source>Preparing the weight formats</source>
-            <translation>正在准备权重格式</translation>
+            <source>Loading the small model that guesses ahead</source>
+            <translation>正在加载用于预先猜测的小模型</translation>
+        </message>
+        <message>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <source>Preparing the model</source>
+            <translation>正在准备模型</translation>
         </message>
         <message>
             <source>Reading the model files</source>
             <translation>正在读取模型文件</translation>
         </message>
         <message>
-            <source>Reading the tokenizer</source>
-            <translation>正在读取分词器</translation>
+            <source>Reading the vocabulary</source>
+            <translation>正在读取词汇表</translation>
+        </message>
+        <message>
+            <source>Seed</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <source>Speed</source>
+            <translation>速度</translation>
         </message>
         <message>
             <source>Starting the libraries</source>
             <translation>正在启动运行库</translation>
+        </message>
+        <message>
+            <source>Tokens</source>
+            <translation>词元</translation>
+        </message>
+        <message>
+            <source>Tokens per pass</source>
+            <translation>每遍词元数</translation>
         </message>
         <message>
             <source>complete</source>
@@ -3576,20 +4666,16 @@ other: everything else</source>
             <translation>达到词元上限而结束</translation>
         </message>
         <message>
-            <source>first token after {} s</source>
-            <translation>首个词元用时 {} 秒</translation>
-        </message>
-        <message>
             <source>incomplete</source>
             <translation>未完成</translation>
         </message>
         <message>
-            <source>no draft model</source>
-            <translation>无草稿模型</translation>
+            <source>it repeats itself</source>
+            <translation>内容重复</translation>
         </message>
         <message>
-            <source>seed {}</source>
-            <translation>种子 {}</translation>
+            <source>no draft model</source>
+            <translation>无草稿模型</translation>
         </message>
         <message>
             <source>stopped by you</source>
@@ -3616,24 +4702,12 @@ other: everything else</source>
             <translation>{} 秒</translation>
         </message>
         <message>
-            <source>{} tokens</source>
-            <translation>{} 个词元</translation>
-        </message>
-        <message>
-            <source>{} tokens per pass</source>
-            <translation>每遍 {} 个词元</translation>
-        </message>
-        <message>
             <source>{} tokens/s</source>
             <translation>{} 词元/秒</translation>
         </message>
         <message>
             <source>{} with {}</source>
             <translation>{} + {}</translation>
-        </message>
-        <message>
-            <source>{}: layer {} of {}, {} of {}</source>
-            <translation>{}：第 {} 层，共 {} 层，{} / {}</translation>
         </message>
         <message>
             <source>{}: {} of {}</source>

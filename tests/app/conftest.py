@@ -20,7 +20,9 @@ from app.connection.engine_link import EngineLink
 from app.preferences import PreferencesFile
 from app.store import Store
 from app.widgets import theme
+from app.window import better_model
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import SIZE, Window
 from tests.app.fake_engine import FakeEngines
 from tests.app.threads import join
@@ -37,9 +39,24 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(autouse=True)
+def collects_between_tests() -> Iterator[None]:
+    """Collect garbage as the program does (`app.startup.collector`): never while Qt is at work."""
+    gc.disable()
+    yield
+    gc.collect(1)
+    gc.enable()
+
+
+@pytest.fixture(autouse=True)
 def light(qapp: QApplication) -> None:
     if not qapp.styleSheet() or theme.current() is not theme.LIGHT:  # takes 0.1 s
         theme.dress(qapp, Qt.ColorScheme.Light)
+
+
+@pytest.fixture(autouse=True)
+def no_better_offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No window examines this machine, which takes about a second."""
+    monkeypatch.setattr(better_model, "better_offer", lambda: None)
 
 
 @pytest.fixture(autouse=True)
@@ -84,7 +101,7 @@ def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Ite
     windows: list[Window] = []
 
     def make(engines: FakeEngines, arguments: Arguments | None = None) -> Window:
-        window = Window(arguments or Arguments(), store, preferences, EngineLink(engines))
+        window = Window(Core(arguments or Arguments(), store, preferences, EngineLink(engines)))
         windows.append(window)
         window.resize(*SIZE)  # the screen of the tests is narrow
         window.start()
@@ -99,6 +116,7 @@ def make_window(qtbot: QtBot, store: Store, preferences: PreferencesFile) -> Ite
         window.panel.begin()
         window.close()
         window.deleteLater()
+        window.core.deleteLater()
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from app.preferences import NEW_CHATS, PreferencesFile
 from app.startup.application import make_application
 from app.store import SavedOptions, Store
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from engine.protocol.messages import Answer
 from tests.app import flows
@@ -45,7 +46,7 @@ def main() -> None:
     store = Store(given.folder / "conversations.sqlite")
     preferences = PreferencesFile(given.folder / "settings.toml")
     preferences.change(new_chats=structs.replace(NEW_CHATS, options=SavedOptions()), theme="light")  # greedy
-    window = Window(Arguments(target=given.target), store, preferences)
+    window = Window(Core(Arguments(target=given.target), store, preferences))
     window.start()
     person = Person(window, store, preferences, given.folder)
     report: dict[str, object] = {"platform": app.platformName(), "loads": person.loads}
@@ -182,9 +183,9 @@ class Person:
         return wait
 
 
-def give_up(why: object) -> None:
+def give_up(*why: object) -> None:
     traceback.print_stack()
-    print(why, file=sys.stderr, flush=True)
+    print(*why, file=sys.stderr, flush=True)
     os._exit(3)  # the engine ends by itself
 
 

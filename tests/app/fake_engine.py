@@ -118,6 +118,8 @@ class FakeConnection:
         self.closed.set()
         self._events.put(None)
 
+    end = close
+
     def events(self) -> Iterator[Event]:
         while (event := self._events.get()) is not None:
             yield event

@@ -1,4 +1,4 @@
-"""The ten most frequent things a user does in the window. Each flow returns a report of its results."""
+"""The most frequent things a user does in the window. Each flow returns a report of its results."""
 
 import json
 from typing import TYPE_CHECKING
@@ -7,12 +7,14 @@ from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit
 
+from app.race.race_dialog import RaceDialog
 from app.settings.dialog import SettingsDialog
 from app.settings.editors import ChoiceEditor
 from app.sidebar.search import Searching
 from app.sidebar.transfer import ChatTransfer
 from app.store import Preset
 from app.widgets import theme
+from tests.app.seen import texts
 
 if TYPE_CHECKING:
     from tests.app.drive_window import Person
@@ -42,7 +44,8 @@ def ask_and_read(person: "Person") -> Report:
         "stop_reason": answer.stop_reason,
         "tokens_per_pass": answer.tokens_per_pass,
         "verdicts": verdicts,
-        "below": person.last.view.summary.text(),
+        "seen": texts(person.window),
+        "below": person.last.view.figures.accessibleDescription(),
     }
 
 
@@ -64,7 +67,7 @@ def stop(person: "Person") -> Report:
 def go_on(person: "Person") -> Report:
     before = person.said[-1]
     more = person.waiter(person.chat.text_added)
-    person.click("Continue", person.last)
+    person.click("Continue this answer", person.last)
     more()
     person.press(Key.Key_Escape, on=person.window)
     answer = person.read()
@@ -82,7 +85,7 @@ def regenerate(person: "Person") -> Report:
     first = person.ask(CAPITAL)
     person.press(Key.Key_Return, CTRL, on=person.window)
     second = person.read()
-    person.click("Same seed", person.last)
+    person.click("Answer again with the same seed", person.last)
     again = person.read()
     person.photograph("versions")
     person.click("‹", person.last)
@@ -214,6 +217,32 @@ def export_and_import(person: "Person") -> Report:
     }
 
 
+def race(person: "Person") -> Report:
+    before = len(person.said)
+    person.window.open_race()
+    dialog = person.window.findChild(RaceDialog)
+    dialog.form.question.setPlainText(
+        "Repeat this sentence three times: The sea is blue and the sky is wide."
+    )
+    dialog.form.tokens.setValue(48)
+    finished = person.waiter(person.window.core.race.finished)
+    QTest.mouseClick(dialog.form.start, Qt.MouseButton.LeftButton)
+    finished()
+    race = dialog.page.race
+    person.photograph("race")
+    dialog.close()
+    return {
+        "drafters": [lane.drafter for lane in race.lanes],
+        "texts": [lane.text for lane in race.lanes],
+        "same": race.is_same,
+        "tokens": [lane.tokens for lane in race.lanes],
+        "passes": [lane.target_passes for lane in race.lanes],
+        "recorded": [len(lane.passes) for lane in race.lanes],
+        "seconds": [lane.seconds for lane in race.lanes],
+        "added": len(person.said) - before,
+    }
+
+
 def by_keyboard(person: "Person") -> Report:
     """Open a new chat, change the theme and the language, all by keyboard."""
     person.press(Key.Key_N, CTRL)
@@ -271,5 +300,6 @@ FLOWS = (
     settings,
     tidy,
     export_and_import,
+    race,
     by_keyboard,
 )

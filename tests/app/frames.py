@@ -19,6 +19,7 @@ from app.preferences import NEW_CHATS, PreferencesFile
 from app.startup.application import make_application
 from app.store import SavedOptions, Store
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from tests.app.drive_window import Person
 
@@ -61,7 +62,7 @@ def main() -> None:
         preferences = PreferencesFile(Path(scratch) / "settings.toml")
         options = SavedOptions(temperature=0.8, max_new_tokens=400)
         preferences.change(new_chats=structs.replace(NEW_CHATS, options=options))
-        window = Window(Arguments(), store, preferences)
+        window = Window(Core(Arguments(), store, preferences))
         window.resize(1430, 860)
         window.start()
         person = Person(window, store, preferences, Path(scratch))

@@ -23,6 +23,7 @@ from app.startup.application import make_application
 from app.store import SavedOptions, Store
 from app.widgets import theme
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine.assets import RESOURCES
@@ -49,9 +50,10 @@ def main() -> None:
         preferences = PreferencesFile(Path(scratch) / "settings.toml")
         greedy = structs.replace(NEW_CHATS, options=SavedOptions(drafter="merged", budget=BUDGET))
         preferences.change(new_chats=greedy, theme="light")
-        window = Window(Arguments(), store, preferences)
+        window = Window(Core(Arguments(), store, preferences))
         window.resize(*SIZE)
         window.start()
+        window.header.panel_switch.setChecked(True)
         person = Person(window, store, preferences, folder)
         for question in QUESTIONS:
             person.ask(question)
@@ -60,7 +62,6 @@ def main() -> None:
         wizard = Wizard(Downloads(), EngineSetup(preferences))
         wizard.begin()
         wait_until(lambda: not wizard.survey.is_running)
-        wizard.main.click()
         for name in ("dark", "light"):
             theme.choose(app, name)
             QTest.qWait(SETTLE_MS)  # the documents are made anew, without colours

@@ -44,6 +44,7 @@ def own_models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A models folder of the test's own, without the tester's environment variable."""
     monkeypatch.delenv(catalog.MODELS_VARIABLE, raising=False)
     monkeypatch.setattr(catalog.local, "_kept_folder", lambda: tmp_path / "models-folder.txt")
+    monkeypatch.setattr(catalog.local, "_former_folder", lambda: tmp_path / "cache" / "models")
     models = tmp_path / "models"
     catalog.keep_models_folder(models)
     return models

@@ -25,7 +25,7 @@ def main(behaviour: str) -> None:
         match messages.decode_request(connection.recv_bytes()):
             case messages.Load(id=request):
                 connection.send_bytes(messages.encode(loaded(request)))
-            case messages.Shutdown() if behaviour != "deaf":
+            case messages.Leave() if behaviour != "deaf":
                 return
             case messages.Chat(id=request):
                 text = messages.TextDelta(request=request, text="so far", tokens=1)

@@ -13,6 +13,7 @@ from app.connection.engine import State
 from app.connection.engine_link import EngineLink
 from app.window.window import Window
 from engine.protocol.connection import EngineConnection
+from engine.protocol.engine_process import StartedEngine
 
 KEY = "11" * 32
 
@@ -32,7 +33,7 @@ class StandIns:
             cwd=Path(__file__).parents[2],
         )
         self.pids.append(process.pid)
-        return EngineConnection(process, KEY)
+        return EngineConnection(StartedEngine(process, KEY))
 
     def left(self) -> list[int]:
         return [pid for pid in self.pids if psutil.pid_exists(pid)]

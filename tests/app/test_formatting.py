@@ -3,7 +3,7 @@ from msgspec import structs
 from PySide6.QtCore import QLocale
 
 from app import formatting
-from app.store import AnswerReport, ChatSettings, ModelPair
+from app.store import AnswerReport, ChatSettings, ModelPair, StoredMessage
 from engine.protocol.messages import LoadProgress
 from tests.app.fake_engine import MODEL, answer, loaded
 
@@ -20,22 +20,45 @@ def test_numbers_have_only_significant_digits(value: float, shown: str) -> None:
     assert formatting.decimal(value) == shown
 
 
-def test_unknown_figures_of_an_answer_are_omitted() -> None:
-    short = answer(1, "")
-    short.tokens, short.tokens_per_second, short.tokens_per_pass = 1, None, None
-    short.time_to_first_token_s = None
-    short.stop_reason = "cancelled"
-    assert formatting.answer_summary(short) == "1\u00a0token\u00a0· seed\u00a07\u00a0· stopped by you"
+def stored(state: str = "complete", **figures: object) -> StoredMessage:
+    """Return an answer of a model without a draft as it is stored."""
+    report = AnswerReport.of(answer(1), ChatSettings(), ModelPair.of(loaded(1)))
+    report = structs.replace(report, **figures)
+    return StoredMessage(
+        id=2, parent=1, role="assistant", text="x", created_at=0, state=state, reports=(report,)
+    )
+
+
+def test_unknown_figures_of_an_answer_are_left_out() -> None:
+    unknown = {"tokens_per_second": None, "tokens_per_pass": None, "time_to_first_token_s": None}
+    assert formatting.message_figures(stored(tokens=1, stop_reason="cancelled", **unknown)) == [
+        ("Tokens", "1"),
+        ("Seed", "7"),
+        ("End", "stopped by you"),
+        ("Model", MODEL.name),
+    ]
+    assert formatting.message_figures(stored("interrupted")) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "ending"),
+    [
+        ("end_of_sequence", ""),
+        ("stop_string", ""),
+        ("cancelled", "Stopped by you"),
+        ("max_new_tokens", "Ended at the token limit"),
+        ("context_full", "The context is full; start a new chat (Ctrl+N)"),
+    ],
+)
+def test_only_an_answer_that_is_not_whole_says_why(reason: str, ending: str) -> None:
+    assert formatting.message_ending(stored(stop_reason=reason)) == ending
+    assert formatting.message_ending(stored("interrupted", stop_reason=reason)) == "Incomplete"
 
 
 def test_a_stored_answer_names_its_models() -> None:
-    draft = structs.replace(MODEL, name="Tiny-1M")
-    for pair, named in (
-        (loaded(1), MODEL.name),
-        (structs.replace(loaded(1), draft=draft), f"{MODEL.name} with Tiny-1M"),
-    ):
-        report = AnswerReport.of(answer(1), ChatSettings(), ModelPair.of(pair))
-        assert formatting.answer_summary(report).endswith(f"\u00a0· {named}")
+    with_draft = structs.replace(loaded(1), draft=structs.replace(MODEL, name="Tiny-1M"))
+    figures = dict(formatting.message_figures(stored(pair=ModelPair.of(with_draft))))
+    assert figures["Model"] == f"{MODEL.name} with Tiny-1M"
 
 
 def test_a_stage_without_bytes_has_no_count() -> None:
@@ -43,9 +66,9 @@ def test_a_stage_without_bytes_has_no_count() -> None:
     assert formatting.load_stage(progress) == "Starting the libraries…"
 
 
-def test_loading_counts_layers() -> None:
+def test_loading_counts_bytes() -> None:
     progress = LoadProgress(request=1, stage="target", done=1 << 30, total=4 << 30, layer=7, layers=28)
-    assert formatting.load_stage(progress) == "Loading the target: layer 7 of 28, 1.0 GB of 4.0 GB"
+    assert formatting.load_stage(progress) == "Loading the model: 1.0 GB of 4.0 GB"
 
 
 def test_a_missing_draft_is_mentioned() -> None:
@@ -62,3 +85,4 @@ def test_an_excerpt_is_one_short_line() -> None:
 def test_a_number_too_large_for_qt_is_shown() -> None:
     assert formatting.number(1 << 63) == "9223372036854775808"
     assert formatting.number(-(1 << 64)) == "-18446744073709551616"
+    assert formatting.nbytes(1 << 64) == formatting.nbytes((1 << 63) - 1) == "8.0 EB"

@@ -14,6 +14,7 @@ import pytest
 
 from engine import catalog
 from engine.errors import ModelNotFound
+from tests.app.seen import JARGON
 
 ROOT = Path(__file__).parents[2]
 OUTPUT = ROOT / "tests" / "output"
@@ -71,9 +72,14 @@ def test_a_person_asks_and_reads(report: Any) -> None:
     assert answer["stop_reason"] == "end_of_sequence"
     assert answer["tokens_per_pass"] > 1
     assert answer["verdicts"], "an iteration with two accepted nodes was on the screen"
-    below = answer["below"].replace("\u00a0", " ")
-    for part in ("tokens/s", "tokens per pass", "first token after", "complete", "seed", "SmolLM2"):
-        assert part in below
+    for part in ("tokens/s", "Tokens per pass", "First token after", "complete", "Seed", "SmolLM2"):
+        assert part in answer["below"]
+
+
+def test_after_the_first_answer_no_word_of_the_field_has_been_shown(report: Any) -> None:
+    seen = report["ask_and_read"]["seen"]
+    assert any("tokens per pass" in text and text.endswith("see why") for text in seen)
+    assert [text for text in seen if JARGON.search(text)] == []
 
 
 def test_stop_keeps_the_text_so_far(report: Any) -> None:
@@ -144,6 +150,18 @@ def test_a_chat_is_exported_and_imported(report: Any) -> None:
     assert chat["same"] == [True, True]
 
 
+def test_plain_decoding_and_specexec_give_the_same_text_in_a_race(report: Any) -> None:
+    race = report["race"]
+    assert race["same"]
+    assert race["texts"][0] == race["texts"][1]
+    assert race["drafters"][0] == "none"
+    assert race["drafters"][1] != "none"
+    assert race["passes"][0] == race["tokens"][0] - 1 > race["passes"][1]
+    assert race["recorded"] == [passes + 1 for passes in race["passes"]]
+    assert min(race["seconds"]) > 0
+    assert race["added"] == 0, "a race is not stored in the chat"
+
+
 def test_everything_is_reachable_by_keyboard(report: Any) -> None:
     reached = report["by_keyboard"]
     assert reached["focused"]
@@ -160,7 +178,17 @@ def test_the_model_is_loaded_once_and_nothing_is_left_behind(report: Any) -> Non
 
 
 def test_every_step_was_photographed(report: Any) -> None:
-    for name in ("ready", "answered", "versions", "search", "settings", "deleted", "dark", "dark_small"):
+    for name in (
+        "ready",
+        "answered",
+        "versions",
+        "search",
+        "settings",
+        "deleted",
+        "race",
+        "dark",
+        "dark_small",
+    ):
         assert (OUTPUT / f"{name}.png").stat().st_size > 10_000
 
 

@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from app.header import Header
 from app.startup import languages
+from engine import catalog
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("ko", "zh_CN")
@@ -94,6 +95,8 @@ def test_texts_are_found_with_their_contexts(tool: ModuleType) -> None:
     assert ("StatusLine", "Stopping…") in keys
     assert ("words", "{} tokens/s") in keys
     assert ("startup", "Something went wrong in the window.") in keys
+    for model in catalog.catalog().models.values():
+        assert ("catalog", model.about) in keys
 
 
 def test_a_concatenated_text_is_an_error(tool: ModuleType) -> None:

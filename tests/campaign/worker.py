@@ -5,6 +5,7 @@ COUNT (0: any number), begun within SECONDS (0: no limit). Linux only.
 """
 
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -17,6 +18,7 @@ MEMORY_LIMIT = 1 << 30  # bytes that one try may take
 
 
 def main(name: str, seed: str, first: int, count: int, seconds: float) -> None:
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, and inherited so, in the background
     attack = load(name)
     try:
         with (

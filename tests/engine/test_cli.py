@@ -12,6 +12,9 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from engine import cli
+from engine.cli.chat import answer_once
+from engine.protocol import Message, Options
+from tests.app.fake_engine import answer
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
 
@@ -52,7 +55,16 @@ def failure(capsys, *arguments: str) -> dict[str, str]:
         (["hi", "--budget", "100000"], "bad_option", "--budget"),
         (["hi", "--max-new-tokens", "0"], "bad_option", "--max-new-tokens"),
         (["hi", "--context", "3"], "bad_option", "--context"),
+        (["hi", "--threads", "0"], "bad_option", "--threads"),
+        (["hi", "--dry-base", "0.5"], "bad_option", "--dry-base"),
+        (["hi", "--xtc-threshold", "0.9"], "bad_option", "--xtc-threshold"),
         (["hi", "--kv-cache", "q8_0", "--dtype", "float32"], "bad_option", "q8_0"),
+        (["hi", "--json-schema", "{"], "bad_constraint", "JSON schema"),
+        (["hi", "--json-schema", "no/such/file"], "bad_option", "no/such/file"),
+        (["hi", "--grammar", "no/such/file"], "bad_option", "no/such/file"),
+        (["hi", "--regex", "(a"], "bad_constraint", "regular expression"),
+        (["hi", "--json-object", "--choice", "yes"], "bad_option", "options"),
+        (["hi", "--thinking-budget", "-1"], "bad_option", "--thinking-budget"),
         (["hi", "--target", "no/such/model"], "model_not_found", "no/such/model"),
         (["hi", "--draft", "no/such/draft"], "model_not_found", "no/such/draft"),
     ],
@@ -125,6 +137,16 @@ def test_a_thread_that_the_system_refuses_is_named(capsys, monkeypatch):
 
     monkeypatch.setattr("threading._start_new_thread", refuse)
     assert failure(capsys, "hi")["kind"] == "system_limit"
+
+
+@pytest.mark.parametrize("stop_reason", ["repetition", "end_of_sequence"])
+def test_an_answer_that_was_stopped_because_it_repeats_itself_says_so(capsys, stop_reason):
+    class Engine:
+        def answer(self, chat, emit, cancelled):
+            return answer(chat.id, "ha ha", stop_reason)
+
+    answer_once(Engine(), [Message("user", "hi")], Options(), show=True)
+    assert ("repeats itself and was stopped" in capsys.readouterr().err) == (stop_reason == "repetition")
 
 
 def test_bad_usage_is_status_2():

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from engine.drafting import available
 from engine.heads import open_heads
 from engine.model.sequence import Sequence
-from engine.protocol import Message, Options
+from engine.protocol import Message, Options, TextDelta
+from engine.repetition import loops
 from engine.serving.answer import sampler_of
 from engine.serving.pair import LoadedPair
 from engine.serving.session import Session
@@ -34,8 +35,14 @@ class Letters:
     def encode_chat(self, messages, begun=""):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
 
+    def encode(self, text):
+        return []
+
     def token_text(self, token):
         return ALPHABET[token]
+
+    def tokens_containing(self, text):
+        return frozenset(token for token, letter in enumerate(ALPHABET) if text in letter)
 
     def stream(self):
         return self
@@ -61,10 +68,10 @@ def heads(method):
         return load_heads(open_heads(saved), models()[0], CAPACITY)
 
 
-def session(method=None):
+def session(method=None, capacity=CAPACITY):
     target, draft = models()
     loaded = heads(method) if method in HEADS else None
-    return Session(LoadedPair(Sequence(target, CAPACITY), Sequence(draft, CAPACITY), Letters(), loaded))
+    return Session(LoadedPair(Sequence(target, capacity), Sequence(draft, capacity), Letters(), loaded))
 
 
 HEADS = ["eagle", "medusa"]
@@ -83,6 +90,12 @@ DRAFTERS = [*available(True), *HEADS, "specexec+lookahead", "specexec-uncoupled"
             repetition_penalty=st.sampled_from([1.0, 1.4]),
             presence_penalty=st.sampled_from([0.0, 0.6]),
             frequency_penalty=st.sampled_from([0.0, 0.3]),
+            dry_multiplier=st.sampled_from([0.0, 0.0, 1.5]),
+            dry_allowed_length=st.sampled_from([1, 2]),
+            dry_range=st.sampled_from([0, 12]),
+            dry_breakers=st.sampled_from([[], ["e", "T"]]),
+            xtc_probability=st.sampled_from([0.0, 0.0, 0.5, 1.0]),
+            xtc_threshold=st.sampled_from([0.02, 0.1]),
             logit_bias=st.sampled_from([{}, {END: -30.0}, {5: 2.0, 9: -4.0}]),
             seed=st.integers(0, 99),
             budget=st.sampled_from([None, 1, 5, 40, 200]),
@@ -104,7 +117,7 @@ def test_the_answer_equals_plain_decoding(name, options, turns):
         check_by_itself(found, prompt, options)
         exact = not drafted.drafter(name).needs.rejection or options["temperature"] == 0
         if exact and found.token_ids != expected.token_ids:
-            sampler = sampler_of(Options(**options), options["seed"])
+            sampler = sampler_of(Options(**options), options["seed"], Letters())
             assert_same(found.token_ids, expected.token_ids, models()[0], sampler, prompt)
         elif exact:
             assert (found.text, found.stop_reason) == (expected.text, expected.stop_reason)
@@ -112,6 +125,40 @@ def test_the_answer_equals_plain_decoding(name, options, turns):
         messages = [*messages, Message("assistant", expected.text or "x")]
         if sum(len(message.content) for message in messages) > CAPACITY - 20:
             break
+
+
+@pytest.fixture
+def short_loops(monkeypatch):
+    """Let loops be found after fewer tokens than usual: a token takes these models a while."""
+    monkeypatch.setattr(loops, "LOOPED", 40)
+    monkeypatch.setattr(loops, "LOOPED_SHORT", 40)
+
+
+def ask(session, **options):
+    deltas = []
+    message = Message("user", "xabc")
+    options = Options(temperature=0.0, logit_bias={END: -100.0}, **options)
+    answer = session.answer([message], options, deltas.append, lambda: False)
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == answer.text
+    return answer
+
+
+@pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none" and name not in HEADS])
+def test_an_answer_that_repeats_itself_stops_where_plain_decoding_stops(name, short_loops):
+    """A random model repeats itself soon."""
+    plain = ask(session(capacity=160), drafter="none")
+    drafted = ask(session(capacity=160), drafter=name, budget=24)
+    assert plain.stop_reason == drafted.stop_reason == "repetition"
+    assert (drafted.token_ids, drafted.text) == (plain.token_ids, plain.text)
+
+
+def test_an_answer_that_may_repeat_itself_goes_on_to_the_end_of_the_context(short_loops):
+    stopped = ask(session(capacity=160), drafter="pld", budget=24)
+    whole = ask(session(capacity=160), drafter="pld", budget=24, stop_loops=False)
+    assert whole.stop_reason == "context_full"
+    assert whole.token_ids[: stopped.tokens] == stopped.token_ids
+    varied = ask(session(capacity=160), drafter="pld", budget=24, dry_multiplier=1.0, dry_breakers=[])
+    assert varied.stop_reason == "context_full", "DRY leaves no loop"
 
 
 def check_by_itself(answer, prompt, options):

@@ -80,6 +80,8 @@ def test_without_arguments_it_recommends_for_this_machine_with_a_reason(capsys, 
     plan = printed(capsys)
     assert plan["fit"] != "will not run"
     assert "is the largest model" in plan["why"] or "is the fastest model" in plan["why"]
+    assert plan["about"].endswith(".")
+    assert {"larger", "smaller"} <= plan.keys()
     assert plan["machine"]["disk"] == 2.5e9
     assert len(measured) == 1
     printed(capsys)

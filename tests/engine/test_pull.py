@@ -197,6 +197,25 @@ def test_after_a_move_models_are_found_in_the_new_folder(capsys, tmp_path: Path,
     assert not (tmp_path / "models").exists()
 
 
+def test_models_left_in_the_cache_are_named_and_moved(capsys, tmp_path: Path, monkeypatch):
+    monkeypatch.delenv("SPECEXEC_MODELS")
+    monkeypatch.setattr(catalog.local, "_former_folder", lambda: tmp_path / "cache")
+    assert cli.run(["models", "move"]) == 1
+    assert "specexec models move PATH" in capsys.readouterr().err
+    (tmp_path / "cache").mkdir()
+    write_gguf(tmp_path / "cache/tiny.gguf")
+    assert cli.run(["models"]) == 0
+    told = capsys.readouterr()
+    assert "tiny.gguf" in told.out
+    assert "specexec models move moves them" in told.err
+    target = printed(capsys, "models", "move")["folder"]
+    assert target == str(tmp_path / "data/models")
+    assert [model["name"] for model in printed(capsys, "models")["models"]] == ["tiny.gguf"]
+    assert not (tmp_path / "cache").exists()
+    assert cli.run(["models"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_variable_that_names_the_old_folder_is_reported(capsys, tmp_path: Path):
     printed(capsys, "pull", ID)
     printed(capsys, "models", "move", str(tmp_path / "new"))

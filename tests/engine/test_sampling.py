@@ -14,7 +14,16 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from engine.sampling import NOT_NUMBERS, Sampler, TokenHistory, gumbel_noise, philox
+from engine.sampling import (
+    NOT_NUMBERS,
+    TARGET_STREAM,
+    XTC_STREAM,
+    Sampler,
+    TokenHistory,
+    gumbel_noise,
+    philox,
+    uniforms,
+)
 
 
 @pytest.mark.parametrize(
@@ -170,3 +179,59 @@ def test_rows_that_are_not_finite_are_reported(bad):
 def test_greedy_takes_the_first_of_equal_logits():
     logits = torch.tensor([[0.0, 3.0, 3.0]])
     assert Sampler().choose(logits, torch.tensor([0]), TokenHistory([], [[]])).tolist() == [1]
+
+
+# -- XTC -----------------------------------------------------------------------------------------------------
+
+
+def xtc(probs, threshold):
+    """The tokens that llama.cpp's sampler leaves: it sorts, and drops the first tokens up to the last but one
+    that reaches the threshold."""
+    order = sorted(range(len(probs)), key=lambda token: -probs[token])
+    reaching = [token for token in order if probs[token] >= threshold]
+    return set(order) - set(reaching[:-1])
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    seed=st.integers(0, 1000),
+    threshold=st.sampled_from([0.01, 0.1, 0.3, 0.5]),
+    temperature=st.sampled_from([0.5, 1.0, 1.7]),
+    top_k=st.sampled_from([0, 6]),
+    min_p=st.sampled_from([0.0, 0.05]),
+)
+def test_xtc_excludes_what_llama_cpp_excludes(seed, threshold, temperature, top_k, min_p):
+    """After the filters, and of the probabilities before the temperature."""
+    logits = torch.randn(1, 40, generator=torch.Generator().manual_seed(seed)) * 3
+    filters = dict(seed=seed, temperature=temperature, top_k=top_k, min_p=min_p)
+    sampler = Sampler(**filters, xtc_probability=1.0, xtc_threshold=threshold)
+    history = TokenHistory([1, 2], [[]])
+    passing = Sampler(**filters).probabilities(logits, history)[0] > 0
+    before = logits[0].masked_fill(~passing, -math.inf).softmax(0).tolist()
+    found = sampler.probabilities(logits, history)[0]
+    left = {token for token in xtc(before, threshold) if passing[token]}
+    assert set(found.nonzero().flatten().tolist()) == left
+    assert found.sum().item() == pytest.approx(1)
+    chosen = sampler.choose(logits, history.positions(), history, 40)
+    assert chosen[0] in left
+    arrays = sampler.choose(logits.numpy(), history.positions(), history, 40)
+    assert arrays.tolist() == chosen.tolist(), "numpy's arrays and tensors choose the same"
+
+
+def test_xtc_applies_as_often_as_asked_whatever_the_tokens_noise_is():
+    sampler, positions = Sampler(seed=5, xtc_probability=0.3), np.arange(40_000)
+    applies = sampler.xtc_applies(positions)
+    assert abs(applies.mean() - 0.3) < 0.01
+    assert np.array_equal(applies[700:710], sampler.xtc_applies(positions[700:710]))
+    tosses, noise = (
+        uniforms(5, positions, np.zeros(40_000, np.int64), s) for s in (XTC_STREAM, TARGET_STREAM)
+    )
+    assert abs(np.corrcoef(tosses, noise)[0, 1]) < 0.02
+
+
+def test_xtc_keeps_spared_tokens_and_leaves_greedy_decoding_alone():
+    logits = torch.tensor([[3.0, 2.9, 2.8, 0.0]])
+    history, settings = TokenHistory([], [[]]), dict(xtc_probability=1.0, xtc_threshold=0.1)
+    probs = Sampler(temperature=1.0, spared=frozenset({0}), **settings).probabilities(logits, history)
+    assert (probs[0] > 0).tolist() == [True, False, True, True]
+    assert Sampler(**settings).choose(logits, history.positions(), history).tolist() == [0]

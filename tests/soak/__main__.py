@@ -18,6 +18,7 @@ from app.preferences import NEW_CHATS, PreferencesFile
 from app.startup.application import make_application
 from app.store import SavedOptions, Store
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from engine import catalog
 from tests.app.drive_window import Person
@@ -53,7 +54,7 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
     preferences = PreferencesFile(folder / "settings.toml")
     brief = SavedOptions(max_new_tokens=MAX_NEW_TOKENS)
     preferences.change(new_chats=structs.replace(NEW_CHATS, options=brief), theme="light")
-    window = Window(Arguments(), store, preferences)
+    window = Window(Core(Arguments(), store, preferences))
     meter = Meter(store.path)
     window.engine.loaded.connect(meter.note_load)
     window.chat.answered.connect(meter.note_answer)

@@ -116,7 +116,7 @@ class Sitting:
         """Press a key in the list of chats, where the shown chat is the current row."""
         sidebar = self.person.window.sidebar
         sidebar.show_chat(self.person.chat.id)
-        sidebar.setFocus()
+        sidebar.view.setFocus()
         self.person.press(key, held, on=sidebar.view)
 
     def regenerate(self) -> None:
@@ -219,6 +219,7 @@ class Sitting:
         """Turn the panel's pages, step back through iterations, colour the answer; close and open the
         panel."""
         panel, switch = self.person.window.panel, self.person.window.header.panel_switch
+        switch.setChecked(True)
         for place in range(panel.pages.count()):
             panel.pages.setCurrentIndex(place)
             QTest.qWait(30)

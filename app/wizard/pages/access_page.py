@@ -4,8 +4,9 @@ from urllib.parse import urlsplit
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
 from app.widgets.notice import Problem
 from app.wizard.pages.page import Page
@@ -66,8 +67,8 @@ class AccessPage(Page):
             ),
         )
         self._enter.column.addWidget(self.open_tokens, alignment=Qt.AlignmentFlag.AlignLeft)
-        row = QHBoxLayout()
-        row.addWidget(self.token, 1)
+        row = Flow()
+        row.addWidget(self.token)
         row.addWidget(self._show)
         self._enter.column.addLayout(row)
         self.column.addWidget(self.problem)

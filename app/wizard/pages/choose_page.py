@@ -49,6 +49,7 @@ class ChoosePage(Page):
         self.catalogue = Catalogue(self)
         self.hub_search = HubSearch(get_hub, work, self)
         self.tabs = QTabWidget(self)
+        self.tabs.setAccessibleName(self.title)
         self.tabs.addTab(self.catalogue, self.tr("Catalogue"))
         self.tabs.addTab(self.hub_search, self.tr("Any model from Hugging Face"))
         self.tabs.tabBar().setDrawBase(False)

@@ -4,10 +4,11 @@ import os
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import formatting
 from app.background import Work
+from app.widgets.flow import Flow
 from app.widgets.form_parts import Card, ask_for_folder, button, label, set_role
 from app.widgets.notice import Problem
 from app.widgets.plain_text import plain
@@ -17,7 +18,7 @@ from app.wizard.selection import wording
 from app.wizard.selection.choice import Choice
 from engine import catalog, hub, machine
 from engine.catalog import Variant
-from engine.errors import DiskProblem, SpecExecError
+from engine.errors import SpecExecError
 from engine.machine import Disk
 
 RESERVE_NBYTES = 1 << 30  # kept free, because a completely full disk harms the system
@@ -66,8 +67,9 @@ class WherePage(Page):
         self._build()
 
     def _build(self) -> None:
-        row = QHBoxLayout()
-        row.addWidget(label(self.tr("Models folder"), "caption", self._place), 1)
+        row = Flow()
+        row.addWidget(label(self.tr("Models folder"), "caption", self._place))
+        row.addStretch()
         row.addWidget(self.change)
         self._place.column.addLayout(row)
         for widget in (self._path, self._room, self._question):
@@ -187,7 +189,7 @@ class WherePage(Page):
             if folder.is_dir():
                 hub.move(folder, target, stop, self._progressed.emit, catalog.keep_models_folder)
             else:
-                _save_folder(target)
+                catalog.keep_models_folder(target)
 
         self._work.run("move", go, lambda done: self._finish_moving(), self._fail)
         self.changed.emit()
@@ -211,16 +213,6 @@ class WherePage(Page):
         self._moving.hide()
         self.problem.show_error(error)
         self.changed.emit()
-
-
-def _save_folder(folder: Path) -> None:
-    """Save which folder is the models folder. Raises DiskProblem if it cannot be saved."""
-    try:
-        catalog.keep_models_folder(folder)
-    except OSError as error:
-        raise DiskProblem(
-            f"The models folder could not be saved: {error.strerror}.", "Check the disk and its permissions."
-        ) from error
 
 
 def _lines(choice: Choice) -> list[str]:

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
+from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
 from app.wizard.selection import wording
 from app.wizard.selection.offers import Offer, Offers
@@ -64,39 +65,86 @@ class _Table(QTableView):
             super().keyPressEvent(event)
 
 
-class Recommended(Card):
-    """The recommended offer, in a card above the table.
+class AlternativeRow(QWidget):
+    """A row with an alternative to the recommended offer; hidden if there is none.
 
     Attributes:
-        choose: the button that takes the offer.
+        offer: the alternative, or None.
+        choose: the button that takes it.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.offer: Offer | None = None
+        self._title = label(role="name", parent=self)
+        self._text = label(role="muted", parent=self)
+        self.choose = button(self.tr("Choose"), parent=self)
+        text = QVBoxLayout()
+        text.setSpacing(0)
+        text.addWidget(self._title)
+        text.addWidget(self._text)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        row.addLayout(text, 1)
+        row.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignVCenter)
+
+    def show_offer(self, how: str, offer: Offer | None) -> None:
+        """how: how the offer differs from the recommended one."""
+        self.offer = offer
+        self.setVisible(offer is not None)
+        if offer is not None:
+            self._title.setText(f"{how}: {wording.name(offer)}")
+            self._text.setText(wording.alternative(offer))
+            self.choose.setAccessibleName(self.tr("Choose {}").format(wording.name(offer)))
+
+
+class Recommended(Card):
+    """The recommended offer and its alternatives, in a card above the table.
+
+    Attributes:
+        choose: the button that takes the recommended offer.
+        larger, smaller: the rows of the alternatives.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("role", "recommended")
         self._title = label(role="heading", parent=self)
+        self._about = label(parent=self)
         self._why = label(parent=self)
         self._figures = label(role="muted", parent=self)
         self.choose = button(self.tr("Choose this model"), parent=self)
+        self.larger, self.smaller = AlternativeRow(self), AlternativeRow(self)
         text = QVBoxLayout()
         text.setSpacing(4)
         text.addWidget(label(self.tr("Recommended for this machine"), "caption", self))
-        for widget in (self._title, self._why, self._figures):
+        for widget in (self._title, self._about, self._why, self._figures):
             text.addWidget(widget)
         row = QHBoxLayout()
         row.setSpacing(16)
         row.addLayout(text, 1)
         row.addWidget(self.choose, alignment=Qt.AlignmentFlag.AlignVCenter)
         self.column.addLayout(row)
+        self.column.addSpacing(4)
+        self.column.addWidget(self.larger)
+        self.column.addWidget(self.smaller)
 
-    def show_offer(self, offer: Offer) -> None:
+    def show_offers(self, offers: Offers) -> None:
+        offer = offers.recommended
         self._title.setText(wording.name(offer))
-        self._why.setText(offer.why)
+        self._about.setText(wording.about(offer))
+        self._why.setText(wording.reason(offers))
+        if offers.larger and (offers.larger.speed or 0) > (offer.speed or 0):
+            self.larger.show_offer(self.tr("Larger, later to begin"), offers.larger)
+        else:
+            self.larger.show_offer(self.tr("Larger and slower"), offers.larger)
+        self.smaller.show_offer(self.tr("Smaller and faster"), offers.smaller)
         size = formatting.nbytes(offer.missing_nbytes)
         download = (
-            self.tr("already on this machine") if offer.is_local else self.tr("{} to download").format(size)
+            self.tr("Already on this machine") if offer.is_local else self.tr("{} to download").format(size)
         )
-        self._figures.setText(f"{wording.speed_sentence(offer.plan)} {download}, {wording.licenses(offer)}.")
+        self._figures.setText(f"{wording.speed_sentence(offer)} {download}, {wording.licenses(offer)}.")
         self.choose.setAccessibleName(self.tr("Choose the recommended model, {}").format(wording.name(offer)))
         self.choose.setEnabled(offer.plan.runs)
 
@@ -124,7 +172,9 @@ class Catalogue(QWidget):
         self._model = PairModel(self)
         self._filter = PairFilter(self._model, self)
         self.recommended = Recommended(self)
-        self.recommended.choose.clicked.connect(self._take_recommended)
+        self.recommended.choose.clicked.connect(lambda: self._take_offer(self._model.offers[0]))
+        for other in (self.recommended.larger, self.recommended.smaller):
+            other.choose.clicked.connect(lambda *_, other=other: self._take_offer(other.offer))
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(self.tr("Search models"))
         self.search.setAccessibleName(self.tr("Search models"))
@@ -172,9 +222,8 @@ class Catalogue(QWidget):
             self.order.addItem(text, (int(column), way))
 
     def _build(self) -> None:
-        controls = QHBoxLayout()
-        controls.setSpacing(8)
-        controls.addWidget(self.search, 1)
+        controls = Flow()
+        controls.addWidget(self.search)
         for box in (self.fit, self.order):
             controls.addWidget(box)
         controls.addWidget(self.every_way)
@@ -200,15 +249,15 @@ class Catalogue(QWidget):
     def show_offers(self, offers: Offers) -> None:
         """Show the offers and keep the pair chosen before; if there is none, choose the recommended one."""
         kept = self.offer.plan.pair if self.offer else offers.recommended.plan.pair
-        self.recommended.show_offer(offers.recommended)
+        self.recommended.show_offers(offers)
         self._model.show_offers(offers.all)
         row = next(row for row, offer in enumerate(offers.all) if offer.plan.pair == kept)
         self._go_to(row)
 
-    def _take_recommended(self) -> None:
+    def _take_offer(self, offer: Offer) -> None:
         self.search.clear()
         self.fit.setCurrentIndex(0)
-        self._go_to(0)
+        self._go_to(self._model.offers.index(offer))
         self._take()
 
     def _go_to(self, row: int) -> None:
@@ -222,7 +271,7 @@ class Catalogue(QWidget):
         index = self.table.currentIndex()
         row = self._filter.mapToSource(index).row()
         self.offer = self._model.offers[row] if index.isValid() else None
-        self.recommended.choose.setVisible(self.offer is None or not self.offer.why)
+        self.recommended.choose.setVisible(self.offer is None or not self.offer.is_recommended)
         self._description.setText(described(self.offer) if self.offer else "")
         self.changed.emit()
 
@@ -252,9 +301,10 @@ class Catalogue(QWidget):
 
 
 def described(offer: Offer) -> str:
-    """Return sentences about an offer: its speed, where it runs, its time to the first token."""
+    """Return sentences about an offer: what it is, its speed, where it runs, its time to the first token."""
     parts = [
-        wording.speed_sentence(offer.plan),
+        wording.about(offer),
+        wording.speed_sentence(offer),
         wording.fit_sentence(offer.plan.fit),
         wording.first_token_sentence(offer.plan),
     ]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -15,8 +14,10 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.background import Work
+from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, button, label
 from app.widgets.notice import Problem
+from app.widgets.plain_text import plain
 from app.wizard.selection import wording
 from app.wizard.selection.choice import Choice
 from app.wizard.selection.repository_view import RepositoryView
@@ -49,6 +50,7 @@ class HubSearch(QWidget):
         self._get_hub, self._work = get_hub, work
         self.line = QLineEdit(self)
         self.line.setPlaceholderText(self.tr("owner/name, an address on huggingface.co, or search words"))
+        self.line.setToolTip(plain(self.line.placeholderText()))
         self.line.setAccessibleName(self.tr("Name or address of a model, or search words"))
         self.line.setClearButtonEnabled(True)
         self.line.setMinimumHeight(LINE_HEIGHT)
@@ -79,8 +81,8 @@ class HubSearch(QWidget):
         )
 
     def _build(self) -> None:
-        asking = QHBoxLayout()
-        asking.addWidget(self.line, 1)
+        asking = Flow()
+        asking.addWidget(self.line)
         asking.addWidget(self.ask)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 10, 0, 0)

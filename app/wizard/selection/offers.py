@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from engine import catalog, planner
 from engine.catalog import Catalog, Variant
-from engine.planner import Observed, Plan
+from engine.planner import Observed, Plan, RatedPlan
+from engine.planner.outline import PairOutline
 from engine.planner.plan import Fit
-from engine.planner.recommendation import READING_SPEED, pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,18 +17,22 @@ class Offer:
 
     Attributes:
         draft: None if the target runs alone.
-        plan: the prediction of where and how fast the pair runs.
+        about: what the target is and what it is good at, in English.
+        plan: the prediction of where the pair runs.
+        speed: the tokens/s to rely on; None if the pair will not run.
         missing: those of the two variants that are not on this machine.
         is_best: whether this is the best way to run the target's model.
-        why: why this offer is recommended; "" for every other offer.
+        is_recommended: whether this is the recommended offer.
     """
 
     target: Variant
     draft: Variant | None
+    about: str
     plan: Plan
+    speed: float | None
     missing: tuple[Variant, ...]
     is_best: bool = False
-    why: str = ""
+    is_recommended: bool = False
 
     @property
     def nbytes(self) -> int:
@@ -57,19 +62,27 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Offers:
-    """All offers for a machine, the recommended one first."""
+    """All offers for a machine, the recommended one first.
+
+    Attributes:
+        reason: why `recommended` is, as in `Recommendation`.
+        larger, smaller: the alternatives to it, as in `Recommendation`.
+    """
 
     machine: planner.MachineProfile
     all: tuple[Offer, ...]
     recommended: Offer
+    reason: Literal["fluent", "fastest", "none"]
+    larger: Offer | None
+    smaller: Offer | None
 
 
 def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequence[Observed] = ()) -> Offers:
     """Return the catalogue's offers for `machine`. Takes half a second."""
     best = planner.recommend(machine, known, history)
     offers = [
-        _offer(known, planner.plan_for(machine, pair, planner.asked_for(pair.target), learned))
-        for _, pair in pairs(known)
+        _offer(known, planner.plan_for(machine, pair, planner.asked_for(pair.target), learned), pair, history)
+        for _, pair in planner.pairs(known)
         for learned in [planner.learned(history, pair)]
     ]
     chosen: dict[str, Offer] = {}
@@ -79,10 +92,18 @@ def offers_for(machine: planner.MachineProfile, known: Catalog, history: Sequenc
             chosen[offer.target.model] = offer
     recommended = next(offer for offer in offers if offer.plan.pair == best.plan.pair)
     chosen[recommended.target.model] = recommended
-    marked = [replace(offer, is_best=offer is chosen[offer.target.model]) for offer in offers]
-    first = replace(recommended, is_best=True, why=best.why)
-    others = [offer for offer in marked if offer.plan.pair != first.plan.pair]
-    return Offers(machine, (first, *sorted(others, key=lambda offer: _rank(known, offer))), first)
+    first = replace(recommended, is_best=True, is_recommended=True)
+    others = [
+        replace(offer, is_best=offer is chosen[offer.target.model])
+        for offer in offers
+        if offer is not recommended
+    ]
+
+    def found(other: RatedPlan | None) -> Offer | None:
+        return next((offer for offer in others if other and offer.plan.pair == other.plan.pair), None)
+
+    ranked = (first, *sorted(others, key=lambda offer: _rank(known, offer)))
+    return Offers(machine, ranked, first, best.reason, found(best.larger), found(best.smaller))
 
 
 def where_it_fits(machine: planner.MachineProfile, nbytes: int) -> Fit:
@@ -94,11 +115,18 @@ def where_it_fits(machine: planner.MachineProfile, nbytes: int) -> Fit:
     return "VRAM + RAM" if nbytes <= machine.usable_vram + machine.usable_ram else "with SSD"
 
 
-def _offer(known: Catalog, plan: Plan) -> Offer:
+def _offer(known: Catalog, plan: Plan, pair: PairOutline, history: Sequence[Observed]) -> Offer:
     target = known.variants[plan.pair.target]
     draft = known.variants[plan.pair.draft] if plan.pair.draft else None
     both = (target, draft) if draft else (target,)
-    return Offer(target, draft, plan, tuple(variant for variant in both if catalog.find(variant) is None))
+    return Offer(
+        target,
+        draft,
+        known.models[target.model].about,
+        plan,
+        planner.reliable_speed(plan, pair, history),
+        tuple(variant for variant in both if catalog.find(variant) is None),
+    )
 
 
 def _rank(known: Catalog, offer: Offer) -> tuple[bool, float]:
@@ -107,12 +135,12 @@ def _rank(known: Catalog, offer: Offer) -> tuple[bool, float]:
     Offers at reading speed or faster come first, the target with the most parameters at the top. The slower
     offers follow, the fastest first.
     """
-    speed = offer.plan.predicted_tokens_per_second or 0.0
-    if speed >= READING_SPEED:
+    speed = offer.speed or 0.0
+    if speed >= planner.READING_SPEED:
         return False, -known.models[offer.target.model].parameters
     return True, -speed
 
 
 def _merit(offer: Offer) -> tuple[float, int]:
     """Return a key that is higher for the faster offer and, at equal speed, for the smaller one."""
-    return round(offer.plan.predicted_tokens_per_second or 0.0, 2), -offer.nbytes
+    return round(offer.speed or 0.0, 2), -offer.nbytes

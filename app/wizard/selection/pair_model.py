@@ -13,6 +13,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFont
 
 from app import formatting
+from app.widgets.plain_text import plain
 from app.wizard.selection import wording
 from app.wizard.selection.offers import Offer
 from engine.planner.plan import Fit
@@ -78,10 +79,12 @@ class PairModel(QAbstractTableModel):
                 return _key(offer, column)
             case Qt.ItemDataRole.TextAlignmentRole:
                 return _alignment(column)
-            case Qt.ItemDataRole.FontRole if offer.why and column is Column.MODEL:
+            case Qt.ItemDataRole.FontRole if offer.is_recommended and column is Column.MODEL:
                 font = QFont()
                 font.setBold(True)
                 return font
+            case Qt.ItemDataRole.ToolTipRole if column is Column.MODEL:
+                return plain(wording.about(offer))
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{self._titles()[column]}: {self._text(offer, column)}"
         return None
@@ -123,7 +126,7 @@ class PairModel(QAbstractTableModel):
             case Column.FIT:
                 return wording.fit(offer.plan.fit)
             case Column.SPEED:
-                return wording.speed(offer.plan)
+                return wording.speed(offer)
             case Column.FIRST_TOKEN:
                 return wording.first_token(offer.plan)
             case Column.LICENSE:
@@ -181,7 +184,7 @@ def _key(offer: Offer, column: Column) -> float | int | str:
         case Column.FIT:
             return FITS.index(offer.plan.fit)
         case Column.SPEED:
-            return offer.plan.predicted_tokens_per_second or 0.0
+            return offer.speed or 0.0
         case Column.FIRST_TOKEN:
             seconds = offer.plan.time_to_first_token_s
             return float("inf") if seconds is None else seconds

@@ -145,7 +145,7 @@ class RepositoryView(QWidget):
         wanted = target.id, self._form.name, draft
         for offer in self.offers.all if self.offers else ():
             if (offer.target.repository, offer.target.file, offer.draft) == wanted:
-                return wording.speed_sentence(offer.plan)
+                return wording.speed_sentence(offer)
         return self.tr("There is no estimate for this pair. Its speed is measured once it is loaded.")
 
     def _show_verdict(self, verdict: DraftCheck) -> None:

@@ -2,11 +2,10 @@
 
 from PySide6.QtCore import QCoreApplication
 
-from app.formatting import duration, rounded
-from app.wizard.selection.offers import Offer
-from engine.planner import Plan
+from app.formatting import about_model, duration, rounded
+from app.wizard.selection.offers import Offer, Offers
+from engine.planner import READING_SPEED, Plan
 from engine.planner.plan import Fit
-from engine.planner.recommendation import READING_SPEED
 
 _LICENSES = {
     "apache-2.0": "Apache 2.0",
@@ -25,17 +24,36 @@ def _tr(text: str) -> str:
     return QCoreApplication.translate("wizard", text)
 
 
-def speed(plan: Plan) -> str:
+def about(offer: Offer) -> str:
+    """Return what the target is and what it is good at."""
+    return about_model(offer.about)
+
+
+def reason(offers: Offers) -> str:
+    """Return why the recommended offer is, as a sentence."""
+    return {
+        "fluent": _tr("The largest model that reliably answers soon and at reading speed on this machine."),
+        "fastest": _tr("The fastest model for this machine; larger ones would keep you waiting."),
+        "none": _tr("Not even the smallest model runs on this machine."),
+    }[offers.reason]
+
+
+def alternative(offer: Offer) -> str:
+    """Return the speed of an alternative to the recommended offer, and what it is."""
+    figures = _tr("About {} tokens/s, first word after {}.").format(speed(offer), first_token(offer.plan))
+    return f"{figures} {about(offer)}"
+
+
+def speed(offer: Offer) -> str:
     """Return the predicted speed for a table cell."""
-    value = plan.predicted_tokens_per_second
-    return "–" if value is None else rounded(value)
+    return "–" if offer.speed is None else rounded(offer.speed)
 
 
-def speed_sentence(plan: Plan) -> str:
+def speed_sentence(offer: Offer) -> str:
     """Return a sentence with the predicted speed and what it means for a reader."""
-    value = plan.predicted_tokens_per_second
+    value = offer.speed
     if value is None:
-        return _tr("Will not run: {} is needed.").format(plan.missing or _tr("more memory"))
+        return _tr("Will not run: {} is needed.").format(offer.plan.missing or _tr("more memory"))
     figure = _tr("About {} tokens/s, estimated").format(rounded(value))
     if value >= 2 * READING_SPEED:
         meaning = _tr("much faster than you read")

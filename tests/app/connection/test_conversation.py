@@ -6,12 +6,14 @@ import pytest
 from msgspec import structs
 from pytestqt.qtbot import QtBot
 
+from app.connection.answer_queue import AnswerQueue
 from app.connection.conversation import Conversation
 from app.connection.engine import Engine, State
 from app.connection.engine_link import EngineLink
+from app.connection.idle_timer import MS_PER_MINUTE, IdleTimer
 from app.store import ChatSettings, SavedOptions, Store, StoredMessage, StoreError, StoreFull, StoreLocked
 from engine.protocol import messages
-from tests.app.fake_engine import FakeEngines, answer
+from tests.app.fake_engine import FakeEngines, answer, load_at_once
 
 SETTINGS = ChatSettings(system="Be brief.", options=SavedOptions(temperature=0.6))
 
@@ -30,7 +32,7 @@ def engine(engines: FakeEngines, qtbot: QtBot) -> Iterator[Engine]:
 
 @pytest.fixture
 def chat(store: Store, engine: Engine) -> Conversation:
-    return Conversation(store, engine, SETTINGS)
+    return Conversation(store, engine, AnswerQueue(store, engine, engine), SETTINGS)
 
 
 @pytest.fixture
@@ -240,7 +242,7 @@ def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
     store: Store, engines: FakeEngines, qtbot: QtBot
 ) -> None:
     engine = Engine(EngineLink(engines), messages.Load(id=0))
-    chat = Conversation(store, engine, SETTINGS)
+    chat = Conversation(store, engine, AnswerQueue(store, engine, engine), SETTINGS)
     engine.start()
     assert chat.send("early")
     qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Chat)))
@@ -317,3 +319,145 @@ def test_another_model_is_loaded_during_an_answer(
     assert not chat.send("hello?")
     engine.load()
     qtbot.waitUntil(lambda: engine.state is State.READY)
+
+
+# -- oldest turns, loops, idle time --------------------------------------------------------------------------
+
+
+def fill(person: Person, turns: int, tokens: int) -> None:
+    """Ask questions; the engine counts this many tokens for all of them together."""
+    for number in range(turns):
+        assert person.chat.send(f"question {number}")
+        given = structs.replace(
+            answer(person.request, f"answer {number}"), prompt_tokens=tokens * (number + 1) // turns - 3
+        )
+        with person.qtbot.waitSignal(person.chat.reported, check_params_cb=is_answer):
+            person.say(given)
+
+
+def test_the_oldest_turns_are_left_out_and_come_back(
+    chat: Conversation, person: Person, store: Store
+) -> None:
+    fill(person, 4, 1900)
+    chat.leave_out_oldest(20)
+    assert chat.settings.left_out == 2
+    person.ask("go on", "yes")
+    system = ("system", "Be brief.")
+    newest = [
+        ("user", "question 2"),
+        ("assistant", "answer 2"),
+        ("user", "question 3"),
+        ("assistant", "answer 3"),
+    ]
+    assert person.sent == [system, *newest, ("user", "go on")]
+    assert chat.id is not None
+    assert store.chats.settings(chat.id).left_out == 2, "it survives a restart"
+    assert chat.shown[-1].message.reports[0].settings.left_out == 2
+    chat.try_again()
+    assert person.sent == [system, *newest, ("user", "go on")]
+    person.finish("no")
+    chat.edit(chat.shown[-2].message.id, "stop")
+    assert person.sent == [system, *newest, ("user", "stop")]
+    person.finish("ok")
+    chat.send_whole_chat()
+    chat.try_again()
+    assert len(person.sent) == 1 + 8 + 1
+    person.finish("ok")
+
+
+def test_more_turns_are_left_out_when_the_context_is_full_again(chat: Conversation, person: Person) -> None:
+    fill(person, 4, 1900)
+    chat.leave_out_oldest(0)
+    fill(person, 1, 1900)
+    before = chat.settings.left_out
+    person.ask("go on", "yes")
+    assert chat.settings.left_out > before
+    assert person.sent[-1] == ("user", "go on")
+    assert person.sent[1][0] == "user", "turns are never split"
+
+
+def test_a_chat_with_room_sends_all_turns_of_an_early_branch(chat: Conversation, person: Person) -> None:
+    fill(person, 4, 1900)
+    chat.leave_out_oldest(0)
+    chat.edit(chat.shown[2].message.id, "another second question")
+    assert person.sent[1:] == [
+        ("user", "question 0"),
+        ("assistant", "answer 0"),
+        ("user", "another second question"),
+    ]
+    person.finish("ok")
+    assert chat.settings.left_out == 2, "the other branch keeps its memory"
+
+
+def test_an_answer_that_repeats_itself_continues_without_being_stopped_again(
+    chat: Conversation, person: Person
+) -> None:
+    chat.send("hello")
+    assert person.asked[-1].options.stop_loops
+    person.finish("ha ha ha", "repetition")
+    answered = chat.shown[-1].message.id
+    chat.continue_answer(answered)
+    assert not person.asked[-1].options.stop_loops
+    person.finish(" ha", "cancelled")
+    chat.continue_answer(answered)
+    assert not person.asked[-1].options.stop_loops, "it was stopped by hand meanwhile"
+    person.finish("")
+    person.ask("next", "fine")
+    assert person.asked[-1].options.stop_loops
+
+
+def test_idle_models_are_unloaded_and_the_next_question_loads_them(
+    chat: Conversation, engine: Engine, person: Person, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    idle = IdleTimer(engine)
+    idle.wait(5)
+    assert idle._timer.remainingTime() > 4 * MS_PER_MINUTE
+    chat.send("hello")
+    assert not idle._timer.isActive(), "an answer is being written"
+    person.finish("hi")
+    assert idle._timer.isActive()
+    idle._timer.start(0)
+    qtbot.waitUntil(lambda: engine.state is State.IDLE)
+    assert engines.last.asked(messages.Unload)
+    assert engine.pair is None
+    assert chat.send("again")
+    assert len(engines.last.asked(messages.Load)) == 2
+    qtbot.waitUntil(lambda: engine.state is State.ANSWERING)
+    assert person.sent[-1] == ("user", "again")
+    person.finish("yes")
+    idle.wait(None)
+    assert not idle._timer.isActive()
+
+
+def test_an_edited_question_and_a_regenerated_answer_load_idle_models(
+    chat: Conversation, engine: Engine, person: Person, qtbot: QtBot
+) -> None:
+    person.ask("hello", "hi")
+    engine.rest()
+    chat.edit(chat.shown[0].message.id, "good evening")
+    qtbot.waitUntil(lambda: engine.state is State.ANSWERING)
+    assert person.sent[-1] == ("user", "good evening")
+    person.finish("good evening to you")
+    engine.rest()
+    chat.try_again()
+    assert engine.state is State.LOADING
+    qtbot.waitUntil(lambda: engine.state is State.ANSWERING)
+    person.finish("and to you")
+    assert person.shown == ["good evening", "and to you"]
+    assert len(person.asked) == 3
+
+
+def test_a_regenerated_answer_is_given_up_with_the_load(
+    chat: Conversation, engine: Engine, engines: FakeEngines, person: Person, qtbot: QtBot
+) -> None:
+    person.ask("hello", "hi")
+    engine.rest()
+    engines.last.script = lambda *_: None
+    chat.try_again()
+    load = engines.last.asked(messages.Load)[-1]
+    person.say(messages.Failed(request=load.id, kind="out_of_memory", message="No.", hint="Less."))
+    qtbot.waitUntil(lambda: engine.state is State.LOAD_FAILED)
+    engines.last.script = load_at_once
+    engine.load()
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    assert len(person.asked) == 1

@@ -27,8 +27,9 @@ def test_text_is_shown_within_a_few_frames(view: AnswerView, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: view.body.toPlainText() == "Hello")
     assert not view.status.isVisible()
     assert not view.action_row.isVisible()
-    view.finish("3 tokens")
-    assert view.summary.text() == "3 tokens"
+    view.finish("Stopped by you", [("Tokens", "3")])
+    assert view.ending.text() == "Stopped by you"
+    assert view.figures.accessibleDescription() == "Tokens: 3"
     assert view.action_row.isVisible()
 
 
@@ -44,7 +45,7 @@ def test_a_thought_is_collapsed_and_not_rendered_until_expanded(view: AnswerView
     qtbot.waitUntil(lambda: view.body.toPlainText() == "Because.")
     assert view.thought.body.toPlainText() == "So why?"
     assert view.thought.switch.accessibleName() == "Thought"
-    view.finish("")
+    view.finish()
     view.action_row.copy.click()
     assert QGuiApplication.clipboard().text() == "Because."
     for start, body in view.bodies():
@@ -56,13 +57,13 @@ def test_a_thought_is_collapsed_and_not_rendered_until_expanded(view: AnswerView
 
 
 def test_text_that_only_looked_like_a_thought_is_shown(view: AnswerView) -> None:
-    view.finish("", "<t")
+    view.finish(text="<t")
     assert view.body.toPlainText() == "<t"
     assert not view.thought.isVisible()
 
 
 def test_a_very_long_answer_is_rendered_piece_by_piece(view: AnswerView, qtbot: QtBot) -> None:
-    view.finish("done", "A paragraph.\n\n" * 3_000)
+    view.finish(text="A paragraph.\n\n" * 3_000)
     shown = view.body.toPlainText().count("paragraph")
     assert 0 < shown < 1_500
     assert not view.is_up_to_date
@@ -74,7 +75,7 @@ def test_a_very_long_answer_is_rendered_piece_by_piece(view: AnswerView, qtbot: 
 def test_a_new_theme_is_applied_without_losing_height(
     view: AnswerView, qapp: QApplication, qtbot: QtBot
 ) -> None:
-    view.finish("", "a\n\n" * 20 + "`code`")
+    view.finish(text="a\n\n" * 20 + "`code`")
     height = view.body.height()
     theme.dress(qapp, Qt.ColorScheme.Dark)
     assert view.body.height() == height
@@ -84,7 +85,7 @@ def test_a_new_theme_is_applied_without_losing_height(
 
 
 def test_actions_are_emitted(view: AnswerView, qtbot: QtBot) -> None:
-    view.finish("", "x")
+    view.finish(text="x")
     view.set_actions(set(Action))
     view.set_versions(1, 2)
     for action in Action:
@@ -120,7 +121,7 @@ def marked(view: AnswerView) -> list[str]:
 
 
 def test_search_matches_are_marked_in_place(view: AnswerView, qtbot: QtBot) -> None:
-    view.finish("", "Nothing here.\n\n" * 40 + "The 🌊 **sea** and the `seaside`.")
+    view.finish(text="Nothing here.\n\n" * 40 + "The 🌊 **sea** and the `seaside`.")
     with qtbot.waitSignal(view.found) as found:
         view.seek("SEA")
     qtbot.waitUntil(lambda: marked(view) == ["sea", "sea"])
@@ -132,7 +133,7 @@ def test_search_matches_are_marked_in_place(view: AnswerView, qtbot: QtBot) -> N
 
 
 def test_a_very_long_answer_is_searched_once_it_is_fully_shown(view: AnswerView, qtbot: QtBot) -> None:
-    view.finish("", "A paragraph.\n\n" * 3_000 + "The end.")
+    view.finish(text="A paragraph.\n\n" * 3_000 + "The end.")
     view.seek("end")
     with qtbot.waitSignal(view.found, timeout=60_000) as found:
         pass
@@ -141,7 +142,7 @@ def test_a_very_long_answer_is_searched_once_it_is_fully_shown(view: AnswerView,
 
 
 def test_a_thought_is_expanded_if_only_it_contains_a_match(view: AnswerView, qtbot: QtBot) -> None:
-    view.finish("", "<think>\nOf whales.\n</think>\n\nOf the sea.")
+    view.finish(text="<think>\nOf whales.\n</think>\n\nOf the sea.")
     with qtbot.waitSignal(view.found):
         view.seek("sea")
     assert not view.thought.switch.isChecked()

@@ -62,9 +62,10 @@ def test_it_stays_at_the_end_until_scrolled_up(transcript: Transcript, qtbot: Qt
 
 
 def test_a_suggestion_is_emitted(transcript: Transcript, qtbot: QtBot) -> None:
-    button = next(b for b in transcript.empty_state.children() if getattr(b, "click", None))
-    with qtbot.waitSignal(transcript.suggested):
+    button = transcript.empty_state.suggestions[0]
+    with qtbot.waitSignal(transcript.suggested) as suggested:
         button.click()
+    assert suggested.args == [button.text()]
 
 
 def test_another_chat_keeps_a_notice(transcript: Transcript, qtbot: QtBot) -> None:

@@ -97,7 +97,7 @@ def test_unfinished_downloads_of_an_earlier_run_are_listed_but_not_started(
     downloads.close()
     again = Downloads(lambda: Hub(server.endpoint))
     asked = len(server.ranges())
-    with qtbot.waitSignal(again.found), qtbot.assertNotEmitted(again.lacking):
+    with qtbot.waitSignal(again.found):
         again.look_around()
     [found] = again.entries
     assert (state(found), found.target, found.draft) == ("waiting", TARGET, "none")
@@ -146,14 +146,30 @@ def test_a_machine_with_only_the_shipped_model_lacks_a_model(
     own_models.mkdir()
     shipped = next(variant for variant in catalog.entries().values() if variant.embedded)
     (own_models / shipped.file).write_bytes(b"GGUF")
-    with qtbot.waitSignal(downloads.lacking):
-        downloads.look_around()
+    downloads.look_around()
+    qtbot.waitUntil(lambda: downloads.lacks_model)
     with qtbot.waitSignal(downloads.finished):
         begun(downloads, server, own_models)
+    assert not downloads.lacks_model
     again = Downloads(lambda: Hub(server.endpoint))
-    with qtbot.assertNotEmitted(again.lacking, wait=300):
+    with qtbot.waitSignal(again.changed):
         again.look_around()
+    assert not again.lacks_model
     again.close()
+
+
+def test_the_indicator_offers_a_model_where_there_is_only_the_shipped_one(
+    qtbot: QtBot, downloads: Downloads, server: LyingHub, own_models: Path, indicator: DownloadIndicator
+) -> None:
+    assert indicator.isHidden()
+    downloads.look_around()
+    qtbot.waitUntil(lambda: not indicator.isHidden())
+    assert indicator.text() == "Get a model"
+    with qtbot.waitSignal(downloads.finished):
+        entry = begun(downloads, server, own_models)
+    assert indicator.text() == "Model ready"
+    downloads.mark_seen(entry)
+    assert indicator.isHidden()
 
 
 def test_progress_is_emitted_at_most_four_times_a_second(

@@ -49,7 +49,7 @@ def test_plain_decoding_is_measured_on_request(window: Window, engines: FakeEngi
     assert not page.measure.isEnabled()
     plain = answer(request.id, "One, two", "max_new_tokens")
     plain.tokens_per_second = 4.0
-    with qtbot.waitSignal(window.calibration.finished):
+    with qtbot.waitSignal(window.core.calibration.finished):
         engines.last.say(plain)
     assert calibration.plain_speed(window.engine.pair) == 4.0
     assert page.measure.isEnabled()
@@ -59,6 +59,6 @@ def test_plain_decoding_is_measured_on_request(window: Window, engines: FakeEngi
 def test_a_cancelled_measurement_is_not_kept(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
     window.panel.speed_page.measure.click()
     request = engines.last.asked(messages.Chat)[-1]
-    with qtbot.waitSignal(window.calibration.finished):
+    with qtbot.waitSignal(window.core.calibration.finished):
         engines.last.say(answer(request.id, "One", "cancelled"))
     assert calibration.plain_speed(window.engine.pair) is None

@@ -5,19 +5,23 @@ import msgspec
 import pytest
 from PySide6.QtCore import QElapsedTimer, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.panel.export import RunExport
+from app import formatting
+from app.panel.export import LONGEST, MOST_PIXELS, RunExport
+from app.panel.glossary import Glossary
 from app.panel.panel import Panel
 from app.panel.run_figures import seconds_of
+from app.panel.tree_geometry import MARGIN
+from app.panel.tree_layout import ROOT
 from app.panel.tree_painter import Kind
 from app.startup.replay import Replay, show
 from app.widgets import motion, theme
 from engine.protocol.messages import IterationDone, PassProgress
 from tests.app.fake_engine import answer, grown, verdict
 from tests.app.panel.recorded import RUN
-from tests.app.seen import says
+from tests.app.seen import labels, says
 
 
 @pytest.fixture
@@ -138,6 +142,20 @@ def test_a_recorded_run_is_stepped_through(played: Panel) -> None:
     assert shown(played) == 4
 
 
+def test_the_slider_reaches_every_iteration_and_follows_the_newest_at_its_end(played: Panel) -> None:
+    slider = played.tree_page.stepper.slider
+    assert (slider.minimum(), slider.maximum(), slider.value()) == (0, 3, 3)
+    for place, expected in ((0, 1), (2, 3), (1, 2)):
+        slider.setValue(place)
+        assert shown(played) == expected
+        assert played.tree_page.stepper.pause.isChecked()
+        assert says(played.tree_page.stepper, f"{expected} of 4")
+    slider.setValue(3)
+    assert not played.tree_page.stepper.pause.isChecked()
+    played.show_tree(verdict(1, 5))
+    assert (shown(played), slider.maximum(), slider.value()) == (5, 4, 4)
+
+
 def test_a_held_iteration_is_not_replaced(panel: Panel) -> None:
     panel.show_tree(verdict(1, 1))
     panel.tree_page.stepper.pause.click()
@@ -181,10 +199,30 @@ def test_a_run_and_a_tree_are_exported(played: Panel, tmp_path: Path) -> None:
     assert "function" in (tmp_path / "tree.svg").read_text() or "<path" in (tmp_path / "tree.svg").read_text()
     played.save(tmp_path / "tree.png", "png")
     image = QImage(str(tmp_path / "tree.png"))
-    assert image.size() == 2 * played.tree.size()
+    assert image.size() == 2 * played.tree.extent
+    assert image.width() > 2 * played.tree.width(), "the picture has the part out of view, too"
     box = played.tree.box(played.history.current.accepted[0])
+    box.translate(-played.tree.box(ROOT).left() + MARGIN, 0)
     beside_glyph = QPointF(box.left() + 4, box.center().y())
     assert image.pixelColor((2 * beside_glyph).toPoint()) == QColor(theme.LIGHT.accent)
+
+
+def test_a_tree_of_any_size_is_exported(panel: Panel, tmp_path: Path) -> None:
+    event, size = verdict(1), 900
+    event.tree.tokens = [0] * size
+    event.tree.parents = [*range(-1, size // 2 - 1), *[-1] * (size // 2)]
+    event.tree.log_probs = [-0.1] * size
+    event.tree.sources = [1] * size
+    event.tree.texts = [" a token"] * size
+    event.accepted = []
+    panel.show_tree(event)
+    panel.tree.zoom(1.25)
+    whole = panel.tree.extent
+    assert 4 * whole.width() * whole.height() > MOST_PIXELS, "twice the size would be too large"
+    panel.save(tmp_path / "tree.png", "png")
+    image = QImage(str(tmp_path / "tree.png"))
+    assert 0 < image.width() <= LONGEST
+    assert image.width() * image.height() <= 1.01 * MOST_PIXELS
 
 
 def test_every_page_is_drawn_in_both_themes(played: Panel, qapp: QApplication) -> None:
@@ -223,6 +261,20 @@ def test_memory_is_listed_by_tier_and_part(played: Panel) -> None:
     assert "RAM: target weights" in text
     assert "SSD, read in every pass: target weights" in text
     assert "VRAM" not in text
+
+
+def test_how_the_model_was_loaded_is_said_with_its_memory(played: Panel) -> None:
+    played.pages.setCurrentIndex(2)
+    assert says(played, formatting.model_details(RUN.header.loaded))
+
+
+def test_the_words_of_the_panel_are_explained(played: Panel, qtbot: QtBot) -> None:
+    (button,) = [each for each in played.findChildren(QToolButton) if each.text() == "What the words mean"]
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    glossary = played.findChild(Glossary)
+    for word in ("drafter", "bonus token", "float32, bfloat16, float16", "iteration", "KV cache"):
+        assert word in labels(glossary)
+    glossary.close()
 
 
 def test_a_trace_is_replayed_at_its_speed(panel: Panel, qtbot: QtBot) -> None:

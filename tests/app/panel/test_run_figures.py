@@ -1,4 +1,5 @@
 import pytest
+from msgspec import structs
 
 from app.panel import run_figures
 from app.panel.run_figures import Rates, link_gb_per_s, seconds_of
@@ -50,6 +51,26 @@ def test_a_speed_up_is_only_shown_against_a_measurement() -> None:
     assert "times as fast" not in text
     text = " ".join(run_figures.why(answer(1), loaded(1), 5.0))
     assert "5.00 tokens/s. This answer was 2.50 times as fast" in text
+
+
+@pytest.mark.parametrize(
+    ("per_pass", "drafter", "reason"),
+    [
+        (2.7, "recycling", "2.70 tokens on average, because it verifies a whole tree"),
+        (1.02, "recycling", "1.02 tokens on average, hardly more than plain decoding"),
+        (1.0, "none", "No drafter is in use"),
+    ],
+)
+def test_the_reason_fits_what_the_guesses_brought(per_pass: float, drafter: str, reason: str) -> None:
+    complete = structs.replace(answer(1), tokens_per_pass=per_pass, drafter=drafter)
+    assert reason in run_figures.why(complete, loaded(1), None)[0]
+
+
+def test_the_line_below_an_answer_compares_only_what_was_measured() -> None:
+    complete = structs.replace(answer(1), tokens_per_pass=2.7, tokens_per_second=12.6)
+    assert run_figures.speed_line(complete, None) == "2.7 tokens per pass: see why"
+    assert run_figures.speed_line(complete, 6.0) == "2.7 tokens per pass, 2.1 × plain: see why"
+    assert run_figures.speed_line(structs.replace(complete, tokens_per_pass=None), 6.0) == ""
 
 
 def test_the_figures_in_the_sentences_multiply_to_the_speed() -> None:

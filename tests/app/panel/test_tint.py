@@ -48,7 +48,7 @@ def view(qtbot: QtBot) -> AnswerView:
     qtbot.addWidget(view)
     view.resize(400, 200)
     view.show()
-    view.finish("done", TEXT)
+    view.finish(text=TEXT)
     return view
 
 

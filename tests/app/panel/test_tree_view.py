@@ -1,11 +1,12 @@
 import math
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QSizeF, Qt
 from PySide6.QtGui import QColor, QImage, QWheelEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.panel import tree_painter
 from app.panel.tree_layout import BONUS, ROOT
 from app.panel.tree_painter import Kind
 from app.panel.tree_view import PAN_STEP, TreeView
@@ -82,7 +83,7 @@ def test_a_growing_tree_is_neutral(view: TreeView) -> None:
     assert view.kind(ROOT) is Kind.ROOT
 
 
-def test_a_deep_tree_is_shown_whole_as_bars(view: TreeView) -> None:
+def test_the_overview_shows_a_deep_tree_whole_as_bars(view: TreeView) -> None:
     size = 60
     event = verdict(1)
     deep = messages.TreeNodes(
@@ -95,6 +96,7 @@ def test_a_deep_tree_is_shown_whole_as_bars(view: TreeView) -> None:
     )
     event.tree, event.accepted = deep, list(range(size))
     view.show_tree(event)
+    view.fit()
     assert view.box(BONUS).right() <= view.width()
     assert view.box(ROOT).left() >= 0
     image = view.grab().toImage()
@@ -153,6 +155,7 @@ def test_the_width_of_a_bar_is_its_nodes_probability(view: TreeView) -> None:
         texts=[" token"] * size,
     )
     view.show_tree(event)
+    view.fit()
     likely, unlikely = view.box(0).width(), view.box(size - 1).width()
     assert unlikely == pytest.approx(likely * 0.3)  # nodes on the most probable path have full width
 
@@ -169,6 +172,7 @@ def test_zooming_in_gives_bars_their_labels(view: TreeView) -> None:
         texts=[" token"] * size,
     )
     view.show_tree(event)
+    view.fit()
     narrow = view.box(5).width()
     assert narrow < 30
     view.zoom(3.0)
@@ -259,3 +263,154 @@ def test_a_tree_larger_than_the_view_is_moved_within_bounds(view: TreeView, qtbo
         wheel(view, 500, 500)
     edge = max(view.box(node).right() for node in (*range(6), BONUS))
     assert edge > view.width() / 2, "it cannot be moved out of sight"
+
+
+def wide(depth: int = 30, rows: int = 1, words: int = 1) -> messages.IterationDone:
+    """A chain of `depth` nodes, all accepted, and `rows` rejected children of the root."""
+    event = verdict(1)
+    size = depth + rows
+    event.tree = messages.TreeNodes(
+        root_text="root",
+        tokens=[0] * size,
+        parents=[*range(-1, depth - 1), *[-1] * rows],
+        log_probs=[math.log(0.9)] * depth + [math.log(0.01)] * rows,
+        sources=[4] * size,
+        texts=[" word" * words] * size,
+    )
+    event.accepted = list(range(depth))
+    return event
+
+
+def words_seen(view: TreeView) -> set[int]:
+    """Return the nodes whose whole text is shown in the view."""
+    seen = view.rect().adjusted(0, 0, 1, 1)
+    return {
+        node
+        for node, text in view.labels.items()
+        if text and "…" not in text and seen.contains(view.box(node).toAlignedRect())
+    }
+
+
+def test_a_wide_tree_keeps_its_words_and_scrolls_from_root_to_bonus_token(view: TreeView) -> None:
+    view.show_tree(wide())
+    assert view.font().pointSizeF() >= theme.smaller(QApplication.font()).pointSizeF()
+    assert BONUS in words_seen(view), "a verdict shows the end of the accepted path"
+    read = words_seen(view)
+    for _ in range(60):
+        wheel(view, -100, 0)
+        read |= words_seen(view)
+    assert view.box(ROOT).left() >= 0
+    assert read >= {ROOT, *range(30), BONUS}
+
+
+def test_the_wheel_moves_a_tree_sideways_if_it_is_only_too_wide(view: TreeView) -> None:
+    view.show_tree(wide())
+    left = view.box(ROOT).left()
+    wheel(view, 0, -120)
+    assert view.box(ROOT).left() == left + 120
+
+
+def test_the_tree_of_the_next_iteration_begins_at_its_root(view: TreeView) -> None:
+    view.show_tree(wide())
+    assert view.box(ROOT).left() < 0
+    event = wide()
+    view.show_tree(messages.TreeGrown(request=1, iteration=2, tree=event.tree))
+    assert view.box(ROOT).left() >= 0
+
+
+def test_only_a_tree_larger_than_the_view_has_a_map(view: TreeView) -> None:
+    view.show_tree(verdict(1))
+    assert view.placed
+    assert view.map is None
+    view.show_tree(wide())
+    assert view.placed
+    assert view.map is not None
+    assert all(view.box(node).bottom() < view.map.rect.top() for node in (ROOT, BONUS, 30))
+    view.fit()
+    assert view.placed
+    assert view.map is None
+
+
+def test_pressing_and_dragging_in_the_map_moves_the_view(view: TreeView, qtbot: QtBot) -> None:
+    view.show_tree(wide())
+    assert view.placed
+    assert view.map is not None
+    y = int(view.map.rect.center().y())
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=QPoint(2, y))
+    assert view.box(ROOT).left() > 0
+    qtbot.mouseMove(view, QPoint(view.width() - 2, y))
+    assert BONUS in words_seen(view)
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 2, y))
+    left = view.box(ROOT).left()
+    qtbot.mouseMove(view, QPoint(5, y))
+    assert view.box(ROOT).left() == left
+
+
+def test_a_smaller_tree_may_come_while_the_map_is_dragged(view: TreeView, qtbot: QtBot) -> None:
+    view.show_tree(wide())
+    assert view.placed
+    assert view.map is not None
+    at = view.map.rect.center().toPoint()
+    qtbot.mousePress(view, Qt.MouseButton.LeftButton, pos=at)
+    view.show_tree(verdict(1, 2))
+    assert view.placed
+    qtbot.mouseMove(view, at + QPoint(9, 0))
+    qtbot.mouseRelease(view, Qt.MouseButton.LeftButton, pos=at)
+    assert view.map is None
+
+
+def test_the_map_shows_the_path_and_the_part_in_view(view: TreeView) -> None:
+    view.show_tree(wide())
+    image = view.grab().toImage()
+    assert view.map is not None
+    accepted = sum(
+        image.pixelColor(x, y) == QColor(theme.LIGHT.accent)
+        for x in range(2, view.width() // 2)
+        for y in range(int(view.map.rect.top()) + 1, view.height() - 1)
+    )
+    assert accepted > 100
+    frame = view.map.window(QPointF(0, 0), QSizeF(view.size()))
+    assert 0 < frame.width() < view.width() / 2
+
+
+def test_keys_move_by_pages_and_to_both_ends(view: TreeView, qtbot: QtBot) -> None:
+    view.show_tree(wide())
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Home)
+    assert view.focus == ROOT
+    start = view.box(ROOT).left()
+    assert start >= 0
+    qtbot.keyClick(view, Qt.Key.Key_PageDown)
+    assert -view.width() < view.box(ROOT).left() < start - view.width() / 2
+    qtbot.keyClick(view, Qt.Key.Key_PageUp)
+    assert view.box(ROOT).left() >= start
+    qtbot.keyClick(view, Qt.Key.Key_End)
+    assert view.focus == BONUS
+    assert BONUS in words_seen(view)
+
+
+def test_one_step_of_zoom_gives_all_nodes_their_words(view: TreeView) -> None:
+    view.show_tree(wide(3, 100))
+    assert not all(view.labels.values())
+    view.zoom(1.25)
+    assert len(view.labels) == 3 + 100 + 2
+    assert all(view.labels.values())
+
+
+def test_zooming_in_keeps_the_nearest_node_in_place(view: TreeView) -> None:
+    view.show_tree(wide(3, 60))
+    middle = QPointF(view.width() / 2, view.height() / 2)
+    for _ in range(10):
+        nearest = min(view.labels, key=lambda n: (view.box(n).center() - middle).manhattanLength())
+        before = view.box(nearest).center()
+        view.zoom(1.25)
+        assert abs(view.box(nearest).center().y() - before.y()) <= view.height() / 2
+
+
+def test_nodes_out_of_view_are_not_painted(view: TreeView, monkeypatch: pytest.MonkeyPatch) -> None:
+    view.show_tree(wide())
+    drawn: list[str] = []
+    real = tree_painter.draw_node
+    monkeypatch.setattr(tree_painter, "draw_node", lambda *args: (drawn.append(args[2]), real(*args))[1])
+    view.grab()
+    assert 3 < len(drawn) < 15

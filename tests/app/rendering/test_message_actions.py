@@ -7,15 +7,15 @@ from app.rendering.message_actions import Action, MessageActions
 
 
 def shown(actions: MessageActions) -> list[str]:
-    return [b.text() for b in actions.findChildren(QAbstractButton) if b.isVisibleTo(actions)]
+    return [b.accessibleName() for b in actions.findChildren(QAbstractButton) if b.isVisibleTo(actions)]
 
 
 def test_buttons_are_shown_as_allowed(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
-    assert shown(actions) == ["Copy"]
+    assert shown(actions) == ["Copy message"]
     actions.set_actions({Action.EDIT, Action.BRANCH})
-    assert shown(actions) == ["Copy", "Edit", "Branch"]
+    assert shown(actions) == ["Copy message", "Edit and send again", "Start a new chat from here"]
     for button in actions.findChildren(QAbstractButton):
         assert button.accessibleName()
         assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
@@ -44,7 +44,7 @@ def test_versions_can_be_stepped_through(qtbot: QtBot) -> None:
     actions = MessageActions(lambda: "text")
     qtbot.addWidget(actions)
     actions.set_versions(2, 3)
-    assert shown(actions) == ["Copy", "‹", "›"]
+    assert shown(actions) == ["Copy message", "Previous version", "Next version"]
     assert actions.versions.label.text() == "2/3"
     with qtbot.waitSignal(actions.version_asked) as asked:
         actions.versions.before.click()
@@ -55,7 +55,7 @@ def test_versions_can_be_stepped_through(qtbot: QtBot) -> None:
     actions.set_versions(3, 3)
     assert not actions.versions.after.isEnabled()
     actions.set_versions(1, 1)
-    assert shown(actions) == ["Copy"]
+    assert shown(actions) == ["Copy message"]
 
 
 def test_copying_takes_the_current_text(qtbot: QtBot) -> None:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.preferences import NEW_CHATS, Preferences
-from app.settings.chat_options import chat_sections
+from app.settings.chat_options import chat_sections, drafter_choice
 from app.settings.editors import (
     BiasesEditor,
     ChoiceEditor,
@@ -24,9 +24,14 @@ from app.settings.form import Form
 from app.settings.options import Option, get, is_valid, range_at, replaced, type_at
 from app.settings.program_options import appearance_sections, loading_sections
 from app.store import ChatSettings, SavedOptions
+from engine.drafting import available
 from tests.app.seen import labels, says
 
-INTERNAL = {"options.budgets", "options.telemetry"}  # set by replays and by the panel
+# Set by replays, by the panel and by the bar below the composer.
+# Set by the program, or only by other programs.
+INTERNAL = {
+    "options.budgets", "options.telemetry", "options.constraint", "options.thinking_budget", "left_out",
+}  # fmt: skip
 
 
 def options() -> list[Option]:
@@ -124,7 +129,7 @@ def test_the_lowest_position_of_an_optional_number_means_none(
 ) -> None:
     editor = form.rows["options.budget"].editor
     assert isinstance(editor, WholeEditor)
-    assert editor.box.text() == "auto"
+    assert editor.box.text() == "Automatic"
     assert changed(lambda: editor.box.setValue(64)).options.budget == 64
     assert changed(lambda: editor.box.setValue(0)).options.budget is None
     assert editor.box.maximum() == 4096
@@ -240,7 +245,7 @@ def test_search_finds_options_by_name_and_by_help_text(form: Form[ChatSettings])
     def found() -> set[str]:
         return {path for path, row in form.rows.items() if not row.isHidden()}
 
-    form.search.setText("penal REPET")
+    form.search.setText("penal VALUES")
     assert found() == {"options.repetition_penalty"}
     form.search.setText("most likely token")
     assert found() >= {"options.temperature", "options.min_p"}
@@ -267,3 +272,16 @@ def test_every_editor_has_a_name_for_screen_readers(form: Form[ChatSettings]) ->
     for path, row in form.rows.items():
         assert row.editor.focus.accessibleName(), path
         assert row.editor.focus.accessibleDescription(), path
+
+
+NUMBER_FORMATS = {"bfloat16", "float16", "float32"}
+
+
+def test_choices_begin_with_a_capital() -> None:
+    sections = [*chat_sections(), *loading_sections(), *appearance_sections()]
+    options = [option for section in sections for option in section.options]
+    texts = {text for option in options for _, text in option.choices} | {
+        option.lowest for option in options if option.lowest
+    }
+    texts |= {drafter_choice(name)[1] for heads in ("eagle", "medusa") for name in available(True, heads)}
+    assert {text for text in texts - NUMBER_FORMATS if text[0].islower()} == set()

@@ -17,6 +17,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv(catalog.MODELS_VARIABLE, raising=False)
     kept = tmp_path / "models-folder.txt"
     monkeypatch.setattr(catalog.local, "_kept_folder", lambda: kept)
+    monkeypatch.setattr(catalog.local, "_former_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(catalog.local, "_usual_folder", lambda: tmp_path / "data")
     models = tmp_path / "models"
     models.mkdir()
     (models / "small.gguf").write_bytes(bytes(1024))
@@ -56,6 +58,50 @@ def test_the_models_move_to_another_folder(
     assert not folder.exists()
     qtbot.waitUntil(lambda: str(target) in labels(page) and page.models.count() == 2)
     assert page.change.isEnabled()
+
+
+@pytest.fixture
+def left(folder: Path, tmp_path: Path) -> Path:
+    """The same models in the cache, where an earlier version has put them."""
+    catalog.local._kept_folder().unlink()
+    return folder.rename(tmp_path / "cache")
+
+
+def test_models_left_in_the_cache_are_moved_with_one_click(
+    left: Path, page: ModelsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    assert page.left.isVisible()
+    assert str(left) in " ".join(labels(page.left))
+    with qtbot.waitSignal(page.moved):
+        page.left.move_here.click()
+    assert catalog.models_folder() == tmp_path / "data"
+    assert not left.exists()
+    qtbot.waitUntil(lambda: str(tmp_path / "data") in labels(page) and page.models.count() == 2)
+    assert not page.left.isVisible()
+
+
+def test_the_offer_to_move_models_is_declined_once_and_for_all(
+    left: Path, page: ModelsPage, qtbot: QtBot
+) -> None:
+    page.left.stay.click()
+    qtbot.waitUntil(lambda: not page.left.isVisible())
+    assert catalog.models_folder() == left
+    page.refresh()
+    assert not page.left.isVisible()
+
+
+def test_the_offer_returns_after_a_move_that_failed(
+    left: Path, page: ModelsPage, tmp_path: Path, qtbot: QtBot
+) -> None:
+    (tmp_path / "data").write_text("a file is in the way")
+    page.left.move_here.click()
+    qtbot.waitUntil(page.problem.isVisible)
+    assert page.left.isVisible()
+    assert catalog.models_folder() == left
+
+
+def test_nothing_is_offered_while_all_models_are_in_the_models_folder(page: ModelsPage) -> None:
+    assert not page.left.isVisible()
 
 
 def test_a_failed_move_shows_the_reason(page: ModelsPage, folder: Path, qtbot: QtBot) -> None:

@@ -240,6 +240,24 @@ def test_matches_are_highlighted_also_after_characters_of_two_units(
     assert wide >= plain  # not shifted left by four half characters
 
 
+def test_the_ellipsis_that_shortens_an_excerpt_is_not_highlighted(
+    palette: SearchPalette, store: Store, qtbot: QtBot
+) -> None:
+    store.chats.add([chat("x", 0, "needle" * 40)])
+    search(palette, qtbot, "needle" * 40)
+    row = palette.results.visualRect(palette.results.model().index(1, 0))
+    image = palette.results.grab(row).toImage()
+    ground, found = theme.current().raised, theme.current().found
+    below = [
+        (x, image.pixelColor(x, y).name())
+        for x in range(image.width() - 12)  # without the frame of the selection
+        for y in range(image.height() * 2 // 3, image.height() - 8)
+    ]
+    marked = max(x for x, colour in below if colour == found)
+    written = max(x for x, colour in below if colour not in (ground, found))
+    assert written > marked + 2, "the … stands after the mark"
+
+
 def test_the_list_fits_a_window_that_is_resized(palette: SearchPalette, store: Store, qtbot: QtBot) -> None:
     palette.open()
     palette.window().resize(400, 300)

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
 from app.widgets import theme
-from engine.protocol.connection import log_path
+from engine.protocol.engine_process import log_path
 from tests.app.sidebar.conftest import chat, go_to, rows
 from tests.app.widgets.test_theme import contrast
 
@@ -94,6 +94,7 @@ def test_the_menu_opens_by_key_at_the_row_with_its_actions(
     assert sidebar.menu.isVisible()
     names = [action.text() for action in sidebar.menu.actions() if action.isVisible() and action.text()]
     expected = [
+        "Open in a new window",
         "Rename",
         "Unpin",
         "Move to folder",
@@ -110,6 +111,17 @@ def test_the_menu_opens_by_key_at_the_row_with_its_actions(
     names = [action.text() for action in sidebar.menu.actions() if action.isVisible() and action.text()]
     assert names == ["Rename", "Export…", "Delete folder, keep chats"]
     sidebar.menu.close()
+
+
+def test_a_key_opens_a_chat_in_a_new_window(sidebar: Sidebar, store: Store, qtbot: QtBot) -> None:
+    (one,) = store.chats.add([chat("one")])
+    sidebar.refresh()
+    sidebar.view.setCurrentIndex(sidebar.view.chats.index_of(one))
+    sidebar.view.setFocus()
+    with qtbot.waitSignal(sidebar.window_asked) as asked, qtbot.assertNotEmitted(sidebar.chat_chosen):
+        held = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        qtbot.keyClick(sidebar.view, Qt.Key.Key_Return, held)
+    assert asked.args == [one]
 
 
 def test_the_dots_in_a_row_open_its_menu_and_not_the_chat(

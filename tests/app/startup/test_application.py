@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
 from app.connection.engine_link import EngineLink
+from app.header.update_box import UpdateBox
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
 from app.startup.application import Program
@@ -19,7 +20,7 @@ from app.startup.single_instance import SingleInstance
 from app.store import Store
 from app.store.exchange import export_file
 from app.window.arguments import Arguments
-from engine import runtime
+from engine import hub, runtime
 from engine.launch import interpreter
 from engine.runtime import Sources, Unreachable
 from tests.app.fake_engine import FakeConnection, FakeEngines
@@ -69,7 +70,7 @@ def program(
     """Start a program whose engines are `PackagedEngines`."""
     made: list[Program] = []
     monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
-    monkeypatch.setattr("app.window.window.EngineLink", lambda: EngineLink(PackagedEngines()))
+    monkeypatch.setattr("app.window.core.EngineLink", lambda: EngineLink(PackagedEngines()))
 
     def begin() -> Program:
         program = Program(qapp, Arguments(), preferences, store)
@@ -177,6 +178,55 @@ def test_a_setup_continues_in_a_window_created_again(
     assert begun.wizard.engine.view.progress.isVisible()
     setups.last.finish()
     qtbot.waitUntil(lambda: begun.window.engine.state is State.READY)
+
+
+def test_the_picker_deletes_and_updates_models(
+    setups: FakeSetups,
+    program: Callable[[], Program],
+    qtbot: QtBot,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models/small.gguf").write_bytes(bytes(1024))
+    monkeypatch.setattr(hub, "find_renewal", lambda *_: None)
+    begun = program()
+    window, picker = begun.window, begun.window.header.picker
+    [stored] = hub.stored(tmp_path / "models")
+    picker.update_asked.emit(stored)
+    box = window.findChild(UpdateBox)
+    qtbot.waitUntil(lambda: box.text() == "small.gguf is up to date.")
+    box.close()
+    picker.delete_asked.emit(stored)
+    [asked] = [each for each in window.findChildren(QMessageBox) if each.isVisible()]
+    delete = next(each for each in asked.findChildren(QPushButton) if each.text() == "Delete")
+    delete.click()
+    qtbot.waitUntil(lambda: not hub.stored(tmp_path / "models"))
+
+
+def test_a_chat_is_opened_in_a_window_of_its_own_once(
+    program: Callable[[], Program], setups: FakeSetups, store: Store, qtbot: QtBot
+) -> None:
+    begun = program()
+    one, other = store.chats.add([chat("one", 0, "first"), chat("two", 1, "second")])
+    begun.window.sidebar.refresh()
+    begun.window.chat.open(one)
+    begun.window.sidebar.view.setCurrentIndex(begun.window.sidebar.view.chats.index_of(other))
+    begun.window.sidebar.menu.open_window.trigger()
+    (second,) = [window for window in begun.window.core.windows if window is not begun.window]
+    assert second.chat.id == other
+    assert begun.window.chat.id == one
+    assert begun.front is second
+    begun.open_another(one)
+    assert begun.front is begun.window
+    assert len(begun.window.core.windows) == 2
+    begun.show_window()
+    second.window_asked.emit(None)
+    assert [window.chat.id for window in begun.window.core.windows] == [other, one, None]
+    for window in [*begun.window.core.windows]:
+        if window is not begun.window:
+            window.close()
+    assert begun.front is begun.window
 
 
 def test_an_exported_chat_is_opened(

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.store import Store, StoreNewer, schema
+from app.store.repair import PAGE_NBYTES
 from tests.app.store.dozen import CHATS, TURNS, make_dozen, shown, texts
 
 
@@ -99,3 +100,20 @@ def test_the_version_of_the_schema_is_restored(copy: Path) -> None:
     Store(copy).close()
     with closing(sqlite3.connect(copy)) as connection:
         assert connection.execute("PRAGMA user_version").fetchone()[0] == len(schema.MIGRATIONS)
+
+
+@pytest.mark.parametrize("index", ["chats_by_date", "messages_by_parent"])
+def test_an_index_that_differs_from_its_table_costs_nothing(copy: Path, index: str) -> None:
+    with closing(sqlite3.connect(copy)) as connection:
+        find = "SELECT rootpage FROM sqlite_master WHERE name = ?"
+        (page,) = connection.execute(find, (index,)).fetchone()
+    content = copy.read_bytes()
+    sound = texts(copy)
+    entries = range(PAGE_NBYTES - 90, PAGE_NBYTES, 3)  # entries fill a page from its end
+    for place in entries:
+        damaged = bytearray(content)
+        damaged[(page - 1) * PAGE_NBYTES + place] ^= 1 << (place % 8)
+        for suffix in ("-wal", "-shm"):
+            copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+        copy.write_bytes(damaged)
+        assert texts(copy) == sound, f"byte {place}"

@@ -2,10 +2,12 @@ import re
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QIcon
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.widgets import theme
+from app.widgets.plain_text import PlainMessageBox
 from app.widgets.theme import Palette
 
 
@@ -74,3 +76,16 @@ def test_the_current_palette_follows_the_application(qapp: QApplication) -> None
     assert theme.current() is theme.DARK
     theme.dress(qapp, Qt.ColorScheme.Light)
     assert theme.current() is theme.LIGHT
+
+
+@pytest.mark.parametrize("kind", ["Critical", "Warning"])
+def test_a_box_about_a_problem_has_the_program_s_own_mark(qtbot: QtBot, kind: str) -> None:
+    """Qt's file dialog opens such boxes by itself."""
+    box = PlainMessageBox(PlainMessageBox.Icon[kind], "", "x")
+    qtbot.addWidget(box)
+    box.ensurePolished()
+    shown = box.iconPixmap().toImage()
+    drawn = QIcon(theme.PROBLEM).pixmap(shown.size()).toImage()
+    assert not shown.isNull()
+    assert shown.pixelColor(shown.rect().center()) == drawn.pixelColor(drawn.rect().center())
+    assert shown.convertToFormat(drawn.format()) == drawn

@@ -1,13 +1,17 @@
 """The context: how full it is, and the ways on when it is nearly full."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec import structs
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
+from app.connection.memory import tokens_of
 from app.conversation.context_bar import ContextBar
-from app.store import Store
-from app.window.context_meter import tokens_of
+from app.settings.dialog import SettingsDialog
+from app.store import ChatSettings, Store
 from app.window.window import Window
 from engine.protocol import messages
 from engine.protocol.messages import Memory, MemoryPart
@@ -89,3 +93,51 @@ def test_a_larger_context_is_loaded_and_kept_for_the_chat(
     assert engines.last.asked(messages.Load)[-1].context == 2 * context
     assert window.chat.id is not None
     assert store.chats.settings(window.chat.id).context == 2 * context
+
+
+def test_the_oldest_turns_are_left_out_and_the_memory_is_marked(
+    window: Window,
+    make_window: Callable[..., Window],
+    engines: FakeEngines,
+    qtbot: QtBot,
+) -> None:
+    for number in (1, 2, 3, 4):
+        fill(window, engines, qtbot, int(0.22 * number * context_of(window)))
+    bar, rows = bar_of(window), window.transcript.rows
+    assert bar.leave_out.isVisible()
+    bar.leave_out.click()
+    assert not bar.leave_out.isVisible(), "there is room again"
+    marked = [row for row in rows if row.mark is not None]
+    assert marked == [rows[2 * window.chat.settings.left_out]]
+    assert window.chat.settings.left_out == 2
+    ask(window, engines, qtbot)
+    assert len(engines.last.asked(messages.Chat)[-1].messages) == 5
+    engines.last.say(answer(engines.last.asked(messages.Chat)[-1].id, "Yes."))
+    reach(window, qtbot, State.READY)
+
+    kept = window.chat.id
+    window.chat.open(None)
+    assert not any(row.mark for row in window.transcript.rows)
+    again = make_window(FakeEngines())
+    reach(again, qtbot, State.READY)
+    again.chat.open(kept)
+    (mark,) = [row.mark for row in again.transcript.rows if row.mark is not None]
+    qtbot.mouseClick(mark.undo, Qt.MouseButton.LeftButton)
+    assert again.chat.settings.left_out == 0
+    assert not any(row.mark for row in again.transcript.rows)
+
+
+def test_settings_and_presets_leave_the_memory_alone(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    for number in (1, 2):
+        fill(window, engines, qtbot, int(0.45 * number * context_of(window)))
+    bar_of(window).leave_out.click()
+    left_out = window.chat.settings.left_out
+    assert left_out
+    window.header.settings.click()
+    dialog = window.findChildren(SettingsDialog)[-1]
+    dialog.chat_changed.emit(ChatSettings(system="Be brief."))
+    dialog.close()
+    assert window.chat.settings.system == "Be brief."
+    assert window.chat.settings.left_out == left_out

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
@@ -89,3 +89,12 @@ def test_shortcuts_and_spaces_are_not_typed(
     qtbot.keyClick(answered.transcript, Qt.Key.Key_Space)
     assert answered.composer.text() == ""
     assert answered.transcript.hasFocus()
+
+
+def test_tab_goes_through_the_buttons_above_the_list_of_chats(window: Window, qtbot: QtBot) -> None:
+    header = window.sidebar.header
+    window.header.settings.setFocus()
+    assert window.sidebar.view.isHidden(), "there is no chat yet"
+    for button in (header.new_chat, header.search, header.more):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        assert button.hasFocus()

@@ -44,6 +44,14 @@ def dialog_of(window: Window) -> SettingsDialog:
     return window.findChildren(SettingsDialog)[-1]
 
 
+def test_the_settings_know_the_loaded_pair_so_that_it_is_not_deleted(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    window = make_window(FakeEngines())
+    reach(window, qtbot, State.READY)
+    assert dialog_of(window).models_page.loaded is window.engine.pair is not None
+
+
 def test_the_program_starts_with_the_models_loaded_last(
     make_window: Callable[..., Window], qtbot: QtBot, preferences: PreferencesFile, other: str
 ) -> None:

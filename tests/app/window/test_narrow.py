@@ -9,11 +9,13 @@ from app.conversation.transcript import COLUMN_WIDTH
 from app.preferences import PreferencesFile
 from app.store import Store
 from app.window.arguments import Arguments
+from app.window.core import Core
 from app.window.window import Window
 from tests.app.fake_engine import FakeEngines
 
 
 def test_in_a_narrow_window_the_panel_lies_above_the_chat(window: Window, qtbot: QtBot) -> None:
+    window.header.panel_switch.setChecked(True)
     window.resize(1400, 800)
     qtbot.waitUntil(lambda: window.panel.isVisible() and window.width() == 1400)
     widths = window.panel.width(), window.sidebar.width()
@@ -41,7 +43,7 @@ def test_in_a_narrow_window_the_panel_lies_above_the_chat(window: Window, qtbot:
 def test_a_window_for_a_small_screen_is_not_widened_by_the_panel(
     store: Store, preferences: PreferencesFile, qtbot: QtBot
 ) -> None:
-    window = Window(Arguments(), store, preferences, EngineLink(FakeEngines()))
+    window = Window(Core(Arguments(), store, preferences, EngineLink(FakeEngines())))
     qtbot.addWidget(window)
     assert window.width() <= 800, "the screen of the tests"
     window.show()

@@ -79,9 +79,15 @@ def test_an_answer_is_streamed_and_summed_up(window: Window, engines: FakeEngine
     engines.last.say(delta(request, "lo**."), verdict(request), answer(request, "**Hello**."))
     reach(window, qtbot, State.READY)
     assert view.body.toPlainText() == "Hello."
-    summary = view.summary.text().replace("\u00a0", " ")
-    for part in ("3 tokens", "12.5 tokens/s", "2.00 tokens per pass", "0.25 s", "seed 7", "complete"):
-        assert part in summary
+    assert view.figures.accessibleDescription().splitlines() == [
+        "Tokens: 3",
+        "Speed: 12.5 tokens/s",
+        "Tokens per pass: 2.00",
+        "First token after: 0.25 s",
+        "Seed: 7",
+        "End: complete",
+        "Model: Tiny-135M-Instruct",
+    ]
     assert "12.5" in labels(window.panel.stats)
 
 
@@ -97,7 +103,7 @@ def test_escape_stops_and_keeps_the_text(window: Window, engines: FakeEngines, q
     engines.last.say(delta(request, "wer"), answer(request, "Half an answer", "cancelled"))
     reach(window, qtbot, State.READY)
     assert last_answer(window).body.toPlainText() == "Half an answer"
-    assert "stopped by you" in last_answer(window).summary.text()
+    assert last_answer(window).ending.text() == "Stopped by you"
     ask(window, engines, qtbot, "go on")
     assert [m.content for m in engines.last.requests[-1].messages] == ["hello", "Half an answer", "go on"]
 
@@ -105,16 +111,14 @@ def test_escape_stops_and_keeps_the_text(window: Window, engines: FakeEngines, q
 def test_a_full_context_is_explained(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
     engines.last.say(answer(ask(window, engines, qtbot), "x", "context_full"))
     reach(window, qtbot, State.READY)
-    assert "the context is full" in last_answer(window).summary.text()
+    assert "context is full" in last_answer(window).ending.text()
 
 
 def test_a_failed_answer_says_why_and_can_be_tried_again(
     window: Window, engines: FakeEngines, qtbot: QtBot
 ) -> None:
     request = ask(window, engines, qtbot)
-    engines.last.say(
-        messages.Failed(request=request, kind="prompt_too_long", message="Too long.", hint="Make it shorter.")
-    )
+    engines.last.say(failure(request))
     reach(window, qtbot, State.READY)
     assert "Too long." in notice_text(window)
     assert "Make it shorter." in notice_text(window)
@@ -122,6 +126,47 @@ def test_a_failed_answer_says_why_and_can_be_tried_again(
     assert window.engine.state is State.ANSWERING
     assert [m.content for m in engines.last.requests[-1].messages] == ["hello"]
     assert [each.message.text for each in window.chat.shown] == ["hello", ""]
+
+
+def failure(request: int) -> messages.Failed:
+    return messages.Failed(
+        request=request, kind="prompt_too_long", message="Too long.", hint="Make it shorter."
+    )
+
+
+def test_a_failure_in_another_chat_is_tried_again_in_its_own(
+    window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
+) -> None:
+    request = ask(window, engines, qtbot, "Of the first chat")
+    first = window.chat.id
+    qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    engines.last.say(failure(request))
+    reach(window, qtbot, State.READY)
+    qtbot.waitUntil(lambda: window.transcript.notice is not None)
+    assert "In “Of the first chat”: Too long." in notice_text(window)
+    assert window.chat.id is None
+    window.transcript.notice.button.click()
+    assert window.chat.id == first
+    assert [m.content for m in engines.last.requests[-1].messages] == ["Of the first chat"]
+    assert window.transcript.notice is None
+
+
+def test_a_failure_gives_the_questions_behind_it_back_and_asks_those_of_other_chats(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot, "first")
+    ask(window, engines, qtbot, "and then")
+    first = window.chat.id
+    qtbot.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    ask(window, engines, qtbot, "elsewhere")
+    window.chat.open(first)
+    engines.last.say(failure(request))
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Chat)) == 2)
+    assert [m.content for m in engines.last.requests[-1].messages] == ["elsewhere"]
+    assert window.composer.editor.toPlainText() == "and then"
+    assert "Too long." in notice_text(window)
+    engines.last.say(answer(last_request(engines)))
+    reach(window, qtbot, State.READY)
 
 
 def test_a_model_that_does_not_load_says_why_and_can_be_loaded_again(
@@ -304,8 +349,7 @@ def test_a_thousand_trees_are_painted_at_most_thirty_times_a_second(
 
 
 def test_a_hidden_panel_paints_nothing(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
-    qtbot.keyClick(window, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
-    assert not window.panel.isVisible()
+    assert not window.panel.isVisible(), "closed at first"
     paints = window.panel.tree.paints
     request = ask(window, engines, qtbot)
     engines.last.say(grown(request), verdict(request), answer(request))
@@ -390,7 +434,7 @@ def test_with_reduced_motion_only_the_ends_of_iterations_are_shown(
         motion.reduce(is_reduced)
         request = ask(window, engines, qtbot)
         engines.last.say(grown(request))
-        qtbot.waitUntil(lambda: "drafting" in window.header.status.state.text())
+        qtbot.waitUntil(lambda: "guessing" in window.header.status.state.text())
         engines.last.say(verdict(request), answer(request))
         reach(window, qtbot, State.READY)
     motion.reduce(False)
@@ -486,3 +530,55 @@ def test_the_page_of_shortcuts_is_gone_once_it_is_closed(window: Window, qtbot: 
     (page,) = window.findChildren(KeyboardPage)
     page.reject()
     qtbot.waitUntil(lambda: not window.findChildren(KeyboardPage))
+
+
+def test_an_answer_that_repeats_itself_is_stopped_and_can_be_continued(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "ha ha"), answer(request, "ha ha", "repetition"))
+    reach(window, qtbot, State.READY)
+    assert "It repeats itself" in notice_text(window)
+    assert "repeats itself" in last_answer(window).ending.text()
+    assert window.transcript.notice is not None
+    window.transcript.notice.button.click()
+    assert window.transcript.notice is None
+    request = engines.last.asked(messages.Chat)[-1]
+    assert request.messages[-1] == messages.Message("assistant", "ha ha")
+    assert not request.options.stop_loops
+    engines.last.say(delta(request.id, " ho."), answer(request.id, " ho."))
+    reach(window, qtbot, State.READY)
+    assert last_answer(window).text == "ha ha ho."
+    assert window.transcript.notice is None
+
+
+def test_a_repetition_can_be_left_as_it_is(window: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    engines.last.say(answer(ask(window, engines, qtbot), "ha ha", "repetition"))
+    reach(window, qtbot, State.READY)
+    notice = window.transcript.notice
+    assert notice is not None
+    (stop,) = [button for button in notice.findChildren(QPushButton) if button is not notice.button]
+    stop.click()
+    assert window.transcript.notice is None
+    assert len(engines.last.asked(messages.Chat)) == 1
+    engines.last.say(answer(ask(window, engines, qtbot), "ha ha", "repetition"))
+    reach(window, qtbot, State.READY)
+    window.chat.open(None)
+    assert window.transcript.notice is None, "the notice belongs to the chat"
+
+
+def test_idle_models_are_unloaded_as_the_preferences_say(
+    make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile
+) -> None:
+    preferences.change(unload_after="15")
+    window = make_window(engines)
+    reach(window, qtbot, State.READY)
+    assert window.core.idle.minutes == 15
+    name = window.header.model.text()
+    window.engine.rest()
+    reach(window, qtbot, State.IDLE)
+    assert "Unloaded (idle)" in window.header.status.state.text()
+    assert window.header.model.text() == name, "the same model comes back"
+    ask(window, engines, qtbot)
+    qtbot.waitUntil(lambda: bool(engines.last.asked(messages.Chat)))
+    assert window.engine.state is State.ANSWERING

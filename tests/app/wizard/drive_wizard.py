@@ -39,15 +39,15 @@ def main() -> None:
     downloads = Downloads()
     wizard = Wizard(downloads, EngineSetup(PreferencesFile(folder / "settings.toml")))
     indicator = DownloadIndicator(downloads)
-    lacking: list[bool] = []
-    downloads.lacking.connect(lambda: (lacking.append(True), wizard.begin()))
     engine = Engine(EngineLink(), Load(id=0))
     engine.load_failed.connect(give_up)
     engine.lost.connect(give_up)
     asked: list[tuple[str, str]] = []
     wizard.load_asked.connect(lambda *names: asked.append(names))
     downloads.look_around()
-    until(lambda: bool(lacking))
+    until(indicator.isVisible)
+    told = indicator.text()
+    wizard.show_downloads()
 
     def photograph(name: str) -> None:
         QTest.qWait(SETTLE_MS)
@@ -59,6 +59,8 @@ def main() -> None:
         QTest.keyClick(widget, key, delay=KEY_MS)
 
     until(lambda: not wizard.survey.is_running)
+    wizard.back.setFocus()
+    press(Qt.Key.Key_Return)
     photograph("machine")
     speed = wizard.survey.examined.machine.disk.speed  # type: ignore[union-attr]
     until(wizard.main.hasFocus)
@@ -86,7 +88,7 @@ def main() -> None:
     press(Qt.Key.Key_Return)
     until(view.resume.hasFocus)
     photograph("paused")
-    paused, told = entry.progress.done, indicator.text()
+    paused, told_paused = entry.progress.done, indicator.text()
     press(Qt.Key.Key_Return)
     until(lambda: wizard.page is wizard.ready and wizard.main.hasFocus())
     photograph("ready")
@@ -107,7 +109,7 @@ def main() -> None:
         "disk_measured": speed is not None,
         "recommended": recommended,
         "paused_at": paused,
-        "indicator": told,
+        "indicator": [told, told_paused],
         "target": target,
         "draft": draft,
         "loaded": loaded,

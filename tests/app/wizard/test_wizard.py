@@ -51,7 +51,6 @@ def offer_recommended(wizard: Wizard, server: LyingHub, **also: object) -> str:
 
 def to_where(wizard: Wizard, qtbot: QtBot) -> None:
     qtbot.waitActive(wizard)
-    press(wizard, qtbot)
     reach(wizard, qtbot, wizard.choose)
     press(wizard, qtbot)
     reach(wizard, qtbot, wizard.where)
@@ -72,7 +71,16 @@ def test_enter_alone_leads_from_nothing_to_a_loaded_model(
     assert not wizard.isVisible()
 
 
-def test_the_first_page_shows_the_hardware_and_its_problems(
+def test_without_downloads_the_way_to_them_leads_to_the_choice(
+    make_wizard: Callable[[], Wizard], qtbot: QtBot
+) -> None:
+    wizard = make_wizard()
+    with qtbot.waitSignal(wizard.survey.predicted):
+        wizard.show_downloads()
+    assert wizard.page is wizard.choose
+
+
+def test_the_machine_page_shows_the_hardware_and_its_problems(
     make_wizard: Callable[[], Wizard], qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow = Finding("hard_disk", "warning", "The models lie on a hard disk.", "Move them to an SSD.")
@@ -109,7 +117,6 @@ def test_a_model_on_this_machine_is_loaded_at_once(
     wizard = make_wizard()
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.begin()
-    wizard.main.click()
     wizard.choose.catalogue.fit.setCurrentText("On this machine")
     wizard.choose.catalogue.search.setText("360M none")
     assert wizard.main.text() == "Load now"

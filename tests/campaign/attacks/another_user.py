@@ -18,7 +18,8 @@ from PySide6.QtNetwork import QLocalSocket
 from app.startup.single_instance import SingleInstance
 from app.store import Store, backups
 from engine.files import open_private
-from engine.protocol import connection, trace
+from engine.protocol import connection, engine_process, trace
+from engine.protocol.rendezvous import Rendezvous
 from tests.app.panel.recorded import RUN
 from tests.app.store.dozen import make_dozen
 from tests.campaign.attack import SURVIVED, Outcome, Try, Unavailable, Verdict
@@ -41,8 +42,11 @@ def prepared(folder: Path) -> Iterator[Try]:
     path = folder / "conversations.sqlite"
     make_dozen(path)
     run, log = folder / "run.jsonl", folder / "logs" / "engine.log"
-    original, connection.log_path = connection.log_path, lambda: log
-    engine = connection.EngineConnection.start()
+    original, engine_process.log_path = engine_process.log_path, lambda: log
+    os.environ["XDG_DATA_HOME"] = str(folder)
+    engine = connection.EngineConnection.share()
+    events = engine.events()
+    next(events)
     public = folder / "public"
     public.touch(0o644)
     assert _by_nobody(partial(_open, public, "rb")), "what is public can be reached"
@@ -52,7 +56,7 @@ def prepared(folder: Path) -> Iterator[Try]:
         for file in (path, run, log):
             if file.exists() and random.random() < 0.5:
                 file.chmod(WIDE)
-        connection.open_log().close()
+        engine_process.open_log().close()
         with trace.Recorder(run, RUN.header) as recorder:
             recorder.add(0.0, RUN.events[0].event)
         with open_private(folder / "window.log", is_appended=True) as window_log:
@@ -68,14 +72,14 @@ def prepared(folder: Path) -> Iterator[Try]:
             store.close()
         if reached:
             return Outcome(Verdict.RAW, f"another user reached {', '.join(reached)}")
-        if not _raises(instance, raised, app) or not chats or engine._process.poll() is not None:
+        if not _raises(instance, raised, app) or not chats or engine._engine._process.poll() is not None:
             return Outcome(Verdict.LOST, "the owner cannot go on")
         return SURVIVED
 
     yield once
-    connection.log_path = original
-    engine._process.kill()
-    engine._end_process()
+    engine_process.log_path = original
+    engine._engine.kill()
+    events.close()
     instance.close()
 
 
@@ -92,6 +96,12 @@ def _ways(
             yield f"{file.name} to write", partial(_open, file, "r+b")
             yield f"{file.name} to remove", file.unlink
     yield "the window's socket", partial(_connect, instance.address)
+    rendezvous = Rendezvous.of_this_program()
+    announced = rendezvous.announced()
+    assert announced is not None
+    yield "the engine's key", partial(_open, rendezvous.path, "rb")
+    yield "the engine's lock", partial(_open, rendezvous.path.with_suffix(".lock"), "r+b")
+    yield "the engine's socket", partial(_connect, announced.address)
     for pid, owner in ((os.getpid(), "window"), (engine.pid, "engine")):
         yield f"the {owner}'s memory", partial(_open, Path(f"/proc/{pid}/mem"), "rb")
         yield f"the {owner}'s connection", partial(_open, Path(f"/proc/{pid}/fd/0"), "rb")

@@ -14,6 +14,7 @@ import torch
 from engine.arrays import on_host
 from engine.errors import SpecExecError
 from engine.heads import open_heads
+from engine.heads.interface import guesses
 from engine.torch_model.heads import load_heads
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict, judged_error
 from tests.campaign.attacks.mutated_folder import distorted_text, other_header
@@ -85,7 +86,7 @@ def prepared(folder: Path) -> Iterator[Try]:
         heads: Any = load_heads(file, target, 64)
         states = torch.zeros(2, made.WIDTH)
         if heads.method == "medusa":
-            tokens, _ = heads.best(states[0], 4)
+            tokens, _ = guesses(heads.logits(states[0]), 4)
         else:
             levels = dict.fromkeys(heads.hidden_layers, states)
             tokens, _ = heads.best(heads.fuse(levels), 4)

@@ -14,6 +14,7 @@ COMMANDS = {
     "passes": ["--rows", "1,4", "--repeats", "1", "--context", "256"],
     "parting": PROMPT,
     "coverage": [*PROMPT, "--draft", "smollm2"],
+    "constraints": ["--answers", "2", "--context", "512"],
     "panel": ["--budget", "8", "--tokens", "4", "--repeats", "1", "--nodes", "20", "--context", "256"],
 }
 
@@ -21,7 +22,7 @@ COMMANDS = {
 @pytest.mark.parametrize("kind", COMMANDS)
 def test_a_benchmark_prints_one_json_object_and_plots(kind, tmp_path, capsys):
     model_file("smollm2")
-    plots = kind not in ("parting", "panel") and find_spec("matplotlib") is not None
+    plots = kind not in ("parting", "constraints", "panel") and find_spec("matplotlib") is not None
     plot = ["--plot", str(tmp_path / "plot.svg")] if plots else []
     assert cli.run(["bench", kind, *COMMANDS[kind], "--json", *plot]) == 0
     report = json.loads(capsys.readouterr().out)

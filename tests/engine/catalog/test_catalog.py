@@ -36,6 +36,30 @@ def test_a_model_can_be_loaded_and_downloaded(model: CatalogModel) -> None:
 
 
 @models
+def test_a_model_is_described_in_one_line(model: CatalogModel) -> None:
+    assert model.about.endswith(".")
+    assert 20 < len(model.about) <= 90
+    assert "\n" not in model.about
+    same = [other.id for other in ALL.models.values() if other.about == model.about]
+    assert same == [model.id] or "mainly useful as a draft" in model.about
+
+
+@models
+def test_the_description_agrees_with_the_figures(model: CatalogModel) -> None:
+    """The words for sizes mean the same in all descriptions."""
+    for words, least, most in (
+        ("large model", 27e9, 1e12),
+        ("small model", 0, 7e9),
+        ("moderate size", 7e9, 9e9),
+    ):
+        if words in model.about and "very small model" not in model.about:
+            assert least <= model.parameters <= most
+    if "very small" in model.about or "tiny" in model.about:
+        assert model.parameters < 2e9
+    assert model.special == ("programming" in model.about)
+
+
+@models
 def test_the_figures_give_the_published_number_of_parameters(model: CatalogModel) -> None:
     assert sizes.parameters(model) == model.parameters
 

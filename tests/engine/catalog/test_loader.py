@@ -11,6 +11,7 @@ from engine.errors import BadOption
 MODEL = """
 [a]
 name = "A"
+about = "A model."
 family = "f"
 architecture = "llama"
 license = "mit"

@@ -131,12 +131,58 @@ def test_the_draft_is_found_for_the_path_of_a_known_target(models: Path, tmp_pat
     assert catalog.draft_for(str(target)) == "coder-draft"
 
 
-def test_the_default_models_folder_is_in_the_users_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the home folder of a user who has chosen no models folder."""
     monkeypatch.delenv("SPECEXEC_MODELS", raising=False)
-    folder = catalog.models_folder()
-    assert folder.name == "models"
-    assert "specexec-desktop" in folder.parts
-    assert folder.is_relative_to(Path.home())
+    monkeypatch.setattr(local, "_kept_folder", lambda: tmp_path / "kept")
+    monkeypatch.setattr(local, "_usual_folder", lambda: tmp_path / "data")
+    monkeypatch.setattr(local, "_former_folder", lambda: tmp_path / "cache")
+    return tmp_path
+
+
+def test_the_usual_models_folder_is_among_the_users_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SPECEXEC_MODELS", raising=False)
+    monkeypatch.setattr(local.platformdirs, "user_data_path", lambda *_, **__: Path("/data/specexec-desktop"))
+    monkeypatch.setattr(local, "_former_folder", lambda: Path("/none"))
+    assert catalog.models_folder() == Path("/data/specexec-desktop/models")
+    assert catalog.left_behind() is None
+
+
+def test_the_cache_of_earlier_versions_is_used_as_long_as_it_alone_holds_models(home: Path) -> None:
+    assert catalog.models_folder() == home / "data"
+    (home / "cache/.downloads").mkdir(parents=True)
+    (home / "cache/.downloads/x.lock").touch()
+    assert catalog.models_folder() == home / "data", "a lock is no model"
+    put(home / "cache", "coder")
+    assert catalog.resolve("coder").parent == catalog.models_folder() == home / "cache"
+    put(home / "data", "coder")
+    (home / "data" / catalog.MOVING).touch()
+    assert catalog.models_folder() == home / "cache", "a move to the data folder has not finished"
+    (home / "data" / catalog.MOVING).unlink()
+    assert catalog.models_folder() == home / "data"
+    assert catalog.left_behind() == (home / "cache", home / "data")
+
+
+def test_models_are_not_left_behind_where_the_user_wants_them(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(home / "cache", "coder")
+    assert catalog.left_behind() == (home / "cache", home / "data")
+    catalog.keep_models_folder(home / "elsewhere")
+    assert catalog.left_behind() == (home / "cache", home / "elsewhere")
+    catalog.keep_models_folder(home / "cache")
+    assert catalog.left_behind() is None
+    (home / "kept").unlink()
+    monkeypatch.setenv("SPECEXEC_MODELS", str(home / "cache"))
+    assert catalog.left_behind() is None
+
+
+def test_a_link_to_models_elsewhere_is_followed_but_not_moved(home: Path) -> None:
+    put(home / "elsewhere", "coder")
+    (home / "cache").symlink_to(home / "elsewhere", target_is_directory=True)
+    assert catalog.models_folder() == home / "cache"
+    assert catalog.left_behind() is None
 
 
 def test_shipped_heads_are_found_by_id_and_by_path(models: Path) -> None:

@@ -34,6 +34,7 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
         vocabulary=config.vocab_size,
         context=config.max_position_embeddings,
         license="",
+        about="",
         experts=getattr(config, "num_local_experts", 0),
         experts_per_token=getattr(config, "num_experts_per_tok", 0),
         tied=config.tie_word_embeddings,

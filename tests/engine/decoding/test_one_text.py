@@ -37,7 +37,7 @@ SAMPLERS = {"greedy": Sampler(), "sampled": Sampler(seed=11, temperature=0.8, to
 def threads():
     """As in the engine: compiled programs have the cores to themselves."""
     before = torch.get_num_threads()
-    share_cores(True)
+    share_cores(True, None)
     yield
     torch.set_num_threads(before)
 

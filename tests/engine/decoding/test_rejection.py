@@ -15,6 +15,7 @@ from engine.drafting import TreeLimits
 from engine.drafting.drawn_layers import LayerDrafter
 from engine.errors import BadNumbers
 from engine.model.interface import no_progress
+from engine.repetition import Dry
 from engine.sampling import DRAFT_STREAM, TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
 
 VOCABULARY = 6
@@ -26,6 +27,8 @@ SETTINGS = {
     "min_p": dict(temperature=1.0, min_p=0.2),
     "penalties": dict(temperature=0.9, repetition_penalty=1.4, presence_penalty=0.3, frequency_penalty=0.1),
     "bias": dict(temperature=1.0, logit_bias={0: 2.0, 3: -4.0}),
+    "xtc": dict(temperature=1.0, xtc_probability=1.0, xtc_threshold=0.2),
+    "dry": dict(temperature=1.0, dry=Dry(multiplier=2.0, allowed_length=1)),
     "all": dict(temperature=1.1, top_k=5, top_p=0.9, min_p=0.02, repetition_penalty=1.2, logit_bias={1: 1.0}),
 }
 every_setting = pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)

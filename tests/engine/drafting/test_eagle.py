@@ -122,7 +122,7 @@ def test_near_the_end_of_the_context_only_nodes_that_fit_the_cache_are_expanded(
     monkeypatch.setattr(
         head,
         "best",
-        lambda states, count: (
+        lambda states, count, allowed: (
             np.tile(np.arange(10), (len(states), 1)),
             np.tile(log_probs, (len(states), 1)),
         ),

@@ -102,8 +102,8 @@ def test_the_heads_bound_the_depth_of_a_tree_and_run_once_for_it(drafter, target
         TargetVerifier(Sequence(target, CAPACITY), Sampler()).read(PROMPT, drafter, no_progress).feedback
     )
     calls = []
-    best = drafter._heads.best
-    monkeypatch.setattr(drafter._heads, "best", lambda *given: calls.append(1) or best(*given))
+    logits = drafter._heads.logits
+    monkeypatch.setattr(drafter._heads, "logits", lambda *given: calls.append(1) or logits(*given))
     tree = grown(drafter, TreeLimits(200, 4, 50))
     assert tree.depths.max() == 3
     assert len(tree) > 30

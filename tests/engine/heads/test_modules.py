@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from engine.heads import open_heads
+from engine.heads.interface import guesses
 from engine.model.rows import Rows
 from engine.torch_model.heads import load_heads
 from tests.engine.heads import made
@@ -29,7 +30,7 @@ def test_medusa_heads_equal_the_reference(tmp_path, target, kind, pickled):
     weights = made.random_weights(kind)
     heads = load_heads(open_heads(made.save(tmp_path, kind, weights, pickled)), target, 64)
     state = torch.randn(made.WIDTH)
-    tokens, log_probs = heads.best(state, 5)
+    tokens, log_probs = guesses(heads.logits(state), 5)
     expected = made.medusa(weights, kind, state, table_and_head(target)[1]).log_softmax(-1).topk(5)
     assert tokens.tolist() == expected.indices.tolist()
     torch.testing.assert_close(torch.from_numpy(log_probs), expected.values)
@@ -74,8 +75,10 @@ def test_tokens_in_the_padding_of_a_head_are_never_guessed(tmp_path, kind):
     padded = ours(reference("llama", num_hidden_layers=4))
     padded.vocabulary = known = VOCABULARY - 20
     heads = load_heads(open_heads(made.save(tmp_path, kind, made.random_weights(kind))), padded, 64)
-    state = torch.randn(made.WIDTH) if heads.method == "medusa" else torch.randn(4, made.WIDTH)
-    tokens, log_probs = heads.best(state, VOCABULARY)
+    if heads.method == "medusa":
+        tokens, log_probs = guesses(heads.logits(torch.randn(made.WIDTH)), VOCABULARY)
+    else:
+        tokens, log_probs = heads.best(torch.randn(4, made.WIDTH), VOCABULARY)
     guessed = tokens[np.isfinite(log_probs)]
     assert 0 < guessed.max() < known
     assert len({*guessed.tolist()}) > known // 3

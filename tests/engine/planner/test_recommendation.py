@@ -3,10 +3,18 @@
 import pytest
 
 from engine import catalog
-from engine.planner import named_machines, recommend, usual_card
+from engine.planner import Names, Observed, named_machines, plan_for, recommend, usual_card
 from engine.planner.machines import GIB, MachineProfile
 from engine.planner.paper import comparison
-from engine.planner.recommendation import READING_SPEED, quantized
+from engine.planner.recommendation import (
+    CAUTION,
+    PATIENCE_S,
+    READING_SPEED,
+    asked_for,
+    pairs,
+    quantized,
+    reliable_speed,
+)
 from tests.engine.planner.made import CPU, LAPTOP
 
 CATALOG = catalog.catalog()
@@ -16,6 +24,10 @@ def size(plan) -> int:
     return CATALOG.models[CATALOG.variants[plan.pair.target].model].parameters
 
 
+def names(pair) -> Names:
+    return Names(pair.target.name, pair.draft.name if pair.draft else None)
+
+
 def test_larger_machines_are_recommended_larger_models():
     found = {id: recommend(there, CATALOG) for id, (_, there) in named_machines().items()}
     sizes = [size(found[id].plan) for id in ("rtx-4090", "rtx-4080s", "rtx-4070ti", "rtx-4060", "laptop")]
@@ -23,20 +35,55 @@ def test_larger_machines_are_recommended_larger_models():
     assert sizes[2] > 60e9, "a card of 12 GiB answers with a 70B model"
     for each in found.values():
         assert each.plan.predicted_tokens_per_second >= READING_SPEED
-        assert "is the largest model" in each.why
+        assert each.reason == "fluent"
+
+
+@pytest.mark.parametrize("there", [each for _, each in named_machines().values()], ids=named_machines())
+def test_alternatives_are_what_they_are_called_and_never_contradict_the_reason(there):
+    """A larger model that is offered beside the recommended one must not look better in every way."""
+    found = recommend(there, CATALOG)
+    best = next(each for _, each in pairs(CATALOG) if names(each) == found.plan.pair)
+    speed = reliable_speed(found.plan, best, ())
+    assert speed >= READING_SPEED
+    if found.larger:
+        assert size(found.larger.plan) > size(found.plan)
+        late = found.larger.plan.time_to_first_token_s > PATIENCE_S
+        assert found.larger.speed < READING_SPEED or late
+    if found.smaller:
+        assert size(found.smaller.plan) < size(found.plan)
+        assert found.smaller.speed > speed
+
+
+def test_an_answer_on_this_machine_makes_a_prediction_reliable():
+    pair = next(each for _, each in pairs(CATALOG) if each.acceptance.source == "estimated" and each.draft)
+    plan = plan_for(LAPTOP, pair, asked_for(pair.target))
+    predicted = plan.predicted_tokens_per_second
+    assert reliable_speed(plan, pair, ()) == CAUTION * predicted
+    seen = Observed(pair.target.file, pair.draft.file, "cpu", 1.0, 1.0, 1.0, 1.0)
+    assert reliable_speed(plan, pair, [seen]) == predicted
+
+
+def test_a_model_for_one_purpose_is_not_recommended_to_everyone():
+    for _, there in named_machines().values():
+        found = recommend(there, CATALOG)
+        plans = [found.plan, *(each.plan for each in (found.larger, found.smaller) if each)]
+        assert not any(CATALOG.models[CATALOG.variants[plan.pair.target].model].special for plan in plans)
 
 
 def test_if_nothing_reaches_reading_speed_the_fastest_is_recommended():
     slow = MachineProfile(0, 12 * GIB, 1e9, 1e9, None, CPU.__class__(1e9, 1e9, 1e8, 0, 0.01, 0.0, 4))
     found = recommend(slow, CATALOG)
     assert found.plan.predicted_tokens_per_second < READING_SPEED
-    assert "is the fastest model for this machine" in found.why
+    assert found.reason == "fastest"
+    assert found.smaller is None, "nothing is faster"
 
 
 def test_if_nothing_runs_the_reason_says_what_is_missing():
     found = recommend(MachineProfile(0, GIB, 1e9, 1e9, None, CPU), CATALOG)
     assert not found.plan.runs
-    assert f"it needs {found.plan.missing}." in found.why
+    assert found.plan.missing
+    assert found.reason == "none"
+    assert found.larger is found.smaller is None
 
 
 def test_no_16_bit_variant_is_recommended_if_there_is_a_quantized_one():

@@ -107,7 +107,7 @@ def test_an_answer_that_runs_out_of_memory_is_completed_and_sent_once(monkeypatc
     original = Session.answer
     attempts = []
 
-    def failing_once(self, messages, options, emit, cancelled, request=0):
+    def failing_once(self, messages, options, emit, cancelled, request=0, prompt=None):
         attempts.append(options.seed)
         if len(attempts) > 1:
             return original(self, messages, options, emit, cancelled, request)
@@ -120,7 +120,7 @@ def test_an_answer_that_runs_out_of_memory_is_completed_and_sent_once(monkeypatc
             if deltas == 3:
                 raise MemoryError
 
-        return original(self, messages, options, stop, cancelled, request)
+        return original(self, messages, options, stop, cancelled, request, prompt)
 
     monkeypatch.setattr(Session, "answer", failing_once)
     events: list = []

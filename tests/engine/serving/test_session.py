@@ -8,6 +8,7 @@ from transformers import AutoModelForCausalLM
 
 from engine.errors import BadNumbers, BadOption, EmptyPrompt, PromptTooLong
 from engine.protocol import IterationDone, Message, Options, PrefillProgress, TextDelta, TreeGrown
+from engine.serving.answer import sampler_of
 
 
 def ask(engine, messages, cancelled=lambda: False, **options):
@@ -54,6 +55,20 @@ def test_tree_drafting_equals_plain_decoding_in_float32(smollm2):
         assert tree.token_ids == plain.token_ids
         assert plain.tokens_per_pass == 1
         assert tree.target_passes < plain.target_passes
+
+
+def test_renewed_drafters_have_forgotten_earlier_answers(smollm2):
+    def passes():
+        answer, _ = ask(
+            smollm2, "Name the seasons.", drafter="recycling", budget=24, max_new_tokens=40, temperature=0.0
+        )
+        return answer.target_passes
+
+    smollm2.session.renew_drafters()
+    first, again = passes(), passes()
+    assert again < first, "the table knows the answer"
+    smollm2.session.renew_drafters()
+    assert passes() == first
 
 
 def test_greedy_equals_transformers_generate_with_the_real_model(smollm2):
@@ -224,3 +239,14 @@ def test_a_stop_string_in_the_middle_of_an_iteration_counts_as_plain_decoding_do
     assert tree.token_ids == plain.token_ids
     iterations = of(IterationDone, events)
     assert 1 + sum(len(i.accepted) + (i.bonus_token is not None) for i in iterations) == tree.tokens
+
+
+def test_breakers_are_the_tokens_that_contain_the_texts(smollm2):
+    tokenizer = smollm2.session.pair.tokenizer
+    sampler = sampler_of(Options(dry_multiplier=1.0, xtc_probability=0.5), 1, tokenizer)
+    texts = {tokenizer.token_text(token) for token in sampler.dry.breakers}
+    assert {"\n", "\n\n", ":", '"', "*", "**"} <= texts
+    assert tokenizer.eos_ids < sampler.dry.breakers
+    assert not {" the", "a", ","} & texts
+    assert sampler.spared == tokenizer.eos_ids | {tokenizer.encode("\n")[-1]}
+    assert not sampler_of(Options(), 1, tokenizer).dry.breakers

@@ -11,6 +11,7 @@ from torch.nn.functional import cross_entropy
 from engine.checkpoints import open_checkpoint
 from engine.errors import UnsupportedModel
 from engine.heads import open_heads
+from engine.heads.interface import guesses
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.tokenizer import load_tokenizer
@@ -108,7 +109,7 @@ def test_medusa_heads_are_trained_as_in_use(tmp_path, target, batch_of):
         probs = said(target, text)
         states = Sequence(target, len(text)).read(text, heads.hidden_layers).hidden[target.layers]
         for place, state in enumerate(states):
-            tokens, log_probs = map(torch.from_numpy, heads.best(state, VOCABULARY))
+            tokens, log_probs = map(torch.from_numpy, guesses(heads.logits(state), VOCABULARY))
             for ahead in range(1, HEADS + 1):
                 if place + ahead < len(text):
                     row = torch.empty(VOCABULARY).scatter(0, tokens[ahead - 1], log_probs[ahead - 1])

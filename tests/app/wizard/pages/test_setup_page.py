@@ -59,7 +59,7 @@ def test_enter_alone_leads_from_no_engine_to_the_choice_of_a_model(
     assert not setup.is_needed
     with qtbot.waitSignal(begun.survey.predicted):
         press(begun, qtbot)
-    assert begun.page is begun.machine
+    assert begun.page is begun.choose
 
 
 def test_the_graphics_card_decides_the_backend_and_unusable_ones_say_why(
@@ -166,7 +166,7 @@ def test_cancelling_asks_for_confirmation_and_returns_to_the_choice(
     assert not view.progress.isVisible()
 
 
-def test_with_a_runtime_the_wizard_starts_at_the_machine_page_and_knows_its_torch(
+def test_with_a_runtime_the_wizard_starts_at_the_choice_and_knows_its_torch(
     make_wizard: Callable[[], Wizard], qtbot: QtBot
 ) -> None:
     assert installed_torch() is None
@@ -177,7 +177,7 @@ def test_with_a_runtime_the_wizard_starts_at_the_machine_page_and_knows_its_torc
     wizard = make_wizard()
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.begin()
-    assert wizard.page is wizard.machine
+    assert wizard.page is wizard.choose
 
 
 def test_without_a_runtime_nothing_is_measured() -> None:

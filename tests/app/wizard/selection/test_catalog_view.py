@@ -1,8 +1,11 @@
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtGui import QAccessible
 from pytestqt.qtbot import QtBot
 
+from app.wizard.selection import wording
 from app.wizard.selection.catalog_view import Catalogue, described
 from app.wizard.selection.offers import Offers, offers_for
 from app.wizard.selection.pair_model import Column, PairModel
@@ -39,8 +42,29 @@ def shown(view: Catalogue, column: Column, role: int = Qt.ItemDataRole.DisplayRo
 def test_the_recommended_pair_is_chosen_at_first(view: Catalogue, offers: Offers) -> None:
     assert view.offer is offers.recommended
     assert shown(view, Column.MODEL)[0] == offers.recommended.target.name
-    assert offers.recommended.why in labels(view.recommended)
+    for text in (wording.reason(offers), wording.about(offers.recommended)):
+        assert text in labels(view.recommended)
     assert not view.recommended.choose.isVisible(), "it is chosen already"
+
+
+def test_at_most_two_alternatives_are_named_and_taken_with_one_click(
+    view: Catalogue, offers: Offers, qtbot: QtBot
+) -> None:
+    rows = (view.recommended.larger, view.recommended.smaller)
+    assert [row.offer for row in rows] == [offers.larger, offers.smaller]
+    assert all(row.isVisible() == (row.offer is not None) for row in rows)
+    for row in (row for row in rows if row.offer):
+        assert wording.about(row.offer) in " ".join(labels(row))
+        view.search.setText("no such model")
+        with qtbot.waitSignal(view.taken):
+            row.choose.click()
+        assert view.offer is row.offer
+
+
+def test_no_alternative_is_shown_if_there_is_none(view: Catalogue, offers: Offers) -> None:
+    view.show_offers(replace(offers, larger=None, smaller=None))
+    assert not view.recommended.larger.isVisible()
+    assert not view.recommended.smaller.isVisible()
 
 
 def test_one_row_for_each_target_or_one_for_each_way(view: Catalogue, offers: Offers) -> None:
@@ -96,13 +120,14 @@ def test_models_on_this_machine_are_marked_and_can_be_filtered(view: Catalogue, 
 def test_the_chosen_offer_is_described_and_marked_as_an_estimate(view: Catalogue) -> None:
     assert view.offer is not None
     said = described(view.offer)
+    assert wording.about(view.offer) in said
     assert "estimated" in said
     assert "tokens/s" in said
     assert "first word" in said
 
 
 def test_a_slow_model_says_how_long_an_answer_takes(offers: Offers) -> None:
-    slow = min(offers.all, key=lambda offer: offer.plan.predicted_tokens_per_second or 9)
+    slow = min(offers.all, key=lambda offer: offer.speed or 9)
     assert "for a short answer" in described(slow)
 
 

@@ -24,7 +24,6 @@ def tokenizer(*tokens: str) -> bytes:
 
 @pytest.fixture
 def search(wizard: Wizard) -> HubSearch:
-    wizard.main.click()
     wizard.choose.tabs.setCurrentWidget(wizard.choose.hub_search)
     return wizard.choose.hub_search
 
@@ -120,7 +119,7 @@ def test_the_speed_of_a_catalogue_pair_is_predicted(
     paste(search, qtbot, alone.target.repository)
     qtbot.waitUntil(search.repository.isVisible)
     search.repository.draft.setCurrentIndex(search.repository.draft.count() - 1)
-    assert wording.speed_sentence(alone.plan) in labels(search.repository)
+    assert wording.speed_sentence(alone) in labels(search.repository)
     server.repositories["o/zebra"] = Offered({"zebra.gguf": content(99)})
     paste(search, qtbot, "o/zebra")
     qtbot.waitUntil(search.repository.isVisible)

@@ -5,6 +5,7 @@ import pytest
 from app.wizard.selection.offers import Offers, offers_for, where_it_fits
 from engine import catalog, planner
 from engine.machine import Gpu, TorchBuild
+from engine.planner.recommendation import PATIENCE_S
 from tests.app.shared_fixtures import GIB, place
 from tests.app.wizard.conftest import examined
 
@@ -18,8 +19,26 @@ def test_the_recommended_pair_comes_first_with_its_reason() -> None:
     best = planner.recommend(examined().usable(), catalog.catalog())
     assert found.all[0] is found.recommended
     assert found.recommended.plan.pair == best.plan.pair
-    assert found.recommended.why == best.why
-    assert [offer.why for offer in found.all[1:]] == [""] * (len(found.all) - 1)
+    assert found.reason == best.reason
+    assert [offer for offer in found.all if offer.is_recommended] == [found.recommended]
+
+
+def test_the_alternatives_are_offers_of_the_list() -> None:
+    found = offers()
+    best = planner.recommend(examined().usable(), catalog.catalog())
+    for offer, other in ((found.larger, best.larger), (found.smaller, best.smaller)):
+        assert (offer and offer.plan.pair) == (other and other.plan.pair)
+        assert offer is None or offer in found.all
+    assert found.larger or found.smaller
+
+
+def test_every_speed_that_is_shown_is_one_to_rely_on() -> None:
+    """Otherwise a larger model would look faster in the table than the recommended one."""
+    found = offers()
+    fluent = [offer for offer in found.all if (offer.speed or 0) >= planner.READING_SPEED]
+    soon = [offer for offer in fluent if offer.plan.time_to_first_token_s <= PATIENCE_S]
+    sizes = [catalog.catalog().models[offer.target.model].parameters for offer in soon]
+    assert sizes[0] == max(sizes)
 
 
 def test_each_target_has_one_best_way_and_none_is_faster() -> None:
@@ -27,8 +46,7 @@ def test_each_target_has_one_best_way_and_none_is_faster() -> None:
     for model in {offer.target.model for offer in found.all} - {found.recommended.target.model}:
         ways = [offer for offer in found.all if offer.target.model == model]
         [best] = [offer for offer in ways if offer.is_best]
-        speeds = [offer.plan.predicted_tokens_per_second or 0 for offer in ways]
-        assert best.plan.predicted_tokens_per_second == pytest.approx(max(speeds), abs=0.01)
+        assert best.speed == pytest.approx(max(offer.speed or 0 for offer in ways), abs=0.01)
 
 
 def test_models_on_this_machine_are_not_downloaded_again() -> None:

@@ -1,0 +1,223 @@
+"""The questions of all chats, which the engine answers one at a time. Imports no widgets.
+
+Everything here runs on the GUI thread. Other threads save the answer in progress (`app.store.under_way`) and
+read the engine's events (`engine_link`).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
+
+from msgspec import structs
+from PySide6.QtCore import QObject, Signal, SignalInstance
+
+from app.connection.engine import Engine, State
+from app.connection.memory import fitting, without_oldest
+from app.connection.pending_answer import Answering, Waiting, request_options
+from app.store import ChatSettings, ModelPair, Store, StoreError, to_send
+from app.store.tree import path_to
+from engine.protocol import messages
+
+
+class Viewer(Protocol):
+    """A window's view of the chats. id: the chat shown; telemetry: whether it shows how an answer is made."""
+
+    id: int | None
+    telemetry: bool
+    returned: SignalInstance
+    failed: SignalInstance
+
+
+class AnswerQueue(QObject):
+    """Asks the engine the questions of all windows, and stores the answers.
+
+    Attributes:
+        answering: the answer in progress, or None.
+        waiting: queued questions, oldest first.
+        viewers: those that show chats; one of them is told what concerns one chat.
+
+    Signals:
+        began: int, list of StoredMessage: the chat in which an answer begins, and all its messages
+        changed: int; the messages of this chat have changed
+        settings_changed: int, ChatSettings: a chat and its settings
+        listed: the list of chats or a title in it changed
+        waiting_changed: `waiting` changed
+        text_added: str, the next piece of the answer in progress
+        reported: PrefillProgress, TreeGrown, IterationDone or PassProgress of the answer in progress
+        finished: Answering, Answer: an answer is complete
+        store_failed: StoreError; the store cannot be read or written
+    """
+
+    began = Signal(int, list)
+    changed = Signal(int)
+    settings_changed = Signal(int, object)
+    listed = Signal()
+    waiting_changed = Signal()
+    text_added = Signal(str)
+    reported = Signal(object)
+    finished = Signal(object, object)
+    store_failed = Signal(object)
+
+    def __init__(self, store: Store, engine: Engine, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.answering: Answering | None = None
+        self.waiting: deque[Waiting] = deque()
+        self.viewers: list[Viewer] = []
+        self._store, self._engine = store, engine
+        self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
+        engine.answer_event.connect(self._receive)
+        engine.lost.connect(self._interrupt)
+        engine.ended.connect(self._interrupt)
+        engine.state_changed.connect(self._ask_next)
+
+    def ask(self, chat: int, text: str, after: int | None) -> None:
+        """Ask a question after a message of the chat. Behind an answer in progress it is queued, and comes at
+        the end of the chat. May raise a StoreError."""
+        if self._engine.state is not State.READY or self.waiting:
+            self.waiting.append(Waiting(chat, text))
+            self.waiting_changed.emit()
+            if self._engine.state is State.IDLE:
+                self._engine.load()
+            return
+        self.answer(chat, self._store.messages.ask(chat, text, after))
+
+    def answer(
+        self, chat: int, message: int, settings: ChatSettings | None = None, *, loops: bool = False
+    ) -> None:
+        """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. May
+        raise a StoreError.
+
+        The new answer is written to the store first, so that the messages are read only once, for both the
+        request and those who show them.
+        """
+        if self._engine.state is State.IDLE:
+            self._postponed = lambda: self.answer(chat, message, settings, loops=loops)
+            self._engine.load()
+        pair = self._engine.pair
+        if pair is None or self._engine.state is not State.READY:
+            return
+        settings = settings or self._with_left_out(chat, message, pair.context)
+        if loops:
+            settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
+        continued = self._store.messages.has_answer_text(message)
+        write = self._store.messages.resume if continued else self._store.messages.answer
+        under_way = write(message, settings, ModelPair.of(pair))
+        try:
+            stored = self._store.messages.all(chat)
+            path = without_oldest(path_to(stored, message), settings.left_out)
+            conversation = to_send(path, settings.system)
+            telemetry = any(viewer.telemetry for viewer in self.viewers)
+            self._engine.ask(conversation, request_options(settings, telemetry))
+        except BaseException:
+            under_way.interrupt()
+            raise
+        self.answering = Answering(chat, under_way)
+        self.began.emit(chat, stored)
+        self.listed.emit()
+
+    def stop(self) -> None:
+        """Stop the answer in progress, keep its text so far, and return the queued questions."""
+        self._give_back(lambda _: True)
+        self._engine.stop()
+
+    def remove_waiting(self, place: int) -> None:
+        """Remove a question from the queue. place: its index in `waiting`."""
+        del self.waiting[place]
+        self.waiting_changed.emit()
+
+    # -- the answer in progress ------------------------------------------------------------------------------
+
+    def _with_loaded_models(self, chat: int) -> ChatSettings:
+        """Return a chat's settings, after storing there which models answer now."""
+        before, loaded = self._store.chats.settings(chat), self._engine.wanted
+        settings = structs.replace(before, target=loaded.target, draft=loaded.draft)
+        if settings != before:
+            self._keep_settings(chat, settings)
+        return settings
+
+    def _with_left_out(self, chat: int, message: int, context: int) -> ChatSettings:
+        """Return the settings for the next answer in a chat. If oldest turns are left out of it, more of them
+        are where the messages up to this one would not fit the context."""
+        settings = self._with_loaded_models(chat)
+        if not settings.left_out:
+            return settings
+        path = path_to(self._store.messages.all(chat), message)
+        now = structs.replace(settings, left_out=fitting(path, settings.left_out, context))
+        # A path that branches off in the part left out says nothing about the chat's other answers.
+        if now.left_out > settings.left_out:
+            self._keep_settings(chat, now)
+        return now
+
+    def _keep_settings(self, chat: int, settings: ChatSettings) -> None:
+        self._store.chats.set_settings(chat, settings)
+        self.settings_changed.emit(chat, settings)
+
+    def _receive(self, event: messages.Event) -> None:
+        if self.answering is None:
+            return
+        match event:
+            case messages.TextDelta():
+                self.answering.under_way.add(event.text)
+                self.text_added.emit(event.text)
+            case messages.Answer():
+                done, self.answering = self.answering, None
+                with self._reporting_store_errors():
+                    done.under_way.finish(event)
+                self.changed.emit(done.chat)
+                self.finished.emit(done, event)
+                self.listed.emit()
+                self._ask_next()
+            case messages.Failed():
+                chat = self.answering.chat
+                self._interrupt()
+                self._give_back(lambda waiting: waiting.chat == chat)
+                self._viewer_of(chat).failed.emit(chat, event)
+                self._ask_next()
+            case _:
+                self.reported.emit(event)
+
+    def _interrupt(self) -> None:
+        if self.answering is not None:
+            ended, self.answering = self.answering, None
+            with self._reporting_store_errors():
+                ended.under_way.interrupt()
+            self.changed.emit(ended.chat)
+            self.listed.emit()
+
+    def _ask_next(self) -> None:
+        """Ask for the next answer if the engine is ready: for one that waits for the models, or for that to
+        the next queued question."""
+        postponed, state = self._postponed, self._engine.state
+        if postponed is not None and state is not State.LOADING:
+            self._postponed = None
+            if state is State.READY:
+                with self._reporting_store_errors():
+                    postponed()
+        if self.waiting and self.answering is None and self._engine.state is State.READY:
+            waiting = self.waiting.popleft()
+            self.waiting_changed.emit()
+            with self._reporting_store_errors():
+                path = self._store.messages.shown(waiting.chat)
+                after = path[-1].message.id if path else None
+                self.answer(waiting.chat, self._store.messages.ask(waiting.chat, waiting.text, after))
+
+    def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
+        """Take questions out of the queue, and give them back where their chats are shown."""
+        returned = [waiting for waiting in self.waiting if is_meant(waiting)]
+        self.waiting = deque(waiting for waiting in self.waiting if not is_meant(waiting))
+        self.waiting_changed.emit()
+        for chat in dict.fromkeys(waiting.chat for waiting in returned):
+            self._viewer_of(chat).returned.emit([waiting for waiting in returned if waiting.chat == chat])
+
+    def _viewer_of(self, chat: int) -> Viewer:
+        """Return the viewer that shows a chat; the first one if none does."""
+        return next((viewer for viewer in self.viewers if viewer.id == chat), self.viewers[0])
+
+    @contextmanager
+    def _reporting_store_errors(self) -> Iterator[None]:
+        """Emit a StoreError as `store_failed` instead of raising it."""
+        try:
+            yield
+        except StoreError as error:
+            self.store_failed.emit(error)

@@ -1,0 +1,132 @@
+"""What all windows share: the store, the preferences, the engine and the queue of questions."""
+
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+from PySide6.QtCore import QObject, Signal
+
+from app.connection.answer_queue import AnswerQueue
+from app.connection.engine import Engine
+from app.connection.engine_link import EngineLink
+from app.connection.idle_timer import IdleTimer
+from app.header import local_models
+from app.panel.calibration import Calibration
+from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request
+from app.race.race_run import RaceRun
+from app.store import ChatSettings, Store
+from app.window.arguments import Arguments
+
+if TYPE_CHECKING:
+    from app.window.window import Window
+
+
+class Core(QObject):
+    """One engine with its models, for every window.
+
+    Attributes:
+        store, preferences: the user's chats and preferences.
+        engine, queue: the engine, and the questions that it answers one at a time.
+        idle: unloads the models when nobody has used them for a while.
+        calibration: measures the speed of plain decoding.
+        race: runs races; their dialogs show them.
+        new_chats: settings for new chats, as the command line changes them.
+        windows: the windows that are open; the one used last comes last.
+
+    Signals:
+        preferences_changed: Preferences; the user changed them
+        chat_deleted: int, id of a chat that the user deleted in one of the windows
+        pairs_changed: list of RecentPair, after the models that the user asked for were loaded
+        failed: PreferencesError
+    """
+
+    preferences_changed = Signal(object)
+    chat_deleted = Signal(int)
+    pairs_changed = Signal(list)
+    failed = Signal(object)
+
+    def __init__(
+        self,
+        arguments: Arguments,
+        store: Store,
+        preferences: PreferencesFile,
+        link: EngineLink | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.store, self.preferences = store, preferences
+        now = preferences.now
+        link = link or EngineLink()
+        link.setParent(self)
+        first = _first_pair(arguments, now)
+        wanted = load_request(first.target, first.draft, now.new_chats.context, now.loading)
+        wanted = structs.replace(wanted, drafter=arguments.drafter)
+        self.engine = Engine(link, wanted, self, insists=arguments.target is not None)
+        self.idle = IdleTimer(self.engine, self)
+        options = now.new_chats.options
+        if arguments.drafter != "auto":
+            options = structs.replace(options, drafter=arguments.drafter)
+        if arguments.budget is not None:
+            options = structs.replace(options, budget=arguments.budget)
+        self.new_chats: ChatSettings = structs.replace(now.new_chats, options=options)
+        self.queue = AnswerQueue(store, self.engine, self)
+        self.calibration = Calibration(self.engine, self)
+        self.race = RaceRun(self.engine, self)
+        self.windows: list[Window] = []
+        self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
+        self.engine.loaded.connect(self._remember_pair)
+        self.preferences_changed.connect(self._follow)
+        self._follow_idle(now)
+
+    @property
+    def loaded_pair(self) -> RecentPair:
+        """The pair that is loaded or being loaded."""
+        return RecentPair(self.engine.wanted.target, self.engine.wanted.draft)
+
+    def load(self, pair: RecentPair, context: int | None) -> None:
+        """Load the models that the user asks for. They answer in every chat from now on, and at the next
+        start."""
+        self._asked = pair
+        self.reload(pair, context)
+
+    def reload(self, pair: RecentPair, context: int | None) -> None:
+        """Load models with the present preferences."""
+        self.engine.load(load_request(pair.target, pair.draft, context, self.preferences.now.loading))
+
+    def use(self, window: "Window") -> None:
+        """The user opens a window, or turns to it."""
+        self.leave(window)
+        self.windows.append(window)
+
+    def leave(self, window: "Window") -> None:
+        """A window is closed."""
+        if window in self.windows:
+            self.windows.remove(window)
+
+    def _follow(self, preferences: Preferences) -> None:
+        self.new_chats = preferences.new_chats
+        self._follow_idle(preferences)
+
+    def _follow_idle(self, preferences: Preferences) -> None:
+        after = preferences.unload_after
+        self.idle.wait(None if after == "never" else int(after))
+
+    def _remember_pair(self) -> None:
+        """Remember the pair that is loaded if the user asked for it."""
+        if self._asked == self.loaded_pair:
+            asked, self._asked = self._asked, None
+            try:
+                self.preferences.remember_pair(asked)
+            except PreferencesError as error:
+                self.failed.emit(error)
+            self.pairs_changed.emit(self.preferences.now.recent_pairs)
+
+
+def _first_pair(arguments: Arguments, now: Preferences) -> RecentPair:
+    """Return the pair to load at the start: what the command line names of it, else the last one loaded, else
+    the one for new chats."""
+    pair = RecentPair(now.new_chats.target)
+    if now.recent_pairs and local_models.is_here(now.recent_pairs[0].target):
+        pair = now.recent_pairs[0]
+    if arguments.target or arguments.draft != "auto":
+        pair = RecentPair(arguments.target or pair.target, arguments.draft)
+    return pair

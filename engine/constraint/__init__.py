@@ -1,0 +1,1 @@
+"""Constraints on an answer: which tokens may follow which path. `masks` explains the idea."""

@@ -1,0 +1,87 @@
+"""Builds the masks of the answers of one model, from what a request asks for."""
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from engine.constraint.check import check
+from engine.constraint.grammar import Grammars, bad
+from engine.constraint.masks import Bits, Free, Masks, PathState, packed
+from engine.constraint.thought import Before, Inside, ThoughtRules
+from engine.errors import BadOption
+from engine.protocol import Constraint
+from engine.protocol.thoughts import THOUGHT_MARKS
+from engine.tokenizer import Tokenizer
+
+_TAIL = 16  # tokens at the end of a prompt that may hold an opening mark
+_MARKS = {opening.encode(): closing.encode() for opening, closing in THOUGHT_MARKS.items()}
+
+
+class Constraints:
+    """Builds masks for one tokenizer. What takes long is kept for later answers: a vocabulary of 152,000
+    tokens takes 1 s once."""
+
+    def __init__(self, tokenizer: Tokenizer, vocabulary: int) -> None:
+        """vocabulary: number of tokens that the model has."""
+        self._tokenizer = tokenizer
+        self._vocabulary = vocabulary
+
+    def masks(
+        self, constraint: Constraint | None, thinking_budget: int | None, prompt: Sequence[int], begun: str
+    ) -> Masks:
+        """Return the masks of an answer.
+
+        prompt: the tokens before the answer; begun: the text with which the answer already begins. Raises
+        BadConstraint; BadOption if `begun` does not satisfy the constraint.
+        """
+        answer: PathState = Free()
+        if constraint:
+            if not self._tokenizer.eos_ids:
+                raise bad(constraint, "the model names no token that ends an answer")
+            check(constraint)
+            answer = self._grammars.start(constraint)
+        rules = ThoughtRules(
+            self._tokens,
+            _MARKS,
+            self._closings,
+            self._openers,
+            self._no_ends,
+            answer,
+            constraint is not None,
+            thinking_budget,
+        )
+        before = b"".join(self._tokens[token] for token in prompt[-_TAIL:]).rstrip()
+        opened = next((opening for opening in _MARKS if before.endswith(opening)), None)
+        state: PathState | None = Inside(rules, opened) if opened else Before(rules, answer)
+        for token in self._tokenizer.encode_plain(begun) if begun else ():
+            state = state and state.after(token)
+        if state is None:
+            raise BadOption(
+                "The beginning of the answer does not satisfy the constraint.",
+                "Ask for the whole answer again, or leave out the constraint.",
+            )
+        return Masks(state)
+
+    @cached_property
+    def _tokens(self) -> list[bytes]:
+        return self._tokenizer.token_bytes()
+
+    @cached_property
+    def _grammars(self) -> Grammars:
+        known, tokenizer = self._tokens[: self._vocabulary], self._tokenizer
+        return Grammars(known, tokenizer.eos_ids, tokenizer.special_ids, tokenizer.encode_plain)
+
+    @cached_property
+    def _no_ends(self) -> Bits:
+        flags = np.ones(len(self._tokens), np.bool_)
+        flags[list(self._tokenizer.eos_ids)] = False
+        return np.packbits(flags, bitorder="little")
+
+    @cached_property
+    def _openers(self) -> Bits:
+        return packed(token for token, text in enumerate(self._tokens) if text in _MARKS)
+
+    @cached_property
+    def _closings(self) -> dict[bytes, list[int]]:
+        return {opening: self._tokenizer.encode(closing.decode()) for opening, closing in _MARKS.items()}

@@ -1,0 +1,105 @@
+"""What a client asks for, whichever interface it speaks; the parts of requests that interfaces share."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from engine.protocol import Constraint, Message, Options
+from engine.server.faults import RequestFault, unsupported
+from engine.server.structure import StructuredOutputs, one_of
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRequest:
+    """A prompt and how to answer it.
+
+    model: the name that the client gave. messages: the chat; empty if `prompt` is a text to continue.
+    streams: whether the client wants events instead of one JSON object.
+    """
+
+    model: str
+    options: Options
+    messages: list[Message] = field(default_factory=list)
+    prompt: str | None = None
+    streams: bool = False
+    includes_usage: bool = False
+
+
+class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
+    """The fields by which every interface sets the choice of tokens. Those that are not in the interface's
+    own documentation have the names that llama-server and vLLM give them."""
+
+    model: str
+    stream: bool = False
+    temperature: float = 1.0
+    top_p: float = 1.0
+    top_k: int = 0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    drafter: str = "auto"
+    budget: int | None = None
+    structured_outputs: StructuredOutputs = StructuredOutputs()
+
+    def sampling_options(self, form: Constraint | None = None, **others: Any) -> Options:
+        """form: what the interface's own field says about the form of the answer."""
+        forms = [each for each in (form, self.structured_outputs.constraint()) if each is not None]
+        return Options(
+            constraint=one_of(forms, "structured_outputs"),
+            stop_loops=False,  # nobody is there who could let the answer continue
+            temperature=self.temperature,
+            top_p=self.top_p,
+            top_k=max(0, self.top_k),  # -1 stands for none, too
+            min_p=self.min_p,
+            repetition_penalty=self.repetition_penalty,
+            drafter=self.drafter,
+            budget=self.budget,
+            **others,
+        )
+
+
+class TextPart(Struct):
+    """A part of a message's content. Its kind is checked by `text_of`."""
+
+    type: str
+    text: str = ""
+
+
+Content = str | list[TextPart] | None
+
+
+def text_of(content: Content, where: str) -> str:
+    """Return the text of a message. Raises RequestFault for pictures, sounds and files."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    for part in content:
+        if part.type not in ("text", "input_text", "output_text"):
+            raise unsupported(
+                where, f"Content of the type '{part.type}' is not supported: the model reads text."
+            )
+    return "".join(part.text for part in content)
+
+
+def biases_of(logit_bias: dict[str, float]) -> dict[int, float]:
+    """Return the biases by token id. Raises RequestFault."""
+    try:
+        return {int(token): bias for token, bias in logit_bias.items()}
+    except ValueError:
+        raise RequestFault(
+            400, "bad_field", "The keys of 'logit_bias' are token ids.", "logit_bias"
+        ) from None
+
+
+def stops_of(stop: str | list[str]) -> list[str]:
+    return [stop] if isinstance(stop, str) else stop
+
+
+def only(name: str, value: object, *allowed: object) -> None:
+    """Raise RequestFault unless `value`, of the field `name`, is one of those that change nothing."""
+    if value not in allowed:
+        raise unsupported(
+            name, f"The value {msgspec.json.encode(value).decode()[:100]} of '{name}' is not supported."
+        )

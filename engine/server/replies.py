@@ -1,0 +1,142 @@
+"""An answer on its way to an HTTP client: worded by an interface, sent whole or as events."""
+
+import asyncio
+import contextlib
+import secrets
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from typing import Any, Protocol
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from engine import protocol
+from engine.protocol import Answer, TextDelta
+from engine.server.faults import RequestFault
+
+FIRST_WAIT_S = 5.0  # after which the headers are sent, although the engine may still refuse the request
+KEEP_ALIVE_S = 15.0  # between comments, while there is no text
+FINISHED = {
+    "end_of_sequence": "stop",
+    "stop_string": "stop",
+    "max_new_tokens": "length",
+    "context_full": "length",
+}
+
+Answering = AsyncGenerator[protocol.Event, None]
+
+
+class Wording(Protocol):
+    """How one interface words the answer to one request. Each item of `begin`, `add` and `finish` is an event
+    for the client: its name, or "" for none, and its data."""
+
+    def begin(self) -> Iterator[tuple[str, Any]]: ...
+
+    def add(self, delta: TextDelta) -> Iterator[tuple[str, Any]]: ...
+
+    def finish(self, answer: Answer) -> Iterator[tuple[str, Any]]: ...
+
+    def whole(self, answer: Answer) -> dict[str, Any]:
+        """Return the answer as one object. Called after `add` was, for each part of the text."""
+        ...
+
+    def problem(self, fault: RequestFault) -> tuple[str, Any]:
+        """Return the event for a fault that comes after the first event."""
+        ...
+
+
+def new_id(prefix: str) -> str:
+    return f"{prefix}{secrets.token_hex(12)}"
+
+
+def now() -> int:
+    return int(time.time())
+
+
+async def sent_whole(request: Request, events: Answering, wording: Wording) -> Response:
+    """Wait for the answer and return it as one JSON object. If the client goes away, the answer is cancelled.
+    Raises RequestFault."""
+    gone = asyncio.create_task(_gone(request))
+    try:
+        async with contextlib.aclosing(events):
+            while True:
+                step = asyncio.ensure_future(anext(events))
+                await asyncio.wait((step, gone), return_when=asyncio.FIRST_COMPLETED)
+                if gone.done() and not step.done():
+                    step.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await step
+                    return Response(status_code=499)
+                event = step.result()
+                if isinstance(event, TextDelta):
+                    for _ in wording.add(event):
+                        pass
+                elif isinstance(event, Answer):
+                    return JSONResponse(wording.whole(event))
+    finally:
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Return when the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def sent_as_events(events: Answering, wording: Wording, last: str = "") -> Response:
+    """Return a response that sends the answer as server-sent events. last: data to send at the very end.
+
+    Raises RequestFault if the engine refuses the request within a few seconds.
+    """
+    first = asyncio.ensure_future(anext(events))
+    await asyncio.wait((first,), timeout=FIRST_WAIT_S)
+    if first.done():
+        try:
+            first.result()
+        except BaseException:
+            await events.aclose()
+            raise
+    return StreamingResponse(
+        _stream(first, events, wording, last),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+async def _stream(
+    first: "asyncio.Future[protocol.Event]", events: Answering, wording: Wording, last: str
+) -> AsyncIterator[bytes]:
+    step = first
+    try:
+        for item in wording.begin():
+            yield _event(item)
+        while True:
+            done, _ = await asyncio.wait((step,), timeout=KEEP_ALIVE_S)
+            if not done:
+                yield b": the answer is still to come\n\n"
+                continue
+            event = step.result()
+            if isinstance(event, TextDelta):
+                for item in wording.add(event):
+                    yield _event(item)
+            elif isinstance(event, Answer):
+                for item in wording.finish(event):
+                    yield _event(item)
+                break
+            step = asyncio.ensure_future(anext(events))
+    except RequestFault as fault:
+        yield _event(wording.problem(fault))
+    finally:
+        step.cancel()
+        with contextlib.suppress(BaseException):
+            await step
+        await events.aclose()
+    if last:
+        yield f"data: {last}\n\n".encode()
+
+
+def _event(item: tuple[str, Any]) -> bytes:
+    name, data = item
+    head = f"event: {name}\n".encode() if name else b""
+    return head + b"data: " + msgspec.json.encode(data) + b"\n\n"

@@ -1,0 +1,145 @@
+"""The stage of a tour: a program in a folder of its own, on a described machine, with engines that answer at
+once and without a network."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.downloads.downloads import Downloads
+from app.preferences import PreferencesFile
+from app.runtime_setup import setup_job
+from app.runtime_setup.setup_job import EngineSetup
+from app.startup import languages
+from app.store import Store
+from app.widgets import motion, theme
+from app.wizard.selection import survey
+from app.wizard.selection.survey import Examined
+from engine import catalog, runtime
+from engine import machine as engine_machine
+from engine.hub import Hub
+from engine.machine import Finding
+from tests.app.runtime_setup.packaged import CARD, FakeSetups, package
+from tests.app.shared_fixtures import machine
+
+PATIENCE_S = 30.0
+NOWHERE = "http://127.0.0.1:9"
+Look = Callable[[str, QWidget], None]
+
+MACHINE = machine(cards=(CARD,))
+FINDING = Finding(
+    "hard_disk",
+    "warning",
+    "The models lie on a hard disk, which reads slowly.",
+    "Move them to an SSD: open the settings, then Models, and choose another folder.",
+)
+
+
+@dataclass
+class Stage:
+    """What the stops of a tour use.
+
+    Attributes:
+        folder: of this program alone.
+        look: called with the name of each page and the widget that is to be looked at.
+        setup, setups: the set-up of the engine, and those that the tour scripts.
+    """
+
+    folder: Path
+    look: Look
+    patch: pytest.MonkeyPatch
+    store: Store
+    preferences: PreferencesFile
+    downloads: Downloads
+    setup: EngineSetup
+    setups: FakeSetups
+
+    def show(self, name: str, widget: QWidget) -> None:
+        """Let a page settle, and look at it."""
+        if not widget.window().isVisible():
+            widget.window().show()
+        settle()
+        self.look(name, widget)
+
+    def show_modal(self, name: str, opens: Callable[[], object]) -> None:
+        """Look at the dialog that `opens` opens, also if it returns only once the dialog is closed."""
+        seen: list[bool] = []
+
+        def look() -> None:
+            dialog = QApplication.activeModalWidget()
+            if dialog is None:
+                return
+            timer.stop()
+            try:
+                self.show(name, dialog)
+            finally:
+                dialog.close()
+                seen.append(True)
+
+        timer = QTimer(interval=5)
+        timer.timeout.connect(look)
+        timer.start()
+        opens()
+        until(lambda: bool(seen))
+        timer.stop()
+        settle()
+
+
+@contextmanager
+def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterator[Stage]:
+    """Set the stage in a language for the duration of the block."""
+    languages.install(app, language)
+    motion.reduce(True)
+    with pytest.MonkeyPatch.context() as patch:
+        package(folder, patch)
+        setups = FakeSetups()
+        patch.setattr(setup_job, "Setup", setups)
+        patch.setattr(setup_job, "POLL_MS", 5)
+        patch.delenv(catalog.MODELS_VARIABLE, raising=False)
+        patch.setattr(catalog.local, "_kept_folder", lambda: folder / "models-folder.txt")
+        catalog.keep_models_folder(folder / "models")
+        for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+            patch.setenv(name, str(folder / name))
+        seen = Examined(MACHINE, None, (FINDING,))
+        patch.setattr(survey, "examine", lambda models: seen)
+        patch.setattr(survey, "measure", lambda models, again, stop: seen)
+        patch.setattr(engine_machine, "probe", lambda folder: MACHINE)
+        store = Store(folder / "conversations.sqlite")
+        preferences = PreferencesFile(folder / "settings.toml")
+        downloads, setup = Downloads(lambda: Hub(NOWHERE)), EngineSetup(preferences, app)
+        try:
+            yield Stage(folder, look, patch, store, preferences, downloads, setup, setups)
+        finally:
+            downloads.close()
+            downloads.deleteLater()
+            setup.close()
+            setup.deleteLater()
+            settle()
+            store.close()
+            runtime.backends.cache_clear()
+            languages.install(app, "en")
+            motion.reduce(False)
+
+
+def settle() -> None:
+    """Let layouts and deferred deletions happen; a few turns, since one layout may lead to another."""
+    for _ in range(4):
+        QTest.qWait(5)
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+def until(condition: Callable[[], bool]) -> None:
+    end = monotonic() + PATIENCE_S
+    while not condition():
+        QTest.qWait(5)
+        assert monotonic() < end, "waited in vain"
+
+
+def dress(app: QApplication, dark: bool) -> None:
+    theme.choose(app, "dark" if dark else "light")

@@ -1,0 +1,187 @@
+"""Several windows of one program: they share the engine, and each shows a chat of its own."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
+from pytestqt.qtbot import QtBot
+from shiboken6 import Shiboken
+
+from app.connection.engine import State
+from app.preferences import PreferencesFile
+from app.rendering.message_actions import Action
+from app.store import Store
+from app.window.window import Window
+from engine.protocol import messages
+from tests.app.conversation.test_find import chat_of
+from tests.app.fake_engine import FakeEngines, answer
+from tests.app.window.test_window import ask, delta, failure, last_answer, last_request, notice_text
+
+Key = Qt.Key
+
+
+@pytest.fixture
+def other(window: Window, qtbot: QtBot) -> Iterator[Callable[[], Window]]:
+    """Open further windows of the same program."""
+    made: list[Window] = []
+
+    def open_another() -> Window:
+        another = Window(window.core, is_first=False)
+        made.append(another)
+        with qtbot.waitActive(another):
+            another.start()
+            another.bring_up()
+        return another
+
+    yield open_another
+    for each in made:
+        if Shiboken.isValid(each):
+            each.close()
+            each.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+
+
+def texts(window: Window) -> list[str]:
+    return [row.view.text for row in window.transcript.rows]
+
+
+def test_questions_of_both_windows_queue_and_each_answer_is_shown_in_its_own(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    second = other()
+    assert second.header.model.text() == window.header.model.text()
+    assert len(engines.made) == 1, "one engine"
+    one = ask(window, engines, qtbot, "first?")
+    ask(second, engines, qtbot, "second?")
+    assert len(engines.last.asked(messages.Chat)) == 1
+    assert [waiting.text for waiting in second.chat.waiting] == ["second?"]
+    assert second.waiting.isVisible()
+    assert window.waiting.isVisible()
+    assert window.composer.can_stop
+    assert not second.composer.can_stop, "what is answered is in the other window"
+    engines.last.say(delta(one, "One"))
+    qtbot.waitUntil(lambda: window.transcript.answer.text == "One")
+    assert texts(second) == []
+    engines.last.say(answer(one, "One."))
+    qtbot.waitUntil(lambda: len(engines.last.asked(messages.Chat)) == 2)
+    engines.last.say(answer(last_request(engines), "Two."))
+    qtbot.waitUntil(lambda: window.engine.state is State.READY)
+    assert texts(window) == ["first?", "One."]
+    assert texts(second) == ["second?", "Two."]
+    assert not window.waiting.isVisible()
+
+
+def test_a_chat_that_two_windows_show_is_the_same_in_both(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, store: Store, qtbot: QtBot
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because", "really?", "yes")])[0]
+    second = other()
+    window.chat.open(chat)
+    second.chat.open(chat)
+    request = ask(window, engines, qtbot, "more")
+    engines.last.say(delta(request, "Much"))
+    qtbot.waitUntil(lambda: texts(second)[-2:] == ["more", "Much"])
+    assert second.composer.can_stop
+    engines.last.say(answer(request, "Much more."))
+    qtbot.waitUntil(lambda: last_answer(second).action_row.isVisible())
+    second.transcript.rows[2].view.action_row.buttons[Action.DELETE].click()
+    assert texts(window) == texts(second) == ["why?", "because"]
+
+
+def test_a_failure_and_questions_given_back_appear_where_their_chat_is(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    second = other()
+    request = ask(second, engines, qtbot, "too long")
+    ask(second, engines, qtbot, "and then")
+    engines.last.say(failure(request))
+    qtbot.waitUntil(lambda: second.transcript.notice is not None)
+    assert "Too long." in notice_text(second)
+    assert window.transcript.notice is None
+    assert second.composer.editor.toPlainText() == "and then"
+    assert window.composer.editor.toPlainText() == ""
+
+
+def test_a_chat_deleted_in_one_window_is_left_by_the_other(
+    window: Window, other: Callable[[], Window], store: Store
+) -> None:
+    chat = store.chats.add([chat_of("why?", "because")])[0]
+    second = other()
+    window.chat.open(chat)
+    second.chat.open(chat)
+    window.sidebar.chat_deleted.emit(chat)
+    assert second.chat.id is None
+    assert window.chat.id is None
+
+
+def test_closing_one_window_leaves_the_other_and_its_answer(
+    window: Window,
+    other: Callable[[], Window],
+    engines: FakeEngines,
+    preferences: PreferencesFile,
+    qtbot: QtBot,
+) -> None:
+    second = other()
+    second.resize(640, 500)
+    request = ask(second, engines, qtbot, "goes on?")
+    chat = second.chat.id
+    with qtbot.waitSignal(second.left):
+        qtbot.keyClick(second, Key.Key_W, Qt.KeyboardModifier.ControlModifier)
+    assert window.isVisible()
+    assert not engines.last.closed.is_set()
+    second.deleteLater()
+    QCoreApplication.sendPostedEvents(second, QEvent.Type.DeferredDelete.value)
+    engines.last.say(delta(request, "Yes"), answer(request, "Yes."))
+    qtbot.waitUntil(lambda: window.engine.state is State.READY)
+    window.chat.open(chat)
+    assert texts(window) == ["goes on?", "Yes."]
+    assert PreferencesFile(preferences.path).now.other_window.geometry
+    assert PreferencesFile(preferences.path).now.window.geometry == b""
+
+
+def test_the_last_window_ends_the_engine_whichever_it_is(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    second = other()
+    window.close()
+    assert not window.isVisible()
+    assert second.isVisible()
+    assert not engines.last.closed.is_set()
+    with qtbot.waitSignal(second.closed):
+        second.close()
+    assert engines.last.closed.is_set()
+
+
+def test_quitting_closes_all_windows(
+    window: Window, other: Callable[[], Window], engines: FakeEngines, qtbot: QtBot
+) -> None:
+    second = other()
+    with qtbot.waitSignal(second.closed):
+        qtbot.keyClick(second, Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+    assert window.core.windows == []
+    assert engines.last.closed.is_set()
+
+
+def test_quitting_from_a_hidden_first_window_ends_the_engine_once(
+    window: Window, other: Callable[[], Window], qtbot: QtBot
+) -> None:
+    second = other()
+    window.close()
+    ends: list[Window] = []
+    for each in (window, second):
+        each.closed.connect(lambda each=each: ends.append(each))
+    with qtbot.waitSignal(window.engine.ended):
+        window.close_all()  # from the tray
+    assert ends == [second]
+
+
+def test_each_window_has_a_message_of_its_own_for_a_new_chat_and_none_is_lost(
+    window: Window, other: Callable[[], Window], store: Store, qtbot: QtBot
+) -> None:
+    window.composer.write("of the first")
+    window._unsent.keep()
+    second = other()
+    assert second.composer.editor.toPlainText() == ""
+    second.composer.write("of the second")
+    second.close()
+    assert store.unsent.of(None).typed == "of the second\n\nof the first"

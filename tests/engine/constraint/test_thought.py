@@ -1,0 +1,108 @@
+"""The thought before an answer: its budget, and where the constraint begins."""
+
+import numpy as np
+import pytest
+
+from engine.constraint.constraints import Constraints
+from engine.errors import BadOption, DeadEnd
+from engine.protocol import Constraint
+
+TEXTS = [b"<end>", b"<think>", b"</think>", b"<", b"a", b"b", b"\n", b"{", b"}", b"/", b"think", b">"]
+ENDED, OPEN, CLOSE, LESS, A, B, LINE, BRACE, UNBRACE, SLASH, THINK, MORE = range(len(TEXTS))
+BRACES = Constraint(kind="grammar", text='start: "{" "a"+ "}"')
+ALL = set(range(len(TEXTS)))
+
+
+class Words:
+    """A tokenizer with marks of thoughts as tokens of their own."""
+
+    eos_ids = special_ids = frozenset({ENDED})
+    vocabulary_size = len(TEXTS)
+
+    def token_bytes(self):
+        return TEXTS
+
+    def encode(self, text):
+        found = []
+        while text:
+            token = max(
+                (t for t in ALL if text.encode().startswith(TEXTS[t])), key=lambda t: len(TEXTS[t]), default=A
+            )
+            found.append(token)
+            text = text[len(TEXTS[token]) :]
+        return found
+
+    encode_plain = encode
+
+
+def masks(constraint=None, budget=None, prompt=(A, LINE), begun=""):
+    return Constraints(Words(), len(TEXTS)).masks(constraint, budget, prompt, begun)
+
+
+def following(found, path=()):
+    flags = found.allowed(list(path), len(TEXTS))
+    return ALL if flags is None else set(np.flatnonzero(flags).tolist())
+
+
+def test_at_the_budget_the_thought_is_closed_and_the_answer_goes_on():
+    found = masks(budget=3)
+    assert following(found) == ALL
+    assert following(found, [OPEN, A, B]) == ALL
+    assert following(found, [OPEN, A, B, A]) == {CLOSE}
+    assert following(found, [OPEN, A, B, A, CLOSE]) == ALL
+    with pytest.raises(DeadEnd):
+        found.commit([OPEN, A, B, A, A])
+
+
+def test_a_thought_that_ends_by_itself_is_not_closed_again():
+    found = masks(budget=3)
+    assert following(found, [OPEN, A, CLOSE, A, A, A, A, A]) == ALL
+
+
+def test_a_budget_of_nothing_closes_a_thought_at_once():
+    assert following(masks(budget=0), [OPEN]) == {CLOSE}
+    assert following(masks(budget=0, prompt=[A, OPEN, LINE])) == {CLOSE}
+
+
+def test_an_answer_without_a_thought_has_no_budget():
+    found = masks(budget=1)
+    assert all(following(found, [A] * count) == ALL for count in range(6))
+    assert following(found, [A, OPEN, A, A, A]) == ALL, "a mark within the answer opens no thought"
+
+
+def test_a_mark_may_be_spelled_by_several_tokens():
+    found = masks(budget=2)
+    assert following(found, [LESS, THINK, MORE, A, B]) == {CLOSE}
+    assert following(found, [LESS, THINK, MORE, LESS]) == ALL
+    found = masks(budget=9)
+    spelled = [OPEN, A, LESS, SLASH, THINK, MORE]
+    assert following(found, [*spelled, *[A] * 20]) == ALL
+
+
+def test_a_constraint_begins_after_the_thought():
+    found = masks(BRACES, budget=2)
+    assert following(found) == {BRACE, OPEN}
+    assert following(found, [BRACE]) == {A}
+    assert following(found, [OPEN]) == ALL - {ENDED}
+    assert following(found, [OPEN, A, A]) == {CLOSE}
+    assert following(found, [OPEN, A, A, CLOSE]) == {BRACE}
+    assert following(found, [OPEN, CLOSE, BRACE, A, UNBRACE]) == {ENDED}
+
+
+def test_a_thought_that_the_template_opened_is_known():
+    found = masks(BRACES, prompt=[A, OPEN, LINE])
+    assert following(found) == ALL - {ENDED}
+    assert following(found, [B, CLOSE]) == {BRACE}
+    assert following(masks(BRACES, prompt=[A, OPEN, LINE, CLOSE])) == {BRACE, OPEN}
+
+
+def test_an_answer_is_continued_where_it_stopped():
+    assert following(masks(BRACES, begun="{a")) == {A, UNBRACE}
+    assert following(masks(BRACES, begun="<think>ab")) == ALL - {ENDED}
+    assert following(masks(BRACES, budget=3, begun="<think>aba")) == {CLOSE}
+    assert following(masks(BRACES, begun="<think>ab</think>{")) == {A}
+
+
+def test_a_beginning_that_does_not_fit_is_refused():
+    with pytest.raises(BadOption, match="beginning of the answer"):
+        masks(BRACES, begun="ab")
