@@ -6,7 +6,9 @@ from unittest.mock import Mock
 from PySide6.QtWidgets import QWidget
 
 from app.downloads.downloads import Entry
+from app.runtime_setup.backends_view import BackendsView
 from app.settings.dialog import SettingsDialog
+from app.settings.models_page import ModelsPage
 from app.startup import failure
 from app.store import ChatSettings, Preset, SavedOptions
 from app.widgets.progress_view import ProgressState
@@ -80,11 +82,10 @@ def _settings(stage: Stage, window: QWidget) -> None:
     dialog.error.show()
     for index in range(dialog.tabs.count()):
         dialog.tabs.setCurrentIndex(index)
-        settle()
+        until(lambda: _is_filled(dialog.tabs.currentWidget()))
         stage.show(f"settings: {dialog.tabs.tabText(index)}", dialog)
     page = dialog.models_page
     dialog.tabs.setCurrentIndex(5)
-    until(lambda: page.models.count() > 0)
     page.models.setCurrentRow(0)
     page.problem.show_error(ERROR)
     stage.show("settings: models, after a failure", dialog)
@@ -95,6 +96,12 @@ def _settings(stage: Stage, window: QWidget) -> None:
     stage.show_modal("import a preset", dialog.presets_page.import_.click)
     dialog.close()
     dialog.deleteLater()
+
+
+def _is_filled(page: QWidget) -> bool:
+    """Whether the lists of this page have arrived that jobs fill."""
+    filled_later = [*page.findChildren(BackendsView), *(m.models for m in page.findChildren(ModelsPage))]
+    return all(each.count() for each in filled_later)
 
 
 def _wizard(stage: Stage) -> None:
