@@ -17,7 +17,7 @@ from app.wizard.wizard import Wizard
 from engine import catalog, hub
 from engine.errors import DiskProblem
 from engine.hub import RemoteFile, Repository, SearchHit, TokenNeeded
-from tests.app.pages.stage import Stage, settle, until
+from tests.app.pages.stage import Stage, until
 from tests.app.pages.window_tour import LONG_NAME, WindowTour
 from tests.app.runtime_setup.packaged import put_runtime
 from tests.app.shared_fixtures import place
