@@ -154,7 +154,13 @@ class EngineClient:
                 self._greeted.set()
             case protocol.NowLoaded():
                 self.now = event if event.loaded else None
-            case protocol.Tasks() | protocol.Unloaded() | protocol.Left() | protocol.EngineLost():
+            case (
+                protocol.Tasks()
+                | protocol.Unloaded()
+                | protocol.Forgotten()
+                | protocol.Left()
+                | protocol.EngineLost()
+            ):
                 pass
             case _ if queue := self._waiting.get(event.request):
                 queue.put_nowait(event)
