@@ -46,11 +46,10 @@ class PromptCache:
         return key in self._blocks
 
     def find(self, key: bytes, nbytes: int, owner: str) -> NDArray[np.uint8] | None:
-        """Return a block's rows and add an owner; None if it is not here. nbytes: size that it must have."""
-        block = self._blocks.get(key)
-        if block is not None:
-            block.owners.add(owner)
-            return block.rows
+        """Return a block's rows, or None if it is not here. nbytes: size that it must have. owner: the
+        conversation that uses it."""
+        if key in self._blocks:
+            return self._blocks[key].rows
         stored = self.files.read(key, nbytes) if self.files else None
         if stored is None:
             return None
@@ -64,10 +63,12 @@ class PromptCache:
         """Keep a block, which is not copied, as the most recently used one."""
         self._put(key, Block(rows, {owner}))
 
-    def touch(self, keys: Iterable[bytes]) -> None:
-        """Note that the blocks of a text, first to last, are used: its end gives way before its beginning."""
+    def touch(self, keys: Iterable[bytes], owner: str) -> None:
+        """Note that a conversation uses these blocks of its text, first to last: the end of a text gives way
+        before its beginning."""
         for key in reversed(list(keys)):
             if key in self._blocks:
+                self._blocks[key].owners.add(owner)
                 self._blocks.move_to_end(key)
 
     def forget(self, owner: str) -> None:

@@ -51,13 +51,13 @@ class KnownRows:
     def put(self, ids: Sequence[int], start: int, rows: RowCache) -> None:
         """Keep the rows of `ids` from token `start` on, before they are dropped; only whole blocks."""
         keys = list(self._keys(ids))
-        self._cache.touch(keys)
+        self._cache.touch(keys, self._read_for)
         most = self._cache.budget_nbytes // (BLOCK * rows.row_nbytes)
         for number in reversed(range(start // BLOCK, min(len(keys), most))):
             if keys[number] not in self._cache:
                 block = rows.read_rows(number * BLOCK, BLOCK)
                 self._cache.put(keys[number], block, self._read_for)
-        self._cache.touch(keys)
+        self._cache.touch(keys, self._read_for)
 
     def save(self, ids: Sequence[int], rows: RowCache) -> None:
         """Write the rows of `ids` to the disk, if the prompt cache has a place there."""
@@ -80,7 +80,7 @@ class KnownRows:
                 break
             rows.write_rows(number * BLOCK, block)
             known = (number + 1) * BLOCK
-        self._cache.touch(keys)
+        self._cache.touch(keys, self.owner)
         return known
 
     def _keys(self, ids: Sequence[int]) -> Iterator[bytes]:
