@@ -18,7 +18,7 @@ BLOCK = 64  # tokens
 
 
 @dataclass(slots=True)
-class Block:
+class CachedBlock:
     """The rows of a block. owners: the conversations to which its text belongs; "" is one that is never
     deleted."""
 
@@ -36,7 +36,7 @@ class PromptCache:
         self.files = files
         self.nbytes = 0
         self._budget = budget_nbytes
-        self._blocks: OrderedDict[bytes, Block] = OrderedDict()  # the least recently used first
+        self._blocks: OrderedDict[bytes, CachedBlock] = OrderedDict()  # the least recently used first
 
     @property
     def budget_nbytes(self) -> int:
@@ -56,12 +56,12 @@ class PromptCache:
         owners, rows = stored
         if self.files and owner not in owners:
             self.files.write(key, rows, owners | {owner})
-        self._put(key, Block(rows, owners | {owner}))
+        self._put(key, CachedBlock(rows, owners | {owner}))
         return rows
 
     def put(self, key: bytes, rows: NDArray[np.uint8], owner: str) -> None:
         """Keep a block, which is not copied, as the most recently used one."""
-        self._put(key, Block(rows, {owner}))
+        self._put(key, CachedBlock(rows, {owner}))
 
     def touch(self, keys: Iterable[bytes], owner: str) -> None:
         """Note that a conversation uses these blocks of its text, first to last: the end of a text gives way
@@ -92,7 +92,7 @@ class PromptCache:
         if self.files:
             self.files.close()
 
-    def _put(self, key: bytes, block: Block) -> None:
+    def _put(self, key: bytes, block: CachedBlock) -> None:
         if key in self._blocks:
             self._blocks[key].owners |= block.owners
             self._blocks.move_to_end(key)
