@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, structs
 from app.store import ChatSettings, SavedOptions
 from engine.documents import read_toml
 from engine.errors import SpecExecError
-from engine.files import replacing
+from engine.files import write_private
 from engine.protocol.messages import Load
 
 RECENT = 6
@@ -42,6 +42,16 @@ class LoadPreferences(Struct, frozen=True, kw_only=True):
     threads: Annotated[int, Meta(ge=1)] | None = None
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto"
     device: Literal["auto", "cuda", "cpu"] = "auto"
+
+
+class ServerPreferences(Struct, frozen=True, kw_only=True):
+    """How the local server is run; the fields mean the same as the options of `specexec serve`."""
+
+    starts_with_window: bool = False
+    port: Annotated[int, Meta(ge=1, le=65535)] = 8484
+    needs_key: bool = False
+    address: str = "127.0.0.1"
+    origins: list[str] = []
 
 
 class RecentPair(Struct, frozen=True, omit_defaults=True):
@@ -85,6 +95,7 @@ class Preferences(Struct, frozen=True, kw_only=True):
     torch_mirror: str = ""
     package_proxy: str = ""
     loading: LoadPreferences = LoadPreferences()
+    server: ServerPreferences = ServerPreferences()
     new_chats: ChatSettings = NEW_CHATS
     recent_pairs: list[RecentPair] = []  # newest first
     window: WindowState = WindowState()  # the first window
@@ -174,6 +185,4 @@ def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:
 def _write(path: Path, text: str) -> None:
     """Replace the file as a whole, so that it is never half written. Only this user can read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.touch(0o600)
-        temporary.write_bytes(text.encode())
+    write_private(path, text.encode())

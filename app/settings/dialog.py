@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.header.local_models import models_here
+from app.local_server.local_server import LocalServer
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile, RecentPair
 from app.runtime_setup.setup_job import EngineSetup
 from app.settings.about_page import AboutPage
@@ -18,6 +19,8 @@ from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
+from app.settings.server_options import server_sections
+from app.settings.server_page import ServerPage
 from app.store import ChatSettings
 from app.store.presets import Presets
 from app.widgets.flow import Flow
@@ -35,10 +38,10 @@ class SettingsDialog(QDialog):
     It blocks its window while it is open, so that the chat whose settings it shows stays the same.
 
     Attributes:
-        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models, engine
-            (only in a packaged program), about.
+        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models, server,
+            engine (only in a packaged program), about.
         chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
-        presets_page, models_page: the pages for presets and for models.
+        presets_page, models_page, server_page: the pages for presets, for models and for the local server.
         reload: the button that reloads the model; shown after a change that takes effect only then.
         error: the label that says why a change could not be saved.
 
@@ -59,6 +62,7 @@ class SettingsDialog(QDialog):
         preferences: PreferencesFile,
         presets: Presets,
         chat: ChatSettings,
+        server: LocalServer,
         drafters: Sequence[str] = (),
         parent: QWidget | None = None,
     ) -> None:
@@ -80,6 +84,7 @@ class SettingsDialog(QDialog):
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
         self.models_page = ModelsPage()
+        self.server_page = ServerPage(server, now)
         self.error = PlainLabel(parent=self)
         self.error.setProperty("role", "danger")
         self.error.setWordWrap(True)
@@ -102,6 +107,7 @@ class SettingsDialog(QDialog):
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Reset all")), self.tr("Memory")),
             (Scrolling(self.models_page), self.tr("Models")),
+            (self.server_page, self.tr("Server")),
             *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
             (Scrolling(AboutPage(self._file.path)), self.tr("About")),
         ]
@@ -128,6 +134,7 @@ class SettingsDialog(QDialog):
         self.defaults_page.changed.connect(lambda settings: self._keep(new_chats=settings))
         self.appearance_page.changed.connect(self._keep_page(appearance_sections()))
         self.memory_page.changed.connect(self._keep_page(loading_sections()))
+        self.server_page.changed.connect(self._keep_page(server_sections()))
         self.presets_page.used.connect(self._use)
         self.presets_page.used_for_new.connect(self._use_for_new)
         self.models_page.moved.connect(self.models_moved)
@@ -149,6 +156,12 @@ class SettingsDialog(QDialog):
     def _defaults(self, chat: ChatSettings) -> ChatSettings:
         """Return the settings that the page of the chat can be reset to; its models stay."""
         return structs.replace(self._file.now.new_chats, target=chat.target, draft=chat.draft)
+
+    def show_page(self, name: str) -> None:
+        """Show the page that the attribute of this name holds."""
+        page = getattr(self, name)
+        framed = map(self.tabs.widget, range(self.tabs.count()))
+        self.tabs.setCurrentWidget(next(each for each in framed if each and each.isAncestorOf(page)))
 
     # -- changes ---------------------------------------------------------------------------------------------
 

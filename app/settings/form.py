@@ -153,8 +153,14 @@ class Form(QWidget, Generic[Record]):
     changed = Signal(object)
 
     def __init__(
-        self, sections: Sequence[OptionSection], value: Record, default: Record, parent: QWidget | None = None
+        self,
+        sections: Sequence[OptionSection],
+        value: Record,
+        default: Record,
+        parent: QWidget | None = None,
+        above: QWidget | None = None,
     ) -> None:
+        """above: a widget to show above the options, which scrolls with them."""
         super().__init__(parent)
         self.value = value
         self._default = default
@@ -170,15 +176,17 @@ class Form(QWidget, Generic[Record]):
         self._nothing.hide()
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
         self._pause.timeout.connect(lambda: self.changed.emit(self.value))
-        self._build(sections)
+        self._build(sections, above)
         self.search.setVisible(len(self.rows) > FEW)
         self.show_record(value, default)
 
-    def _build(self, sections: Sequence[OptionSection]) -> None:
+    def _build(self, sections: Sequence[OptionSection], above: QWidget | None) -> None:
         page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 0, 12, 12)
         column.setSpacing(0)
+        if above is not None:
+            column.addWidget(above)
         column.addWidget(self._nothing)
         for section in sections:
             title = PlainLabel(section.title, page)

@@ -10,6 +10,7 @@ from app.connection.engine import Engine
 from app.connection.engine_link import EngineLink
 from app.connection.idle_timer import IdleTimer
 from app.header import local_models
+from app.local_server.local_server import LocalServer
 from app.panel.calibration import Calibration
 from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request
 from app.race.race_run import RaceRun
@@ -29,6 +30,7 @@ class Core(QObject):
         idle: unloads the models when nobody has used them for a while.
         calibration: measures the speed of plain decoding.
         race: runs races; their dialogs show them.
+        server: the local server, which other programs use.
         new_chats: settings for new chats, as the command line changes them.
         windows: the windows that are open; the one used last comes last.
 
@@ -71,6 +73,7 @@ class Core(QObject):
         self.queue = AnswerQueue(store, self.engine, self)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
+        self.server = LocalServer(self.engine, preferences, self)
         self.windows: list[Window] = []
         self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
         self.engine.loaded.connect(self._remember_pair)

@@ -13,11 +13,12 @@ from app.startup import failure
 from app.store import ChatSettings, Preset, SavedOptions
 from app.widgets.progress_view import ProgressState
 from app.widgets.progress_view import Stage as Part
+from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine import catalog, hub
 from engine.errors import DiskProblem
 from engine.hub import RemoteFile, Repository, SearchHit, TokenNeeded
-from tests.app.pages.stage import Stage, settle, until
+from tests.app.pages.stage import Stage, until
 from tests.app.pages.window_tour import LONG_NAME, WindowTour
 from tests.app.runtime_setup.packaged import put_runtime
 from tests.app.shared_fixtures import place
@@ -68,14 +69,16 @@ def visit(stage: Stage) -> None:
     )
 
 
-def _settings(stage: Stage, window: QWidget) -> None:
+def _settings(stage: Stage, window: Window) -> None:
     stage.store.presets.save(Preset("Brief answers for my work", ChatSettings(system="Be brief.")))
     options = SavedOptions(temperature=0.7, top_p=0.9, stop=["END"], seed=7)
     chat = ChatSettings(system="You are a careful reviewer.", options=options)
     for id in ("smollm2-360m-q8_0", "qwen2.5-1.5b-q4_k_m"):
         place(catalog.entries()[id])
     drafters = ("merged", "specexec", "eagle", "recycling", "none")
-    dialog = SettingsDialog(stage.preferences, stage.store.presets, chat, drafters, window)
+    dialog = SettingsDialog(
+        stage.preferences, stage.store.presets, chat, window.core.server, drafters, window
+    )
     dialog.open()
     dialog.reload.show()
     dialog.error.setText(f"{ERROR.message} {ERROR.hint}")
