@@ -1,4 +1,4 @@
-"""The switch with a real window, a real engine and the embedded model: a program asks, and the window sees it."""
+"""The switch with a real window, engine and model: another program asks, and the window sees it."""
 
 import os
 import socket

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from unittest.mock import Mock
 
+from msgspec import structs
 from PySide6.QtWidgets import QWidget
 
 from app.downloads.downloads import Entry
+from app.local_server.local_server import LocalServer, ServerState
 from app.runtime_setup.backends_view import BackendsView
 from app.settings.dialog import SettingsDialog
 from app.settings.models_page import ModelsPage
@@ -87,6 +89,7 @@ def _settings(stage: Stage, window: Window) -> None:
         dialog.tabs.setCurrentIndex(index)
         until(lambda: _is_filled(dialog.tabs.currentWidget()))
         stage.show(f"settings: {dialog.tabs.tabText(index)}", dialog)
+    _server(stage, dialog, window.core.server)
     page = dialog.models_page
     dialog.tabs.setCurrentIndex(5)
     page.models.setCurrentRow(0)
@@ -99,6 +102,20 @@ def _settings(stage: Stage, window: Window) -> None:
     stage.show_modal("import a preset", dialog.presets_page.import_.click)
     dialog.close()
     dialog.deleteLater()
+
+
+def _server(stage: Stage, dialog: SettingsDialog, server: LocalServer) -> None:
+    dialog.show_page("server_page")
+    server.address, server.key = "http://127.0.0.1:8484/v1", "sk-a-key-of-thirty-two-characters"
+    server.state = ServerState.RUNNING
+    server.running_with = structs.replace(server.running_with, port=9000)
+    server.changed.emit()
+    stage.show("settings: the server runs", dialog)
+    server.address = server.key = ""
+    server.error, server.state = ERROR, ServerState.FAILED
+    server.changed.emit()
+    stage.show("settings: the server has failed", dialog)
+    server.stop()
 
 
 def _is_filled(page: QWidget) -> bool:
