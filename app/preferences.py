@@ -59,6 +59,7 @@ class RecentPair(Struct, frozen=True, omit_defaults=True):
 
     target: str | None = None
     draft: str = "auto"
+    engine: str = ""
 
 
 class WindowState(Struct, frozen=True, kw_only=True):
@@ -100,6 +101,17 @@ class Preferences(Struct, frozen=True, kw_only=True):
     recent_pairs: list[RecentPair] = []  # newest first
     window: WindowState = WindowState()  # the first window
     other_window: WindowState = WindowState(sidebar=False, panel=False)  # the others
+
+    @property
+    def last_local(self) -> RecentPair:
+        """The pair on this machine that was loaded last; the one for new chats if there is none."""
+        here = (pair for pair in self.recent_pairs if not pair.engine)
+        return next(here, self.usual_pair)
+
+    @property
+    def usual_pair(self) -> RecentPair:
+        """The pair for new chats."""
+        return RecentPair(self.new_chats.target if not self.new_chats.engine else None)
 
 
 class PreferencesFile:
@@ -163,9 +175,16 @@ def preferences_path() -> Path:
     return platformdirs.user_config_path("specexec-desktop", appauthor=False) / "settings.toml"
 
 
-def load_request(target: str | None, draft: str, context: int | None, loading: LoadPreferences) -> Load:
+def pair_of(load: Load) -> RecentPair:
+    """Return the pair that a request loads."""
+    return RecentPair(load.target, load.draft, load.engine)
+
+
+def load_request(pair: RecentPair, context: int | None, loading: LoadPreferences) -> Load:
     """Return the request to load a pair. The id of the request is a placeholder."""
-    return Load(id=0, target=target, draft=draft, context=context, **structs.asdict(loading))
+    if pair.engine:  # an engine elsewhere decides itself how it loads
+        return Load(id=0, target=pair.target, engine=pair.engine)
+    return Load(id=0, target=pair.target, draft=pair.draft, context=context, **structs.asdict(loading))
 
 
 def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signa
 from app.connection.engine import Engine, State
 from app.local_server.server_command import needs_key, server_command
 from app.local_server.server_key import kept_key, key_path
-from app.preferences import PreferencesFile, ServerPreferences
+from app.preferences import PreferencesFile, ServerPreferences, load_request
 from engine.errors import EngineGone, SpecExecError
 from engine.files import make_private_folder, open_private
 from engine.launch import interpreter
 from engine.protocol.engine_process import log_path
+from engine.protocol.messages import Load
 
 END_MS = 8_000  # a server that has not ended by then is killed; it gives answers in progress 5 s
 CLOSE_MS = 1_000  # and so long when the program ends
@@ -124,7 +125,7 @@ class LocalServer(QObject):
         """Raises RuntimeMissing, DiskProblem."""
         wanted = self.running_with = self._preferences.now.server
         self.key = kept_key() if needs_key(wanted) else ""
-        program, *arguments = server_command(wanted, self._engine.wanted, str(key_path()))
+        program, *arguments = server_command(wanted, self._models(), str(key_path()))
         process = self._process = QProcess(self)
         environment = QProcessEnvironment.systemEnvironment()
         environment.remove(KEY_VARIABLE)
@@ -135,6 +136,14 @@ class LocalServer(QObject):
         process.finished.connect(self._finish)
         process.errorOccurred.connect(self._take_error)
         process.start(program, arguments)
+
+    def _models(self) -> Load:
+        """Return the request for the models to serve: those in use here, or used last if the window uses an
+        engine elsewhere."""
+        now = self._preferences.now
+        if self._engine.wanted.engine:
+            return load_request(now.last_local, now.new_chats.context, now.loading)
+        return self._engine.wanted
 
     def _open_log(self) -> str:
         """Return the path of the log, which only this user can read; that of no file if it cannot be

@@ -149,6 +149,7 @@ class Program:
         self.wizard.load_asked.connect(
             lambda target, draft: self.front.load(RecentPair(target=target, draft=draft))
         )
+        self.wizard.engines_asked.connect(lambda: self.front.header.engines_asked.emit())
         self._wire(self.window)
         self.window.start()
         self._downloads.look_around()
@@ -259,7 +260,9 @@ class Program:
         self._reopens = False
         self.close_down()
         old, chat, loaded = [self.window, *self._others], self.window.chat.id, self.window.engine.wanted
-        self._arguments = replace(self._arguments, target=loaded.target, draft=loaded.draft)
+        self._arguments = replace(
+            self._arguments, target=loaded.target, draft=loaded.draft, engine=loaded.engine
+        )
         self.open_window()
         self.window.chat.open(chat)
         for other in self._to_reopen:

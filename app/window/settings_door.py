@@ -27,14 +27,23 @@ class SettingsDoor(QObject):
         window, core = self._window, self._window.core
         drafters = core.engine.pair.drafters if core.engine.pair else ()
         loaded = core.loaded_pair
-        shown = structs.replace(window.chat.settings, target=loaded.target, draft=loaded.draft, left_out=0)
-        dialog = SettingsDialog(core.preferences, core.store.presets, shown, core.server, drafters, window)
+        shown = structs.replace(
+            window.chat.settings,
+            target=loaded.target,
+            draft=loaded.draft,
+            engine=loaded.engine,
+            left_out=0,
+        )
+        dialog = SettingsDialog(
+            core.preferences, core.store.presets, shown, core.server, drafters, window, core.place
+        )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chat_changed.connect(self._set_chat)
         dialog.preferences_changed.connect(self.apply)
         dialog.reload_asked.connect(lambda: window.load(dialog.pair))
         dialog.models_moved.connect(window.models_moved)
         dialog.models_page.loaded = core.engine.pair
+        dialog.engines_page.changed.connect(core.engines_changed)
         language = core.preferences.now.language
         dialog.finished.connect(lambda: self._announce_language(language))
         dialog.finished.connect(window.settings_closed)
@@ -43,11 +52,18 @@ class SettingsDoor(QObject):
         dialog.open()
         return dialog
 
+    def open_engines(self, name: str | None = None) -> None:
+        """Open the page of engines elsewhere. name: the engine whose fields to show; "": those of a new one;
+        None: those of none."""
+        dialog = self.open("engines_page")
+        if name is not None:
+            dialog.engines_page.open(name)
+
     def _set_chat(self, settings: ChatSettings) -> None:
         """Change the shown chat's settings. Its models are those that gave its answers: they change with the
         next answer. The turns left out stay left out."""
         now = self._window.chat.settings
-        kept = {"target": now.target, "draft": now.draft, "left_out": now.left_out}
+        kept = {"target": now.target, "draft": now.draft, "engine": now.engine, "left_out": now.left_out}
         self._window.chat.set_settings(structs.replace(settings, **kept))
 
     def apply(self, preferences: Preferences) -> None:

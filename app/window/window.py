@@ -10,7 +10,7 @@ from app.connection.engine import State
 from app.connection.pending_answer import request_options
 from app.conversation.composer import has_files_or_picture
 from app.conversation.link_question import ask_to_open
-from app.header import local_models
+from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
 from app.sidebar.search_palette import SearchPalette
@@ -24,9 +24,11 @@ from app.window.context_meter import ContextMeter
 from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
+from app.window.remedies import races_are_here
 from app.window.reports import Reports
 from app.window.settings_door import SettingsDoor
 from app.window.unsent_keeper import UnsentKeeper
+from app.window.whereabouts import Whereabouts
 
 # Longest wait for the engine when the window is closed: a little more than the 5 s after which an engine that
 # does not end is killed.
@@ -83,9 +85,12 @@ class Window(QMainWindow):
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
+        self._whereabouts = Whereabouts(self)
         for part in (self._unsent, self._instructions):
             part.failed.connect(self._reports.show_error)
         self.search = SearchPalette(core.store, self)
+        self._reports.remedies.local_asked.connect(lambda: self.load(core.preferences.now.last_local))
+        self._reports.remedies.engine_asked.connect(self.settings.open_engines)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
         self.settings_closed.connect(self._instructions.refresh)
@@ -284,6 +289,9 @@ class Window(QMainWindow):
 
     def open_race(self, answer: int | None = None) -> None:
         """Open the dialog of a race with the question of an answer, or with the last question."""
+        if self.core.place:
+            self._reports.show_error(races_are_here(self.core.place))
+            return
         options = request_options(self.chat.settings, telemetry=False)
         dialog = RaceDialog(self.core.race, self.engine, self.chat.messages_before(answer), options, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -305,9 +313,10 @@ class Window(QMainWindow):
 
     def _offer_used_models(self) -> None:
         """Offer to load the models that gave this chat's answers, if others are loaded."""
-        used = RecentPair(self.chat.settings.target, self.chat.settings.draft)
-        differs = bool(self.chat.shown) and used.target != self.engine.wanted.target
-        self._panes.used_here.offer(used if differs and local_models.is_here(used.target) else None)
+        settings, loaded = self.chat.settings, self.engine.wanted
+        used = RecentPair(settings.target, settings.draft, settings.engine)
+        differs = bool(self.chat.shown) and (used.target, used.engine) != (loaded.target, loaded.engine)
+        self._panes.used_here.offer(used if differs and model_choice.is_known(used) else None)
 
     def _take_preferences(self, preferences: Preferences) -> None:
         self.chat.new_settings = preferences.new_chats

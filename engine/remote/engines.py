@@ -122,10 +122,38 @@ def remove(name: str) -> None:
     _secret(engine).forget()
 
 
+def change(name: str, engine: AddedEngine, key: str | None = None) -> str:
+    """Change an added engine, and return what `add` returns. key: None: the present one stays, unless the
+    engine gets another address: a key is only sent to the server for which it was given.
+
+    Raises EngineUnknown; otherwise as `add`.
+    """
+    engine = checked(engine)
+    with _changing() as path:
+        before = find(name)
+        others = [other for other in added() if other.name != name]
+        if any(other.name.casefold() == engine.name.casefold() for other in others):
+            raise BadOption(
+                f"An engine was already added under the name {engine.name!r}.", "Take another name."
+            )
+        stays = key is None and is_same_server(before, engine)
+        kept = checked_key((_secret(before).get() if stays else key) or "")
+        _write(path, [engine if other.name == name else other for other in added()])
+    _secret(before).forget()
+    if not kept or _secret(engine).keep(kept):
+        return ""
+    return f"{NO_KEYRING.format(what='key')} Other programs find it in ${variable_of(engine.name)}."
+
+
 def key_of(name: str) -> str | None:
     """Return the key of an added engine: from this session, else the system's keyring, else the environment;
     None if it has none. Raises EngineUnknown; EnginesFileProblem."""
     return _secret(find(name)).get() or os.environ.get(variable_of(name)) or None
+
+
+def is_same_server(one: AddedEngine, other: AddedEngine) -> bool:
+    """Return whether a key that was given for one engine may be sent to the other."""
+    return origin_of(one.address) == origin_of(other.address)
 
 
 def variable_of(name: str) -> str:
