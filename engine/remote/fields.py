@@ -14,9 +14,10 @@ from engine.errors import BadOption
 from engine.protocol import Chat, Constraint, Message, Options
 from engine.protocol.thoughts import THOUGHT_MARKS
 from engine.remote.errors import OptionRefused
-from engine.remote.models import ServerKind
+from engine.remote.models import RemoteModel, ServerKind
 
 MOST_RANDOM_SEED = 2**31  # what every server takes
+_LLAMA_CONTEXT = 4096  # tokens, if it does not tell
 _LLAMA_MOST_SEED = 2**32 - 2  # one more stands for a random one
 
 # The names of options that only some servers have, by the options' own names.
@@ -57,7 +58,7 @@ _FIGURES: dict[ServerKind, dict[str, Any]] = {
 }  # what a server must be asked for to tell
 
 
-def chat_fields(chat: Chat, model: str, server: ServerKind, is_openai_itself: bool) -> dict[str, Any]:
+def chat_fields(chat: Chat, model: RemoteModel, is_openai_itself: bool) -> dict[str, Any]:
     """Return the fields of a request for /chat/completions.
 
     is_openai_itself: whether the server is OpenAI's own, which has another name for the most tokens. Raises
@@ -68,15 +69,15 @@ def chat_fields(chat: Chat, model: str, server: ServerKind, is_openai_itself: bo
             "An engine elsewhere does not continue a text without the model's chat template.",
             "Ask it as a chat.",
         )
-    options = chat.options
+    options, server = chat.options, model.server
     fields: dict[str, Any] = {
-        "model": model,
+        "model": model.id,
         "messages": messages_of(chat.messages),
         "stream": True,
         "stream_options": {"include_usage": True},
         **_FIGURES.get(server, {}),
         **{name: getattr(options, name) for name in _COMMON},
-        **_sampling(options, server),
+        **_sampling(options, model),
         **_constraint(options.constraint, server),
     }
     if chat.messages and chat.messages[-1].role == "assistant":
@@ -132,12 +133,13 @@ def without_thought(text: str) -> str:
     begun = text.lstrip()
     for opening, closing in THOUGHT_MARKS.items():
         if begun.startswith(opening):
-            thought, mark, rest = begun.partition(closing)
+            _, mark, rest = begun.partition(closing)
             return rest.lstrip() if mark else ""
     return text
 
 
-def _sampling(options: Options, server: ServerKind) -> dict[str, Any]:
+def _sampling(options: Options, model: RemoteModel) -> dict[str, Any]:
+    server = model.server
     names = _NAMES[server]
     fields: dict[str, Any] = {}
     for name in _NAMES["llama-server"]:
@@ -153,8 +155,10 @@ def _sampling(options: Options, server: ServerKind) -> dict[str, Any]:
     if server == "sglang":
         fields["top_k"] = options.top_k or -1
     if server == "llama-server":
-        fields["dry_penalty_last_n"] = options.dry_range or -1
-        fields["repeat_last_n"] = -1  # penalties look at the whole chat, as everywhere in this program
+        # Repetitions are searched in the whole chat, as everywhere in this program.
+        whole = model.context or _LLAMA_CONTEXT
+        fields["dry_penalty_last_n"] = options.dry_range or whole
+        fields["repeat_last_n"] = whole
     return fields
 
 

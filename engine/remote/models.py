@@ -62,7 +62,7 @@ class RemoteModel:
     architecture: str | None = None
 
 
-class _Meta(Struct):
+class _Meta(Struct, frozen=True):
     """What llama-server says of a model."""
 
     n_ctx: Count | None = None
@@ -72,7 +72,7 @@ class _Meta(Struct):
     size: Count | None = None
 
 
-class _Listed(Struct):
+class _Listed(Struct, frozen=True):
     id: Annotated[str, Meta(min_length=1, max_length=MOST_ID)]
     owned_by: str | None = None
     max_model_len: Count | None = None
@@ -81,11 +81,11 @@ class _Listed(Struct):
     context_window: Count | None = None
 
 
-class _List(Struct):
+class _List(Struct, frozen=True):
     data: list[_Listed] | None
 
 
-class _Studio(Struct):
+class _Studio(Struct, frozen=True):
     """What LM Studio says of a model."""
 
     id: str
@@ -95,25 +95,25 @@ class _Studio(Struct):
     loaded_context_length: Count | None = None
 
 
-class _StudioList(Struct):
+class _StudioList(Struct, frozen=True):
     data: list[_Studio]
 
 
-class _GenerationSettings(Struct):
+class _GenerationSettings(Struct, frozen=True):
     n_ctx: Count | None = None
 
 
-class _Props(Struct):
+class _Props(Struct, frozen=True):
     """What llama-server says at /props."""
 
     default_generation_settings: _GenerationSettings
 
 
-class _OllamaVersion(Struct):
+class _OllamaVersion(Struct, frozen=True):
     version: str
 
 
-class _OllamaModel(Struct):
+class _OllamaModel(Struct, frozen=True):
     """What Ollama says of a model."""
 
     model_info: dict[str, Any] = {}

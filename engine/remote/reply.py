@@ -11,21 +11,21 @@ from engine.remote.errors import AnswerBroken
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class Alternative(Struct):
+class Alternative(Struct, frozen=True):
     token: str
     logprob: float | None = None
     id: int | None = None  # llama-server
 
 
-class TokenLogProb(Alternative):
+class TokenLogProb(Alternative, frozen=True):
     top_logprobs: list[Alternative] = []
 
 
-class LogProbs(Struct):
+class LogProbs(Struct, frozen=True):
     content: list[TokenLogProb] | None = None
 
 
-class Delta(Struct):
+class Delta(Struct, frozen=True):
     """`reasoning_content`, `reasoning`: a thought, under the older and the newer name."""
 
     content: str | None = None
@@ -34,7 +34,7 @@ class Delta(Struct):
     refusal: str | None = None
 
 
-class Choice(Struct):
+class Choice(Struct, frozen=True):
     """`stop_reason`, `matched_stop`: the stop string or token that ended the answer (vLLM, SGLang)."""
 
     delta: Delta = Delta()
@@ -46,17 +46,17 @@ class Choice(Struct):
     token_ids: list[int] | None = None
 
 
-class CachedTokens(Struct):
+class CachedTokens(Struct, frozen=True):
     cached_tokens: Count | None = None
 
 
-class Usage(Struct):
+class Usage(Struct, frozen=True):
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
     prompt_tokens_details: CachedTokens | None = None
 
 
-class Timings(Struct):
+class Timings(Struct, frozen=True):
     """llama-server's figures."""
 
     cache_n: Count | None = None
@@ -66,7 +66,7 @@ class Timings(Struct):
     draft_n_accepted: Count | None = None
 
 
-class SpeculationFigures(Struct):
+class SpeculationFigures(Struct, frozen=True):
     """vLLM's figures of one answer."""
 
     num_spec_steps: Count | None = None
@@ -77,11 +77,11 @@ class SpeculationFigures(Struct):
     per_step_drafted: list[Count] | None = None
 
 
-class Metrics(Struct):
+class Metrics(Struct, frozen=True):
     speculative_decoding: SpeculationFigures | None = None
 
 
-class PromptProgress(Struct):
+class PromptProgress(Struct, frozen=True):
     """llama-server's progress of the prefill."""
 
     total: Count = 0
@@ -89,7 +89,7 @@ class PromptProgress(Struct):
     processed: Count = 0
 
 
-class Chunk(Struct):
+class Chunk(Struct, frozen=True):
     choices: list[Choice] = []
     usage: Usage | None = None
     timings: Timings | None = None

@@ -20,6 +20,7 @@ from engine.remote.reply import chunk_of
 from engine.remote.transcript import Transcript
 
 Emit = Callable[[Event], None]
+_SPECIAL = {"add_special": True, "parse_special": True}  # as in a prompt that llama-server reads
 
 
 class RemoteSession:
@@ -71,7 +72,7 @@ class RemoteSession:
         """Stream an answer, whose text so far is kept if it is stopped. Raises NotLoaded if no model is
         loaded; OptionRefused; BadOption."""
         model = self._expected(chat.target)
-        fields = chat_fields(chat, model.id, model.server, self._is_openai_itself)
+        fields = chat_fields(chat, model, self._is_openai_itself)
         transcript = Transcript(chat.id, chat.options, fields.get("seed"))
         counted: Speculation | None = None
         try:
@@ -100,7 +101,7 @@ class RemoteSession:
             ) from error
         return Counted(request.id, tokens)
 
-    # -- how it is done ----------------------------------------------------------------------------------------
+    # -- how it is done --------------------------------------------------------------------------------------
 
     @property
     def _is_openai_itself(self) -> bool:
@@ -142,20 +143,20 @@ class RemoteSession:
         root, messages = exchange.root, messages_of(request.messages)
         match model.server:
             case "vllm":
-                fields = {"prompt": request.prompt} if request.prompt else {"messages": messages}
-                body = exchange.post(root.join("tokenize"), {"model": model.id, **fields}, stop)
+                text = {"messages": messages} if request.prompt is None else {"prompt": request.prompt}
+                body = exchange.post(root.join("tokenize"), {"model": model.id, **text}, stop)
                 return json_of(body, _VllmCount).count
             case "llama-server":
                 prompt = request.prompt
                 if prompt is None:
                     body = exchange.post(root.join("apply-template"), {"messages": messages}, stop)
                     prompt = json_of(body, _Prompt).prompt
-                fields = {"content": prompt, "add_special": True, "parse_special": True}
-                return len(json_of(exchange.post(root.join("tokenize"), fields, stop), _Tokens).tokens)
+                body = exchange.post(root.join("tokenize"), {"content": prompt, **_SPECIAL}, stop)
+                return len(json_of(body, _Tokens).tokens)
             case "specexec" if request.prompt is None:
-                fields = _anthropic(model.id, messages)
                 path = f"{exchange.base.path}/messages/count_tokens"
-                body = exchange.post(exchange.base.copy_with(path=path), fields, stop)
+                url = exchange.base.copy_with(path=path)
+                body = exchange.post(url, _anthropic(model.id, messages), stop)
                 return json_of(body, _AnthropicCount).input_tokens
             case _:
                 raise ValueError("this kind of server does not count")

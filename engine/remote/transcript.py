@@ -217,12 +217,14 @@ class Transcript:
         passes = 0
         if speculation is not None and not speculation.with_others:
             passes = self._passes(speculation.accepted, speculation.steps or len(drafted))
+        is_asked = self._options.log_probs is not None
         cached = usage.prompt_tokens_details.cached_tokens if usage.prompt_tokens_details else None
         return Answer(
             request=self._request,
             text="".join(self._texts),
             token_ids=self._token_ids if len(self._token_ids) == self._tokens else [],
-            log_probs=self._log_probs if self._options.log_probs is not None else None,
+            # llama-server tells them for the first token of a step only, if it drafts.
+            log_probs=self._log_probs if len(self._log_probs) == self._tokens and is_asked else None,
             stop_reason="cancelled" if is_cancelled else self._stop_reason(),
             stop_string=told.stop_string,
             seed=self._seed,
@@ -243,10 +245,16 @@ class Transcript:
             drafted=drafted,
             accepted=accepted,
             speculation=speculation,
-            note="The engine withheld a part of the answer."
-            if told.finish_reason == "content_filter"
-            else "",
+            note=" ".join(self._notes()),
         )
+
+    def _notes(self) -> Iterator[str]:
+        if self._told.finish_reason == "content_filter":
+            yield "The engine withheld a part of the answer."
+        if self._options.log_probs is not None and len(self._log_probs) != self._tokens:
+            yield (
+                f"The engine told log-probabilities of {len(self._log_probs)} of {self._tokens} tokens only."
+            )
 
     def _drafts(self) -> tuple[list[int], list[int]]:
         """Return the drafted and the accepted tokens of each step; both are empty if that is not told."""
