@@ -32,8 +32,8 @@ class AboutPage(QWidget):
                 "Chat with a model larger than your graphics card. Free software under the Apache License "
                 "2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add "
                 "an engine elsewhere and choose one of its models; the header then says where it goes. No "
-                "usage data is collected. The program connects to the Internet only for searches and downloads "
-                "you start, for engines you add and, if you turn it on, to check for new versions."
+                "usage data is collected. The program connects to the Internet only for searches and "
+                "downloads you start, for engines you add and, if you turn it on, to check for new versions."
             ),
             self,
         )
