@@ -4,8 +4,8 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage data is collected. The program connects to the Internet only for searches and downloads you start and, if you turn it on, to check for new versions.</source>
-            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 대화에 쓴 내용은 밖으로 나가지 않고 사용 데이터도 수집하지 않습니다. 프로그램은 사용자가 시작한 검색과 다운로드, 그리고 켜 둔 경우 새 버전을 확인할 때만 인터넷에 연결합니다.</translation>
+            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add an engine elsewhere and choose one of its models; the header then says where it goes. No usage data is collected. The program connects to the Internet only for searches and downloads you start, for engines you add and, if you turn it on, to check for new versions.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Libraries</source>
@@ -432,6 +432,17 @@
         </message>
     </context>
     <context>
+        <name>CopyRow</name>
+        <message>
+            <source>Copy</source>
+            <translation>복사</translation>
+        </message>
+        <message>
+            <source>Copy: {}</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>Decoration</name>
         <message>
             <source>Code</source>
@@ -543,8 +554,107 @@
             <translation>제안: {}</translation>
         </message>
         <message>
+            <source>The model runs at {}, and what you write here is sent there.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Write a Python function that finds the longest common prefix of a list of strings</source>
             <translation>문자열 목록에서 가장 긴 공통 접두사를 찾는 Python 함수를 작성해 줘</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineEditor</name>
+        <message>
+            <source>A file with the certificate that signs the server's own, in PEM, if the system has it not</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Add</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Add an engine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Address</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Asking for its models…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>취소</translation>
+        </message>
+        <message>
+            <source>Certificate</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Chats with a model of this engine are sent to it. The key is stored in this system's keyring, and is sent only there.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose the certificate</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>How you want to call it</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It answers. Models: {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Key</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>이름</translation>
+        </message>
+        <message>
+            <source>New engine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>None, if it asks for none</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Save</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Send the key unencrypted</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Test</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Test: list the models of this engine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The system's</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Unchanged</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>and {} more</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -580,6 +690,80 @@
         <message>
             <source>missing; repair it</source>
             <translation>없습니다. 복구하세요</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineRows</name>
+        <message>
+            <source>Asking for its models…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>context {} tokens</source>
+            <translation>컨텍스트 {} 토큰</translation>
+        </message>
+        <message>
+            <source>goes to {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>loaded now</source>
+            <translation>지금 불러와져 있음</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
+        <name>EnginesPage</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Change the engine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Its key is deleted, too. Chats stay; nothing changes at {}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>유지</translation>
+        </message>
+        <message>
+            <source>Models of another machine or service can answer here, too: a server that speaks OpenAI's interface, such as vLLM, SGLang, llama.cpp or another SpecExec. What you write in chats with them is sent there; the header says so.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>제거</translation>
+        </message>
+        <message>
+            <source>Remove the engine</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Remove {}?</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Remove…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{} was saved. Choose its models in the header.</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -629,6 +813,14 @@
         <message>
             <source>Close</source>
             <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Let another machine or service answer; nothing is downloaded</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Use an engine elsewhere…</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -1042,6 +1234,33 @@
         </message>
     </context>
     <context>
+        <name>LocalServer</name>
+        <message>
+            <source>Another program uses port {} already.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose another port below, then start the server again.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Free some memory and try again.</source>
+            <translation>메모리를 비우고 다시 시도하세요.</translation>
+        </message>
+        <message>
+            <source>Start it again. If it happens again, read its log.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The local server cannot be started: {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The local server ended unexpectedly.</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>MachinePage</name>
         <message>
             <source>1 core</source>
@@ -1444,6 +1663,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>내보내기</translation>
         </message>
         <message>
+            <source>Its memory is the other machine's, which does not tell it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>
@@ -1489,6 +1712,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     </context>
     <context>
         <name>Picker</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation type="unfinished" />
+        </message>
         <message>
             <source>Delete…</source>
             <translation>삭제…</translation>
@@ -1562,6 +1789,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>{} 업데이트 또는 삭제</translation>
         </message>
         <message>
+            <source>Use a model of another machine or service</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>about {} tokens/s</source>
             <translation>약 {} 토큰/초</translation>
         </message>
@@ -1600,6 +1831,29 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>with the best draft model on this machine</source>
             <translation>이 컴퓨터에 있는 가장 좋은 드래프트 모델과 함께</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
+        <name>PlaceSign</name>
+        <message>
+            <source>Goes to {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>On this machine</source>
+            <translation>이 컴퓨터의 모델</translation>
+        </message>
+        <message>
+            <source>What you write in chats is sent to {}, which answers.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>What you write stays on this machine.</source>
+            <translation type="unfinished" />
         </message>
     </context>
     <context>
@@ -1974,6 +2228,29 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>Remedies</name>
+        <message>
+            <source>A race compares ways of answering on this machine, not at {}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Choose another model</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Load a model on this machine, then try again.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Settings of {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Use a model on this machine</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>Removal</name>
         <message>
             <source>Also delete its draft {}, {}</source>
@@ -2025,6 +2302,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Close</source>
             <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Connect again</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Continue</source>
@@ -2235,6 +2516,91 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
     </context>
     <context>
+        <name>ServerCard</name>
+        <message>
+            <source>Address</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Changes apply once the server is started again.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Ending…</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Key</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Lets editors, agents and scripts use the model that is loaded here, through OpenAI's and Anthropic's interfaces. It ends with the window.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Local server</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Make another key; the present one ends</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>New key</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Open log</source>
+            <translation>로그 열기</translation>
+        </message>
+        <message>
+            <source>Restart the server</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Start again</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Starting… Requests are answered once the model is loaded.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>○ Off</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>● Running. Requests answered: {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>✕ Not running</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
+        <name>ServerPage</name>
+        <message>
+            <source>Copy</source>
+            <translation>복사</translation>
+        </message>
+        <message>
+            <source>Copy the example, with the key</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Example</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
+        <name>ServerSign</name>
+        <message>
+            <source>The local server runs at {}</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>SettingsDialog</name>
         <message>
             <source>About</source>
@@ -2251,6 +2617,14 @@ A message must contain all words. The beginning of a word is enough.</source>
         <message>
             <source>Engine</source>
             <translation>엔진</translation>
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>For models on this machine. The engine at {} decides how it loads its own.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>Memory</source>
@@ -2281,8 +2655,16 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>모두 새 대화의 설정으로 되돌리기</translation>
         </message>
         <message>
+            <source>Server</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>Settings</source>
             <translation>설정</translation>
+        </message>
+        <message>
+            <source>The engine at {} decides this.</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>This chat</source>
@@ -2556,6 +2938,10 @@ other: everything else</source>
         <message>
             <source>Tokens that one pass of the target model adds to the answer, on average. Without speculative decoding, it is 1.</source>
             <translation>타깃 모델의 패스 하나가 답변에 더하는 평균 토큰 수. 추측 디코딩이 없으면 1입니다.</translation>
+        </message>
+        <message>
+            <source>answered by {}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>drafter: {}</source>
@@ -4206,6 +4592,61 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>server_options</name>
+        <message>
+            <source>Also other machines, at {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Only programs that give the key are answered. Without it, every program on this machine is.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Options</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Other machines need the key, and what they send is not encrypted: choose this in networks that you trust only.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Port</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Require a key</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Start the server whenever the window is opened.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Start with the window</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The number at the end of the address. Programs that use the server must know it.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>This machine only</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Web pages</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Web pages that may ask the server, such as http://localhost:3000. One per line.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Who can reach it</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>shortcuts</name>
         <message>
             <source>Answer the last question again</source>
@@ -4450,6 +4891,57 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>told</name>
+        <message>
+            <source>Accepted by position: {}</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It answers at {}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It drafted no tokens.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>It says nothing about speculation.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>On average, {} drafted tokens were accepted in each of {} steps.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Step {}: {} of {} drafted tokens accepted.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>The answer came from {} with {} tokens/s, the way through the network included.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>These are counts of the whole server, in which answers to others may be contained.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>This engine does not tell its tree.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>Tokens per pass: {}.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{} of {} drafted tokens were accepted ({} %).</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>{}: {} %</source>
+            <translation type="unfinished" />
+        </message>
+    </context>
+    <context>
         <name>transfer</name>
         <message>
             <source>All files (*)</source>
@@ -4684,6 +5176,10 @@ other: everything else</source>
         <message>
             <source>the context is full; start a new chat (Ctrl+N)</source>
             <translation>컨텍스트가 가득 참, 새 대화를 시작하세요 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>{} at {}</source>
+            <translation type="unfinished" />
         </message>
         <message>
             <source>{} days</source>
