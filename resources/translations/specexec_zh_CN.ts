@@ -5,7 +5,7 @@
         <name>AboutPage</name>
         <message>
             <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add an engine elsewhere and choose one of its models; the header then says where it goes. No usage data is collected. The program connects to the Internet only for searches and downloads you start, for engines you add and, if you turn it on, to check for new versions.</source>
-            <translation type="unfinished" />
+            <translation>与比显卡更大的模型对话。采用 Apache License 2.0 的自由软件。一切都在本机运行：除非您添加外部引擎并选择其模型，否则您在对话中输入的内容不会离开本机；若选择，窗口顶部会注明发送到哪里。不收集使用数据。程序仅在您启动的搜索和下载、您添加的引擎，以及（若您开启）检查新版本时连接互联网。</translation>
         </message>
         <message>
             <source>Libraries</source>
@@ -439,7 +439,7 @@
         </message>
         <message>
             <source>Copy: {}</source>
-            <translation type="unfinished" />
+            <translation>复制：{}</translation>
         </message>
     </context>
     <context>
@@ -555,7 +555,7 @@
         </message>
         <message>
             <source>The model runs at {}, and what you write here is sent there.</source>
-            <translation type="unfinished" />
+            <translation>模型在 {} 上运行，您在此输入的内容会发送到那里。</translation>
         </message>
         <message>
             <source>Write a Python function that finds the longest common prefix of a list of strings</source>
@@ -566,23 +566,23 @@
         <name>EngineEditor</name>
         <message>
             <source>A file with the certificate that signs the server's own, in PEM, if the system has it not</source>
-            <translation type="unfinished" />
+            <translation>签署服务器证书的证书文件（PEM），用于系统中没有该证书的情况</translation>
         </message>
         <message>
             <source>Add</source>
-            <translation type="unfinished" />
+            <translation>添加</translation>
         </message>
         <message>
             <source>Add an engine</source>
-            <translation type="unfinished" />
+            <translation>添加引擎</translation>
         </message>
         <message>
             <source>Address</source>
-            <translation type="unfinished" />
+            <translation>地址</translation>
         </message>
         <message>
             <source>Asking for its models…</source>
-            <translation type="unfinished" />
+            <translation>正在查询其模型…</translation>
         </message>
         <message>
             <source>Cancel</source>
@@ -590,31 +590,31 @@
         </message>
         <message>
             <source>Certificate</source>
-            <translation type="unfinished" />
+            <translation>证书</translation>
         </message>
         <message>
             <source>Chats with a model of this engine are sent to it. The key is stored in this system's keyring, and is sent only there.</source>
-            <translation type="unfinished" />
+            <translation>与此引擎的模型进行的对话会发送给它。密钥保存在系统的密钥环中，且仅发送到那里。</translation>
         </message>
         <message>
             <source>Choose the certificate</source>
-            <translation type="unfinished" />
+            <translation>选择证书</translation>
         </message>
         <message>
             <source>Choose…</source>
-            <translation type="unfinished" />
+            <translation>选择…</translation>
         </message>
         <message>
             <source>How you want to call it</source>
-            <translation type="unfinished" />
+            <translation>您想使用的名称</translation>
         </message>
         <message>
             <source>It answers. Models: {}</source>
-            <translation type="unfinished" />
+            <translation>有响应。模型：{}</translation>
         </message>
         <message>
             <source>Key</source>
-            <translation type="unfinished" />
+            <translation>密钥</translation>
         </message>
         <message>
             <source>Name</source>
@@ -622,39 +622,39 @@
         </message>
         <message>
             <source>New engine</source>
-            <translation type="unfinished" />
+            <translation>新引擎</translation>
         </message>
         <message>
             <source>None, if it asks for none</source>
-            <translation type="unfinished" />
+            <translation>如不需要则留空</translation>
         </message>
         <message>
             <source>Save</source>
-            <translation type="unfinished" />
+            <translation>保存</translation>
         </message>
         <message>
             <source>Send the key unencrypted</source>
-            <translation type="unfinished" />
+            <translation>以未加密方式发送密钥</translation>
         </message>
         <message>
             <source>Test</source>
-            <translation type="unfinished" />
+            <translation>测试</translation>
         </message>
         <message>
             <source>Test: list the models of this engine</source>
-            <translation type="unfinished" />
+            <translation>测试：列出此引擎的模型</translation>
         </message>
         <message>
             <source>The system's</source>
-            <translation type="unfinished" />
+            <translation>系统证书</translation>
         </message>
         <message>
             <source>Unchanged</source>
-            <translation type="unfinished" />
+            <translation>保持不变</translation>
         </message>
         <message>
             <source>and {} more</source>
-            <translation type="unfinished" />
+            <translation>以及另外 {} 个</translation>
         </message>
     </context>
     <context>
@@ -696,7 +696,7 @@
         <name>EngineRows</name>
         <message>
             <source>Asking for its models…</source>
-            <translation type="unfinished" />
+            <translation>正在查询其模型…</translation>
         </message>
         <message>
             <source>context {} tokens</source>
@@ -704,7 +704,7 @@
         </message>
         <message>
             <source>goes to {}</source>
-            <translation type="unfinished" />
+            <translation>发送到 {}</translation>
         </message>
         <message>
             <source>loaded now</source>
@@ -712,30 +712,30 @@
         </message>
         <message>
             <source>{} · elsewhere, at {}</source>
-            <translation type="unfinished" />
+            <translation>{} · 外部，位于 {}</translation>
         </message>
     </context>
     <context>
         <name>EnginesPage</name>
         <message>
             <source>Add an engine…</source>
-            <translation type="unfinished" />
+            <translation>添加引擎…</translation>
         </message>
         <message>
             <source>Change the engine</source>
-            <translation type="unfinished" />
+            <translation>更改引擎</translation>
         </message>
         <message>
             <source>Change…</source>
-            <translation type="unfinished" />
+            <translation>更改…</translation>
         </message>
         <message>
             <source>Engines elsewhere</source>
-            <translation type="unfinished" />
+            <translation>外部引擎</translation>
         </message>
         <message>
             <source>Its key is deleted, too. Chats stay; nothing changes at {}.</source>
-            <translation type="unfinished" />
+            <translation>其密钥也会被删除。对话会保留；{} 上不会有任何更改。</translation>
         </message>
         <message>
             <source>Keep</source>
@@ -743,7 +743,7 @@
         </message>
         <message>
             <source>Models of another machine or service can answer here, too: a server that speaks OpenAI's interface, such as vLLM, SGLang, llama.cpp or another SpecExec. What you write in chats with them is sent there; the header says so.</source>
-            <translation type="unfinished" />
+            <translation>其他计算机或服务的模型也可以在此回答：支持 OpenAI 接口的服务器，例如 vLLM、SGLang、llama.cpp 或另一个 SpecExec。您在与它们的对话中输入的内容会发送到那里，窗口顶部会注明。</translation>
         </message>
         <message>
             <source>Remove</source>
@@ -751,19 +751,19 @@
         </message>
         <message>
             <source>Remove the engine</source>
-            <translation type="unfinished" />
+            <translation>移除引擎</translation>
         </message>
         <message>
             <source>Remove {}?</source>
-            <translation type="unfinished" />
+            <translation>移除 {}？</translation>
         </message>
         <message>
             <source>Remove…</source>
-            <translation type="unfinished" />
+            <translation>移除…</translation>
         </message>
         <message>
             <source>{} was saved. Choose its models in the header.</source>
-            <translation type="unfinished" />
+            <translation>已保存 {}。请在窗口顶部选择其模型。</translation>
         </message>
     </context>
     <context>
@@ -816,11 +816,11 @@
         </message>
         <message>
             <source>Let another machine or service answer; nothing is downloaded</source>
-            <translation type="unfinished" />
+            <translation>让其他计算机或服务回答；无需下载</translation>
         </message>
         <message>
             <source>Use an engine elsewhere…</source>
-            <translation type="unfinished" />
+            <translation>使用外部引擎…</translation>
         </message>
     </context>
     <context>
@@ -1237,11 +1237,11 @@
         <name>LocalServer</name>
         <message>
             <source>Another program uses port {} already.</source>
-            <translation type="unfinished" />
+            <translation>端口 {} 已被其他程序占用。</translation>
         </message>
         <message>
             <source>Choose another port below, then start the server again.</source>
-            <translation type="unfinished" />
+            <translation>请在下方选择其他端口，然后重新启动服务器。</translation>
         </message>
         <message>
             <source>Free some memory and try again.</source>
@@ -1249,15 +1249,15 @@
         </message>
         <message>
             <source>Start it again. If it happens again, read its log.</source>
-            <translation type="unfinished" />
+            <translation>请重新启动。如果再次发生，请查看日志。</translation>
         </message>
         <message>
             <source>The local server cannot be started: {}</source>
-            <translation type="unfinished" />
+            <translation>无法启动本地服务器：{}</translation>
         </message>
         <message>
             <source>The local server ended unexpectedly.</source>
-            <translation type="unfinished" />
+            <translation>本地服务器意外结束。</translation>
         </message>
     </context>
     <context>
@@ -1664,7 +1664,7 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>Its memory is the other machine's, which does not tell it.</source>
-            <translation type="unfinished" />
+            <translation>内存属于另一台计算机，它没有提供相关信息。</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -1714,7 +1714,7 @@ KV 缓存：模型对已有文本的记忆
         <name>Picker</name>
         <message>
             <source>Add an engine…</source>
-            <translation type="unfinished" />
+            <translation>添加引擎…</translation>
         </message>
         <message>
             <source>Delete…</source>
@@ -1790,7 +1790,7 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>Use a model of another machine or service</source>
-            <translation type="unfinished" />
+            <translation>使用其他计算机或服务的模型</translation>
         </message>
         <message>
             <source>about {} tokens/s</source>
@@ -1834,14 +1834,14 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>{} · elsewhere, at {}</source>
-            <translation type="unfinished" />
+            <translation>{} · 外部，位于 {}</translation>
         </message>
     </context>
     <context>
         <name>PlaceSign</name>
         <message>
             <source>Goes to {}</source>
-            <translation type="unfinished" />
+            <translation>发送到 {}</translation>
         </message>
         <message>
             <source>On this machine</source>
@@ -1849,11 +1849,11 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>What you write in chats is sent to {}, which answers.</source>
-            <translation type="unfinished" />
+            <translation>您在对话中输入的内容会发送到 {}，由其回答。</translation>
         </message>
         <message>
             <source>What you write stays on this machine.</source>
-            <translation type="unfinished" />
+            <translation>您输入的内容保留在本机。</translation>
         </message>
     </context>
     <context>
@@ -2231,23 +2231,23 @@ KV 缓存：模型对已有文本的记忆
         <name>Remedies</name>
         <message>
             <source>A race compares ways of answering on this machine, not at {}.</source>
-            <translation type="unfinished" />
+            <translation>竞速比较的是本机的回答方式，而不是 {} 的。</translation>
         </message>
         <message>
             <source>Choose another model</source>
-            <translation type="unfinished" />
+            <translation>选择其他模型</translation>
         </message>
         <message>
             <source>Load a model on this machine, then try again.</source>
-            <translation type="unfinished" />
+            <translation>请在本机加载模型，然后重试。</translation>
         </message>
         <message>
             <source>Settings of {}</source>
-            <translation type="unfinished" />
+            <translation>{} 的设置</translation>
         </message>
         <message>
             <source>Use a model on this machine</source>
-            <translation type="unfinished" />
+            <translation>使用本机模型</translation>
         </message>
     </context>
     <context>
@@ -2305,7 +2305,7 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>Connect again</source>
-            <translation type="unfinished" />
+            <translation>重新连接</translation>
         </message>
         <message>
             <source>Continue</source>
@@ -2519,35 +2519,35 @@ A message must contain all words. The beginning of a word is enough.</source>
         <name>ServerCard</name>
         <message>
             <source>Address</source>
-            <translation type="unfinished" />
+            <translation>地址</translation>
         </message>
         <message>
             <source>Changes apply once the server is started again.</source>
-            <translation type="unfinished" />
+            <translation>重新启动服务器后更改才会生效。</translation>
         </message>
         <message>
             <source>Ending…</source>
-            <translation type="unfinished" />
+            <translation>正在结束…</translation>
         </message>
         <message>
             <source>Key</source>
-            <translation type="unfinished" />
+            <translation>密钥</translation>
         </message>
         <message>
             <source>Lets editors, agents and scripts use the model that is loaded here, through OpenAI's and Anthropic's interfaces. It ends with the window.</source>
-            <translation type="unfinished" />
+            <translation>让编辑器、代理和脚本通过 OpenAI 和 Anthropic 的接口使用此处加载的模型。窗口关闭时它也会结束。</translation>
         </message>
         <message>
             <source>Local server</source>
-            <translation type="unfinished" />
+            <translation>本地服务器</translation>
         </message>
         <message>
             <source>Make another key; the present one ends</source>
-            <translation type="unfinished" />
+            <translation>生成另一个密钥；当前密钥失效</translation>
         </message>
         <message>
             <source>New key</source>
-            <translation type="unfinished" />
+            <translation>新密钥</translation>
         </message>
         <message>
             <source>Open log</source>
@@ -2555,27 +2555,27 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
         <message>
             <source>Restart the server</source>
-            <translation type="unfinished" />
+            <translation>重新启动服务器</translation>
         </message>
         <message>
             <source>Start again</source>
-            <translation type="unfinished" />
+            <translation>重新启动</translation>
         </message>
         <message>
             <source>Starting… Requests are answered once the model is loaded.</source>
-            <translation type="unfinished" />
+            <translation>正在启动… 模型加载后即可回答请求。</translation>
         </message>
         <message>
             <source>○ Off</source>
-            <translation type="unfinished" />
+            <translation>○ 关闭</translation>
         </message>
         <message>
             <source>● Running. Requests answered: {}</source>
-            <translation type="unfinished" />
+            <translation>● 正在运行。已回答的请求：{}</translation>
         </message>
         <message>
             <source>✕ Not running</source>
-            <translation type="unfinished" />
+            <translation>✕ 未运行</translation>
         </message>
     </context>
     <context>
@@ -2586,18 +2586,18 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
         <message>
             <source>Copy the example, with the key</source>
-            <translation type="unfinished" />
+            <translation>复制示例（含密钥）</translation>
         </message>
         <message>
             <source>Example</source>
-            <translation type="unfinished" />
+            <translation>示例</translation>
         </message>
     </context>
     <context>
         <name>ServerSign</name>
         <message>
             <source>The local server runs at {}</source>
-            <translation type="unfinished" />
+            <translation>本地服务器正在 {} 运行</translation>
         </message>
     </context>
     <context>
@@ -2620,11 +2620,11 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
         <message>
             <source>Engines elsewhere</source>
-            <translation type="unfinished" />
+            <translation>外部引擎</translation>
         </message>
         <message>
             <source>For models on this machine. The engine at {} decides how it loads its own.</source>
-            <translation type="unfinished" />
+            <translation>仅适用于本机模型。{} 的引擎自行决定如何加载其模型。</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -2656,7 +2656,7 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
         <message>
             <source>Server</source>
-            <translation type="unfinished" />
+            <translation>服务器</translation>
         </message>
         <message>
             <source>Settings</source>
@@ -2664,7 +2664,7 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
         <message>
             <source>The engine at {} decides this.</source>
-            <translation type="unfinished" />
+            <translation>由 {} 的引擎决定。</translation>
         </message>
         <message>
             <source>This chat</source>
@@ -2941,7 +2941,7 @@ other: everything else</source>
         </message>
         <message>
             <source>answered by {}</source>
-            <translation type="unfinished" />
+            <translation>由 {} 回答</translation>
         </message>
         <message>
             <source>drafter: {}</source>
@@ -4595,55 +4595,55 @@ other: everything else</source>
         <name>server_options</name>
         <message>
             <source>Also other machines, at {}</source>
-            <translation type="unfinished" />
+            <translation>也包括其他计算机，位于 {}</translation>
         </message>
         <message>
             <source>Only programs that give the key are answered. Without it, every program on this machine is.</source>
-            <translation type="unfinished" />
+            <translation>仅回答提供密钥的程序。不要求密钥时，回答本机的所有程序。</translation>
         </message>
         <message>
             <source>Options</source>
-            <translation type="unfinished" />
+            <translation>选项</translation>
         </message>
         <message>
             <source>Other machines need the key, and what they send is not encrypted: choose this in networks that you trust only.</source>
-            <translation type="unfinished" />
+            <translation>其他计算机需要密钥，且其发送的内容未加密：请仅在您信任的网络中选择。</translation>
         </message>
         <message>
             <source>Port</source>
-            <translation type="unfinished" />
+            <translation>端口</translation>
         </message>
         <message>
             <source>Require a key</source>
-            <translation type="unfinished" />
+            <translation>要求密钥</translation>
         </message>
         <message>
             <source>Start the server whenever the window is opened.</source>
-            <translation type="unfinished" />
+            <translation>每次打开窗口时启动服务器。</translation>
         </message>
         <message>
             <source>Start with the window</source>
-            <translation type="unfinished" />
+            <translation>随窗口启动</translation>
         </message>
         <message>
             <source>The number at the end of the address. Programs that use the server must know it.</source>
-            <translation type="unfinished" />
+            <translation>地址末尾的数字。使用服务器的程序必须知道它。</translation>
         </message>
         <message>
             <source>This machine only</source>
-            <translation type="unfinished" />
+            <translation>仅本机</translation>
         </message>
         <message>
             <source>Web pages</source>
-            <translation type="unfinished" />
+            <translation>网页</translation>
         </message>
         <message>
             <source>Web pages that may ask the server, such as http://localhost:3000. One per line.</source>
-            <translation type="unfinished" />
+            <translation>可以向服务器请求的网页，例如 http://localhost:3000。每行一个。</translation>
         </message>
         <message>
             <source>Who can reach it</source>
-            <translation type="unfinished" />
+            <translation>可访问范围</translation>
         </message>
     </context>
     <context>
@@ -4894,51 +4894,51 @@ other: everything else</source>
         <name>told</name>
         <message>
             <source>Accepted by position: {}</source>
-            <translation type="unfinished" />
+            <translation>各位置接受率：{}</translation>
         </message>
         <message>
             <source>It answers at {}.</source>
-            <translation type="unfinished" />
+            <translation>它在 {} 回答。</translation>
         </message>
         <message>
             <source>It drafted no tokens.</source>
-            <translation type="unfinished" />
+            <translation>它没有起草词元。</translation>
         </message>
         <message>
             <source>It says nothing about speculation.</source>
-            <translation type="unfinished" />
+            <translation>它没有提供推测解码的信息。</translation>
         </message>
         <message>
             <source>On average, {} drafted tokens were accepted in each of {} steps.</source>
-            <translation type="unfinished" />
+            <translation>平均接受 {} 个起草词元，共 {} 步。</translation>
         </message>
         <message>
             <source>Step {}: {} of {} drafted tokens accepted.</source>
-            <translation type="unfinished" />
+            <translation>第 {} 步：接受 {} 个，共起草 {} 个词元。</translation>
         </message>
         <message>
             <source>The answer came from {} with {} tokens/s, the way through the network included.</source>
-            <translation type="unfinished" />
+            <translation>回答来自 {}，速度为 {} 词元/秒（包括网络传输）。</translation>
         </message>
         <message>
             <source>These are counts of the whole server, in which answers to others may be contained.</source>
-            <translation type="unfinished" />
+            <translation>这些是整个服务器的计数，可能包含给其他人的回答。</translation>
         </message>
         <message>
             <source>This engine does not tell its tree.</source>
-            <translation type="unfinished" />
+            <translation>此引擎不提供其树。</translation>
         </message>
         <message>
             <source>Tokens per pass: {}.</source>
-            <translation type="unfinished" />
+            <translation>每次前向的词元数：{}。</translation>
         </message>
         <message>
             <source>{} of {} drafted tokens were accepted ({} %).</source>
-            <translation type="unfinished" />
+            <translation>接受了 {} 个，共起草 {} 个词元（{} %）。</translation>
         </message>
         <message>
             <source>{}: {} %</source>
-            <translation type="unfinished" />
+            <translation>{}：{} %</translation>
         </message>
     </context>
     <context>
@@ -5179,7 +5179,7 @@ other: everything else</source>
         </message>
         <message>
             <source>{} at {}</source>
-            <translation type="unfinished" />
+            <translation>{}（{}）</translation>
         </message>
         <message>
             <source>{} days</source>
