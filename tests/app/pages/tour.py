@@ -20,7 +20,7 @@ from app.wizard.wizard import Wizard
 from engine import catalog, hub
 from engine.errors import DiskProblem
 from engine.hub import RemoteFile, Repository, SearchHit, TokenNeeded
-from tests.app.pages.stage import Stage, until
+from tests.app.pages.stage import AWAY, SERVED, Stage, until
 from tests.app.pages.window_tour import LONG_NAME, WindowTour
 from tests.app.runtime_setup.packaged import put_runtime
 from tests.app.shared_fixtures import place
@@ -90,6 +90,7 @@ def _settings(stage: Stage, window: Window) -> None:
         until(lambda: _is_filled(dialog.tabs.currentWidget()))
         stage.show(f"settings: {dialog.tabs.tabText(index)}", dialog)
     _server(stage, dialog, window.core.server)
+    _engines(stage, dialog)
     page = dialog.models_page
     dialog.tabs.setCurrentIndex(5)
     page.models.setCurrentRow(0)
@@ -102,6 +103,22 @@ def _settings(stage: Stage, window: Window) -> None:
     stage.show_modal("import a preset", dialog.presets_page.import_.click)
     dialog.close()
     dialog.deleteLater()
+
+
+def _engines(stage: Stage, dialog: SettingsDialog) -> None:
+    dialog.show_page("engines_page")
+    page = dialog.engines_page
+    page.edit(None)
+    page.editor.address.setText("http://inference.laboratory.example.org:8000/v1")
+    page.editor.problem.show_error(ERROR)
+    stage.show("settings: an engine is added", dialog)
+    page.edit(AWAY)
+    page.editor.test.click()
+    until(lambda: SERVED[0].id in page.editor.outcome.text())
+    stage.show("settings: an engine is tested", dialog)
+    page.editor.leave.click()
+    page.list.setCurrentRow(0)
+    stage.show_modal("box: remove an engine", page.remove.click)
 
 
 def _server(stage: Stage, dialog: SettingsDialog, server: LocalServer) -> None:
