@@ -176,6 +176,21 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
         help="maximum number of tokens of prompt and answer together (default: 8192, or fewer if the model "
         "or the free memory allows no more)",
     )
+    models.add_argument(
+        "--prompt-cache",
+        type=float,
+        metavar="GiB",
+        help="RAM for what the models have computed of other conversations, so that these are not read anew "
+        "when they go on; 0: none (default: a tenth of the free RAM, at most 1)",
+    )
+    models.add_argument(
+        "--prompt-cache-disk",
+        type=float,
+        default=0.0,
+        metavar="GiB",
+        help="room on the disk for what the models have computed of all conversations, so that these are not "
+        "read anew after a restart (default: 0, none)",
+    )
 
 
 def add_compute_options(parser: "argparse._ActionsContainer") -> None:

@@ -108,7 +108,7 @@ class AnswerQueue(QObject):
             path = without_oldest(path_to(stored, message), settings.left_out)
             conversation = to_send(path, settings.system)
             telemetry = any(viewer.telemetry for viewer in self.viewers)
-            self._engine.ask(conversation, request_options(settings, telemetry))
+            self._engine.ask(conversation, request_options(settings, telemetry), chat=conversation_name(chat))
         except BaseException:
             under_way.interrupt()
             raise
@@ -125,6 +125,10 @@ class AnswerQueue(QObject):
         """Remove a question from the queue. place: its index in `waiting`."""
         del self.waiting[place]
         self.waiting_changed.emit()
+
+    def forget(self, chat: int) -> None:
+        """Let the engine delete what it has kept of a chat, because texts of it were deleted."""
+        self._engine.forget(conversation_name(chat))
 
     # -- the answer in progress ------------------------------------------------------------------------------
 
@@ -221,3 +225,8 @@ class AnswerQueue(QObject):
             yield
         except StoreError as error:
             self.store_failed.emit(error)
+
+
+def conversation_name(chat: int) -> str:
+    """Return the name under which the engine knows a chat."""
+    return f"chat {chat}"

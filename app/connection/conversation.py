@@ -227,6 +227,7 @@ class Conversation(QObject):
         """Delete a version of a message with all that follows from it."""
         with self._reporting_store_errors():
             deleted = self._store.messages.delete(message)
+            self._queue.forget(deleted.chat)
             self._announce()
             self.deleted.emit(deleted)
 

@@ -131,8 +131,10 @@ class Engine(QObject):
         options: messages.Options,
         *,
         fresh: bool = False,
+        chat: str = "",
     ) -> bool:
-        """Request an answer. Return False if the engine is not ready. fresh: as in `Chat`."""
+        """Request an answer. Return False if the engine is not ready. fresh: as in `Chat`; chat: its
+        `conversation`."""
         if self.state is not State.READY:
             return False
         self._answer_id = next(self._ids)
@@ -144,10 +146,15 @@ class Engine(QObject):
                 asker=ASKER,
                 target=self.pair.target.path if self.pair else "",
                 fresh=fresh,
+                conversation=chat,
             )
         )
         self._enter(State.ANSWERING)
         return True
+
+    def forget(self, chat: str) -> None:
+        """Let the engine delete what it has kept of a conversation."""
+        self._link.post(messages.Forget(id=next(self._ids), conversation=chat))
 
     def stop(self) -> None:
         """Cancel the answer or the load in progress. The text of the answer so far is kept."""
@@ -184,7 +191,7 @@ class Engine(QObject):
                 self._killed += event.killed
                 self._enter(State.LOST)
                 self.lost.emit(event)
-            case messages.Unloaded() | messages.Left():
+            case messages.Unloaded() | messages.Forgotten() | messages.Left():
                 pass
             case _ if event.request == self._load_id:
                 self._receive_loading(event)

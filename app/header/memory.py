@@ -36,5 +36,6 @@ def _part_name(part: MemoryPart) -> str:
         "target_cache": _tr("target KV cache"),
         "draft": _tr("draft"),
         "draft_cache": _tr("draft KV cache"),
+        "prompt_cache": _tr("other chats"),
         "heads": _tr("heads"),
     }[part.what]

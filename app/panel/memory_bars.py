@@ -120,6 +120,7 @@ class MemoryBars(QWidget):
             "target_cache": self.tr("target KV cache"),
             "draft": self.tr("draft weights"),
             "draft_cache": self.tr("draft KV cache"),
+            "prompt_cache": self.tr("other chats"),
             "heads": self.tr("heads"),
         }[part.what]
         return f"{name} {formatting.nbytes(part.nbytes)}"
@@ -133,5 +134,6 @@ class MemoryBars(QWidget):
             "target_cache": (c.time_target, striped),
             "draft": (c.time_draft, solid),
             "draft_cache": (c.time_draft, striped),
+            "prompt_cache": (c.time_other, striped),
             "heads": (c.source_heads, solid),
         }[part.what]

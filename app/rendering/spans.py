@@ -51,18 +51,24 @@ def read(
 
 def _joined(tokens: list[Token]) -> Iterator[Token]:
     """Join adjacent text tokens, since an address may contain a _ that is not markup."""
-    held: Token | None = None
+    run: list[Token] = []  # adjacent text tokens
+    end = 0  # of the run
     for token in tokens:
-        if held and token.type == "text" and held.meta["start"] + len(held.content) == token.meta["start"]:
-            held = held.copy(content=held.content + token.content)
-            continue
-        if held:
-            yield held
-        held = token if token.type == "text" else None
-        if held is None:
+        is_text = token.type == "text"
+        if run and not (is_text and token.meta["start"] == end):
+            yield _as_one(run)
+            run = []
+        if is_text:
+            run.append(token)
+            end = token.meta["start"] + len(token.content)
+        else:
             yield token
-    if held:
-        yield held
+    if run:
+        yield _as_one(run)
+
+
+def _as_one(run: list[Token]) -> Token:
+    return run[0] if len(run) == 1 else run[0].copy(content="".join(token.content for token in run))
 
 
 def whole(text: str, style: Style, offsets: Offsets) -> Piece:

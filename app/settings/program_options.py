@@ -64,6 +64,31 @@ def loading_sections() -> list[OptionSection]:
                     reloads=True,
                 ),
                 Option(
+                    "loading.prompt_cache",
+                    "fraction",
+                    _tr("Other chats in RAM"),
+                    _tr(
+                        "What has been computed of other chats is kept in RAM, so that they are not read "
+                        "anew when you return to them. 0 keeps nothing."
+                    ),
+                    lowest=_tr("Automatic"),
+                    step=0.5,
+                    unit=_tr("GiB"),
+                    reloads=True,
+                ),
+                Option(
+                    "loading.prompt_cache_disk",
+                    "fraction",
+                    _tr("Chats on the disk"),
+                    _tr(
+                        "What has been computed of chats is also kept on the disk, so that they are not read "
+                        "anew after a restart. It contains what you wrote; it is deleted with its chat."
+                    ),
+                    step=1.0,
+                    unit=_tr("GiB"),
+                    reloads=True,
+                ),
+                Option(
                     "unload_after",
                     "choice",
                     _tr("Unload when idle"),

@@ -76,6 +76,7 @@ class Core(QObject):
             options = structs.replace(options, budget=arguments.budget)
         self.new_chats: ChatSettings = structs.replace(now.new_chats, options=options)
         self.queue = AnswerQueue(store, self.engine, self)
+        self.chat_deleted.connect(self.queue.forget)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
         self.server = LocalServer(self.engine, preferences, self)

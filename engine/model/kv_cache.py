@@ -40,6 +40,30 @@ class KVCache(ABC):
     def move(self, source: Sequence[int], first: int) -> None:
         """Copy the slots `source` to the slots from `first` on, within the cache's memory."""
 
+    @property
+    @abstractmethod
+    def form(self) -> str:
+        """The layout of a row and the format of its numbers. Rows of equal forms may be exchanged."""
+
+    @property
+    def row_nbytes(self) -> int:
+        """Bytes of one token's rows in all layers."""
+        return self.nbytes // (self.capacity + 1)
+
+    @abstractmethod
+    def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
+        """Return a copy of the rows in `count` slots from `first` on, as uint8 [count * row_nbytes]."""
+
+    @abstractmethod
+    def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
+        """Write rows that `read_rows` has returned into the slots from `first` on."""
+
+    def adopt(self, rows: int) -> None:
+        """Commit the next `rows` slots, into which rows were written. There must be no tail."""
+        assert self.tail == 0
+        self.reserve(rows)
+        self.length += rows
+
     def reserve(self, rows: int) -> None:
         """Prepare for a pass that writes `rows` more rows. Raises PromptTooLong unless they fit."""
         if self.length + self.tail + rows > self.capacity:
@@ -86,11 +110,24 @@ class HostCache(KVCache):
         return self.store.nbytes
 
     @property
+    def form(self) -> str:
+        layers, sides, heads, _, nbytes = self.store.shape
+        return f"host {layers} {sides} {heads} {nbytes}"
+
+    @property
     def address(self) -> int:
         return self.store.ctypes.data
 
     def move(self, source: Sequence[int], first: int) -> None:
         self.store[:, :, :, first : first + len(source)] = self.store[:, :, :, list(source)]
+
+    def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
+        return self.store[:, :, :, first : first + count].flatten()
+
+    def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
+        layers, sides, heads, _, nbytes = self.store.shape
+        shaped = rows.reshape(layers, sides, heads, -1, nbytes)
+        self.store[:, :, :, first : first + shaped.shape[3]] = shaped
 
     def rows(self, layer: int) -> NDArray[np.uint8]:
         """Return the committed rows of a layer as stored, [2, kv_heads, length, row_nbytes]. For tests."""

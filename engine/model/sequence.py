@@ -12,6 +12,7 @@ from engine.arrays import Array
 from engine.model.interface import Model, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
+from engine.prompt_cache import KnownRows
 
 
 def common_prefix(a: Ids[int], b: Ids[int]) -> int:
@@ -21,19 +22,37 @@ def common_prefix(a: Ids[int], b: Ids[int]) -> int:
 
 
 class Sequence:
-    """A model with its rows for one text. Attributes: `model`; `cache`, the rows; `ids`, the committed
-    tokens: slot i of the cache holds the row of ids[i]."""
+    """A model with its rows for one text.
+
+    Attributes: `model`; `cache`, the rows; `ids`, the committed tokens: slot i of the cache holds the row of
+    ids[i]; `known`, the rows for other texts, or None if they are not kept.
+    """
 
     def __init__(self, model: Model, capacity: int) -> None:
         self.model = model
         self.cache: KVCache = model.new_cache(capacity)
         self.ids: list[int] = []
+        self.known: KnownRows | None = None
         self._tail_positions: list[int] = []
 
     def align(self, context: Ids[int]) -> int:
-        """Keep the rows of the longest common prefix with `context` and return its length."""
-        self.rewind(common_prefix(self.ids, context))
+        """Keep the rows of the longest common prefix with `context`, and take more of its rows from `known`;
+        what is dropped goes there. Return the number of rows."""
+        shared = common_prefix(self.ids, context)
+        if self.known and shared < len(self.ids):
+            self.known.put(self.ids, shared, self.cache)
+        self.rewind(shared)
+        if self.known:
+            fitting = context[: self.cache.capacity]
+            found = self.known.restore(fitting, shared, self.cache)
+            self.cache.adopt(found - shared)
+            self.ids.extend(context[shared:found])
         return len(self.ids)
+
+    def save(self) -> None:
+        """Write the rows to the disk, if `known` has a place for them there."""
+        if self.known:
+            self.known.save(self.ids, self.cache)
 
     def rewind(self, length: int) -> None:
         """Keep only the first `length` tokens."""

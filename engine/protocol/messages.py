@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "IterationDone", "Judged", "Leave", "Left",
+    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten", "IterationDone", "Judged", "Leave", "Left",
     "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "NowLoaded", "Options", "PassProgress",
     "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes",
     "Unload", "Unloaded",
@@ -105,6 +105,10 @@ class Load(Struct, tag=True, kw_only=True):
     ram_limit: Annotated[float, Meta(gt=0)] | None = None
     # number of threads of passes on the processor, at most one for each physical core; None: as many
     threads: Annotated[int, Meta(ge=1)] | None = None
+    # GiB of RAM for rows of texts that were read before another conversation came in between, and GiB on the disk for
+    # rows that outlast the engine; 0: none; None: the engine chooses
+    prompt_cache: Annotated[float, Meta(ge=0)] | None = None
+    prompt_cache_disk: Annotated[float, Meta(ge=0)] = 0.0
     # how many times to take the next smaller plan: as often as the system has killed the engine with this pair
     smaller: Annotated[int, Meta(ge=0)] = 0
     asker: str = ""  # who asks, as the engine's other clients show it
@@ -129,6 +133,8 @@ class Chat(Struct, tag=True, kw_only=True):
     target: str = ""
     # whether drafters forget what they have learnt from earlier answers, so that a measurement does not depend on them
     fresh: bool = False
+    # the client's own name for the chat, with which `Forget` deletes what the prompt cache keeps of it; "": it has none
+    conversation: str = ""
 
 
 class Count(Struct, tag=True, kw_only=True):
@@ -150,6 +156,13 @@ class Unload(Struct, tag=True):
     id: int
 
 
+class Forget(Struct, tag=True):
+    """Delete what the prompt cache keeps of a conversation, and what it has written of it to the disk."""
+
+    id: int
+    conversation: str
+
+
 class Leave(Struct, tag=True):
     """End the connection and cancel its requests. The engine ends with its last client."""
 
@@ -162,7 +175,7 @@ class Shutdown(Struct, tag=True):
     id: int
 
 
-Request = Union[Load, Chat, Count, Cancel, Unload, Leave, Shutdown]
+Request = Union[Load, Chat, Count, Cancel, Unload, Forget, Leave, Shutdown]
 
 # --- events -----------------------------------------------------------------------------------------------------------
 
@@ -199,7 +212,7 @@ class ModelInfo(Struct, kw_only=True):
 
 
 class MemoryPart(Struct, kw_only=True):
-    what: Literal["target", "target_ring", "target_cache", "draft", "draft_cache", "heads"]
+    what: Literal["target", "target_ring", "target_cache", "draft", "draft_cache", "heads", "prompt_cache"]
     tier: Literal["vram", "ram", "ssd"]  # "ssd": weights that are read in each pass and occupy no memory
     nbytes: int
 
@@ -244,6 +257,10 @@ class Unloaded(Struct, tag=True):
     request: int
 
 
+class Forgotten(Struct, tag=True):
+    request: int
+
+
 class Counted(Struct, tag=True):
     request: int
     tokens: int
@@ -261,7 +278,7 @@ class Task(Struct, kw_only=True):
 
     client: int  # the client's number
     request: int
-    kind: Literal["load", "chat", "unload"]
+    kind: Literal["load", "chat", "unload", "forget"]
     asker: str
 
 
@@ -486,6 +503,7 @@ Event = Union[
     LoadProgress,
     Loaded,
     Unloaded,
+    Forgotten,
     Counted,
     NowLoaded,
     Tasks,

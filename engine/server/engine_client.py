@@ -155,7 +155,13 @@ class EngineClient:
                 self._greeted.set()
             case protocol.NowLoaded():
                 self._take(event)
-            case protocol.Tasks() | protocol.Unloaded() | protocol.Left() | protocol.EngineLost():
+            case (
+                protocol.Tasks()
+                | protocol.Unloaded()
+                | protocol.Forgotten()
+                | protocol.Left()
+                | protocol.EngineLost()
+            ):
                 pass
             case _ if queue := self._waiting.get(event.request):
                 queue.put_nowait(event)

@@ -10,19 +10,22 @@ import psutil
 from engine import machine, protocol
 from engine.heads import Heads
 from engine.model.sequence import Sequence
+from engine.prompt_cache import PromptCache
 from engine.tokenizer import Tokenizer
 
 
 @dataclass(slots=True)
 class LoadedPair:
     """A target with its draft or heads. Draft and target share one vocabulary; heads are made for the
-    target and replace a draft. threads: number of threads that compute; None on a card."""
+    target and replace a draft. threads: number of threads that compute; None on a card. prompts: the rows of
+    other conversations, or None."""
 
     target: Sequence
     draft: Sequence | None
     tokenizer: Tokenizer
     heads: Heads | None = None
     threads: int | None = None
+    prompts: PromptCache | None = None
 
     @property
     def method(self) -> str | None:
@@ -39,6 +42,9 @@ class LoadedPair:
             if self.heads and sequence is self.target:
                 used[tier] += self.heads.nbytes
         parts = memory_parts(self.target, self.draft, self.heads)
+        if self.prompts and self.prompts.nbytes:
+            used["ram"] += self.prompts.nbytes
+            parts.append(protocol.MemoryPart(what="prompt_cache", tier="ram", nbytes=self.prompts.nbytes))
         return protocol.Memory(**used, peak=peak_resident_nbytes(), parts=parts)
 
 

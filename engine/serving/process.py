@@ -87,6 +87,7 @@ class Server:
                 self._tell_others(task.client, self._now or protocol.NowLoaded(loaded=None, by=None))
         if self._rendezvous:
             self._rendezvous.withdraw()
+        self._engine.close()
         for client in list(self._clients.values()):
             client.flush()
 
@@ -163,6 +164,8 @@ class Server:
                 case protocol.Unload():
                     self._engine.unload()
                     client.put(protocol.Unloaded(request.id))
+                case protocol.Forget():
+                    client.put(self._engine.forget(request))
         except Exception as error:
             client.put(self._failed(request.id, named(error)))
         if self._engine.session is None:

@@ -19,6 +19,7 @@ from engine.errors import NotLoaded, OutOfMemory, SpecExecError
 from engine.tokenizer.chat import templates
 
 if TYPE_CHECKING:
+    from engine.prompt_cache import PromptCache
     from engine.serving.fit import Fitted
     from engine.serving.load import CheckedPair, LoadJob
     from engine.serving.session import Session
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # 2 busy loops beside it: by default 30, 9, 4; with this value 32, 18, 10; if the threads sleep at once
 # (OMP_WAIT_POLICY=passive) 21, 30, 16.
 GOMP_SPINCOUNT = "1000"
+
+PROMPTS_DROPPED = "Memory ran out, so other chats will be read anew when you go on with them."
 
 Emit = Callable[[protocol.Event], None]
 
@@ -40,6 +43,7 @@ class EngineService:
         self.session: Session | None = None
         self.fitted: Fitted | None = None
         self._pair: CheckedPair | None = None
+        self._prompts: PromptCache | None = None
 
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
         """Replace what is loaded by what the request names.
@@ -55,7 +59,9 @@ class EngineService:
         job = LoadJob(request.id, emit, cancelled)
         try:
             pair = check(job, request, resolve(job, request))
-            self.unload()
+            self._close()
+            self._keep_prompts(request)
+            self._pair = self.fitted = None
             self._pair, self.fitted = pair, plan(pair)
         except (MemoryError, RuntimeError) as error:
             raise out_of_memory(error) from error
@@ -82,7 +88,13 @@ class EngineService:
                 if request.fresh:
                     self.session.renew_drafters()
                 answer = self.session.answer(
-                    request.messages, options, relay, cancelled, request.id, request.prompt
+                    request.messages,
+                    options,
+                    relay,
+                    cancelled,
+                    request.id,
+                    request.prompt,
+                    request.conversation,
                 )
                 expected = answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
@@ -103,9 +115,41 @@ class EngineService:
             raise NotLoaded("No model is loaded.", "Load one first.")
         return protocol.Counted(request.id, len(session.tokens_of(request.messages, request.prompt)))
 
+    def forget(self, request: protocol.Forget) -> protocol.Forgotten:
+        """Delete what is kept of a conversation, in memory and on the disk."""
+        from engine.serving.known_prompts import forget_on_disk
+
+        if self.session is not None:
+            self.session.forget_conversation(request.conversation)
+        if self._prompts is not None:
+            self._prompts.forget(request.conversation)
+        if self._prompts is None or self._prompts.files is None:
+            forget_on_disk(request.conversation)
+        return protocol.Forgotten(request.id)
+
     def unload(self) -> None:
         self._close()
         self.fitted = self._pair = None
+        self._end_prompts()
+
+    def close(self) -> None:
+        """Unload, and finish writing."""
+        self.unload()
+
+    def _keep_prompts(self, request: protocol.Load) -> None:
+        """Keep the prompt cache of the models loaded before, or begin one if the request wishes another."""
+        from engine.serving.known_prompts import prompt_cache
+
+        before = self._pair.request if self._pair else None
+        sizes = [(each.prompt_cache, each.prompt_cache_disk) for each in (request, before) if each]
+        if self._prompts is None or len(set(sizes)) != 1:
+            self._end_prompts()
+            self._prompts = prompt_cache(request)
+
+    def _end_prompts(self) -> None:
+        if self._prompts is not None:
+            self._prompts.close()
+        self._prompts = None
 
     def _close(self) -> None:
         if self.session is not None:
@@ -119,6 +163,7 @@ class EngineService:
         Return the note to the user about the last switch to a smaller plan, or `note` if there was none.
         Raises SpecExecError.
         """
+        from engine.serving.known_prompts import attach
         from engine.serving.load import build
         from engine.serving.session import Session
 
@@ -128,6 +173,8 @@ class EngineService:
             plan = self.fitted.plan
             try:
                 loaded = build(job, self._pair, plan)
+                if self._prompts is not None:
+                    attach(self._prompts, self._pair, loaded)
                 self.session = Session(loaded, plan.budget, self.fitted.iteration_seconds())
                 return note
             except (MemoryError, RuntimeError) as error:
@@ -135,11 +182,14 @@ class EngineService:
             self._close()
 
     def _shrink(self, error: Exception) -> str:
-        """Switch to the next smaller plan and return a sentence about it for the user.
+        """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence
+        about it for the user.
 
         Raises OutOfMemory if there is no smaller plan; `error` itself if it is not about memory.
         """
         problem = out_of_memory(error)
+        if self._prompts is not None and not _is_torchs(error) and self._prompts.shrink(0):
+            return PROMPTS_DROPPED
         full: Literal["vram", "ram"] = "vram" if _is_torchs(error) else "ram"
         note = self.fitted.shrink(full) if self.fitted else None
         if note is None:

@@ -19,6 +19,7 @@ from engine.decoding.iteration import Rule, decode
 from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
+from engine.model.sequence import Sequence
 from engine.serving.answer import AnswerWriter, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
@@ -50,8 +51,12 @@ class Session:
 
     def close(self) -> None:
         """Stop streaming weights; the session cannot answer afterwards."""
-        for sequence in filter(None, (self.pair.target, self.pair.draft)):
+        for sequence in self._sequences:
             sequence.model.close()
+
+    @property
+    def _sequences(self) -> list[Sequence]:
+        return [each for each in (self.pair.target, self.pair.draft) if each]
 
     @property
     def context(self) -> int:
@@ -116,6 +121,11 @@ class Session:
         for drafter in self._drafters.values():
             drafter.rewind(0)
 
+    def forget_conversation(self, conversation: str) -> None:
+        """Drop all rows of both models if they belong to this conversation."""
+        if any(each.known and each.known.reader == conversation for each in self._sequences):
+            self.forget()
+
     def renew_drafters(self) -> None:
         """Drop all drafters with what they have learnt from earlier answers."""
         for drafter in self._drafters.values():
@@ -148,9 +158,10 @@ class Session:
         cancelled: Callable[[], bool],
         request: int = 0,
         prompt: str | None = None,
+        conversation: str = "",
     ) -> protocol.Answer:
         """Answer the last message, or continue it if it is the assistant's; or continue `prompt`. `emit`
-        receives events meanwhile, in the order of the protocol.
+        receives events meanwhile, in the order of the protocol. conversation: whose rows they are.
 
         `cancelled` is called once per chunk of a pass; when it returns true, or the pass is interrupted
         (`engine.interruption`), the answer ends with the text so far.
@@ -178,6 +189,9 @@ class Session:
                 f"The conversation is {len(tokens):,} tokens long, but the context holds {self.context:,}.",
                 "Shorten the message, start a new chat, or load the model with a larger context.",
             )
+        for sequence in self._sequences:
+            if sequence.known:
+                sequence.known.owner = conversation
         masks = self._masks(options, messages, prompt, tokens)
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
@@ -216,6 +230,8 @@ class Session:
             raise
         finally:
             stream.close()
+        for sequence in self._sequences:
+            sequence.save()
         return writer.finish()
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 from engine import interruption, protocol
 
-Executable = protocol.Load | protocol.Chat | protocol.Unload
+Executable = protocol.Load | protocol.Chat | protocol.Unload | protocol.Forget
 
 KINDS: dict[type[Executable], str] = {
     protocol.Load: "load",
     protocol.Chat: "chat",
     protocol.Unload: "unload",
+    protocol.Forget: "forget",
 }
 
 
@@ -26,7 +27,7 @@ class QueuedTask:
 
     @property
     def described(self) -> protocol.Task:
-        asker = "" if isinstance(self.request, protocol.Unload) else self.request.asker
+        asker = getattr(self.request, "asker", "")
         kind = KINDS[type(self.request)]
         return protocol.Task(client=self.client, request=self.request.id, kind=kind, asker=asker)  # type: ignore[arg-type]
 

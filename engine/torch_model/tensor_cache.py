@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers.configuration_utils import PretrainedConfig
 
@@ -46,9 +48,26 @@ class TensorCache(KVCache):
     def nbytes(self) -> int:
         return self._store.nbytes
 
+    @property
+    def form(self) -> str:
+        layers, sides, _, heads, _, width = self._store.shape
+        return f"{self._store.dtype} {layers} {sides} {heads} {width}"
+
     def move(self, source: Sequence[int], first: int) -> None:
         index = torch.tensor(source, device=self.device)
         self._store[:, :, :, :, first : first + len(source)] = self._store.index_select(4, index)
+
+    def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
+        rows = self._store[:, :, :, :, first : first + count].to("cpu", copy=True).contiguous()
+        flat: NDArray[np.uint8] = rows.flatten().view(torch.uint8).numpy()
+        return flat
+
+    def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
+        layers, sides, batch, heads, _, width = self._store.shape
+        # Blocks from a file are read-only; torch only reads them.
+        flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy())
+        shaped = flat.view(self._store.dtype).view(layers, sides, batch, heads, -1, width)
+        self._store[:, :, :, :, first : first + shaped.shape[4]] = shaped.to(self.device)
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Write rows [1, kv_heads, rows, head_dim] behind the tail. Return views of the keys and of the

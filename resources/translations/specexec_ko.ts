@@ -1386,6 +1386,10 @@
             <translation>헤드</translation>
         </message>
         <message>
+            <source>other chats</source>
+            <translation>다른 대화</translation>
+        </message>
+        <message>
             <source>slots for streamed layers</source>
             <translation>스트리밍 레이어용 슬롯</translation>
         </message>
@@ -4041,6 +4045,10 @@ other: everything else</source>
             <translation>헤드</translation>
         </message>
         <message>
+            <source>other chats</source>
+            <translation>다른 대화</translation>
+        </message>
+        <message>
             <source>slots for streamed layers</source>
             <translation>스트리밍 레이어용 슬롯</translation>
         </message>
@@ -4226,6 +4234,10 @@ other: everything else</source>
             <translation>긴 코드 줄을 옆으로 스크롤하는 대신 줄을 바꿉니다.</translation>
         </message>
         <message>
+            <source>Chats on the disk</source>
+            <translation>디스크에 보관할 대화</translation>
+        </message>
+        <message>
             <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
             <translation>하루에 한 번 GitHub를 확인해 새 버전이 있으면 알립니다. 아무것도 다운로드하지 않습니다.</translation>
         </message>
@@ -4322,6 +4334,10 @@ other: everything else</source>
             <translation>코어당 하나</translation>
         </message>
         <message>
+            <source>Other chats in RAM</source>
+            <translation>RAM에 보관할 다른 대화</translation>
+        </message>
+        <message>
             <source>Processor</source>
             <translation>프로세서</translation>
         </message>
@@ -4408,6 +4424,14 @@ other: everything else</source>
         <message>
             <source>Weights in memory</source>
             <translation>메모리의 가중치</translation>
+        </message>
+        <message>
+            <source>What has been computed of chats is also kept on the disk, so that they are not read anew after a restart. It contains what you wrote; it is deleted with its chat.</source>
+            <translation>대화에서 계산한 내용을 디스크에도 보관하여, 다시 시작한 뒤에도 대화를 다시 읽지 않습니다. 사용자가 쓴 내용이 들어 있으며, 대화를 삭제하면 함께 삭제됩니다.</translation>
+        </message>
+        <message>
+            <source>What has been computed of other chats is kept in RAM, so that they are not read anew when you return to them. 0 keeps nothing.</source>
+            <translation>다른 대화에서 계산한 내용을 RAM에 보관하여, 그 대화로 돌아왔을 때 다시 읽지 않습니다. 0이면 보관하지 않습니다.</translation>
         </message>
         <message>
             <source>Wrap code</source>

@@ -1386,6 +1386,10 @@
             <translation>预测头</translation>
         </message>
         <message>
+            <source>other chats</source>
+            <translation>其他对话</translation>
+        </message>
+        <message>
             <source>slots for streamed layers</source>
             <translation>流式层的槽位</translation>
         </message>
@@ -4041,6 +4045,10 @@ other: everything else</source>
             <translation>预测头</translation>
         </message>
         <message>
+            <source>other chats</source>
+            <translation>其他对话</translation>
+        </message>
+        <message>
             <source>slots for streamed layers</source>
             <translation>流式层的槽位</translation>
         </message>
@@ -4226,6 +4234,10 @@ other: everything else</source>
             <translation>将过长的代码行换行显示，而不是横向滚动。</translation>
         </message>
         <message>
+            <source>Chats on the disk</source>
+            <translation>磁盘上的对话</translation>
+        </message>
+        <message>
             <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
             <translation>每天在 GitHub 上检查一次，有新版本则告知。不会下载任何内容。</translation>
         </message>
@@ -4322,6 +4334,10 @@ other: everything else</source>
             <translation>每核心一个</translation>
         </message>
         <message>
+            <source>Other chats in RAM</source>
+            <translation>内存中的其他对话</translation>
+        </message>
+        <message>
             <source>Processor</source>
             <translation>处理器</translation>
         </message>
@@ -4408,6 +4424,14 @@ other: everything else</source>
         <message>
             <source>Weights in memory</source>
             <translation>内存中的权重</translation>
+        </message>
+        <message>
+            <source>What has been computed of chats is also kept on the disk, so that they are not read anew after a restart. It contains what you wrote; it is deleted with its chat.</source>
+            <translation>把对话的计算结果也保留在磁盘上，重新启动后无需重新读取。其中包含您写的内容；删除对话时会一并删除。</translation>
+        </message>
+        <message>
+            <source>What has been computed of other chats is kept in RAM, so that they are not read anew when you return to them. 0 keeps nothing.</source>
+            <translation>把其他对话的计算结果保留在内存中，返回这些对话时无需重新读取。0 表示不保留。</translation>
         </message>
         <message>
             <source>Wrap code</source>

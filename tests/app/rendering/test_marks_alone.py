@@ -25,7 +25,7 @@ MARKS = [
 
 @pytest.fixture(autouse=True)
 def without_collections() -> Iterator[None]:
-    """A collection of all objects of all tests before this one takes longer than any slice."""
+    """A collection takes longer than any slice."""
     gc.collect()
     gc.disable()
     yield

@@ -1,0 +1,75 @@
+"""The prompt cache of an engine: how large it may be, and which rows belong to which model."""
+
+import hashlib
+import logging
+from importlib.metadata import version
+
+import msgspec
+
+from engine import protocol
+from engine.checkpoints import Checkpoint
+from engine.machine import available_nbytes
+from engine.model.sequence import Sequence
+from engine.prompt_cache import BlockFiles, KnownRows, PromptCache
+from engine.prompt_cache.files import default_folder
+from engine.serving.load import CheckedPair
+from engine.serving.pair import LoadedPair
+
+log = logging.getLogger(__name__)
+
+GIB = 1 << 30
+MOST_BY_DEFAULT = GIB
+SHARE_BY_DEFAULT = 0.1  # of the RAM that is free
+
+
+def prompt_cache(request: protocol.Load) -> PromptCache:
+    """Return an empty prompt cache as large as the request wishes. It is the same for all models."""
+    if request.prompt_cache is None:
+        budget = min(MOST_BY_DEFAULT, int(SHARE_BY_DEFAULT * available_nbytes()))
+    else:
+        budget = int(request.prompt_cache * GIB)
+    return PromptCache(budget, _files(int(request.prompt_cache_disk * GIB)))
+
+
+def _files(budget_nbytes: int) -> BlockFiles | None:
+    """Return the blocks on the disk, or None if there shall be none, or the folder cannot be used."""
+    if not budget_nbytes:
+        return None
+    try:
+        return BlockFiles(default_folder(), budget_nbytes)
+    except OSError as error:
+        log.warning("prompts are not kept on the disk: %s", error)
+        return None
+
+
+def attach(cache: PromptCache, pair: CheckedPair, loaded: LoadedPair) -> None:
+    """Let the models of a pair use the prompt cache."""
+    loaded.prompts = cache
+    for file, sequence in ((pair.files.target, loaded.target), (pair.files.draft, loaded.draft)):
+        if file and sequence:
+            sequence.known = KnownRows(cache, model_digest(file, sequence))
+
+
+def model_digest(file: Checkpoint, sequence: Sequence) -> bytes:
+    """Return a digest of all that rows depend on, besides the tokens: the files of the weights, the
+    configuration, the arithmetic, the KV cache's format, the context (to which positions may be scaled) and
+    the version of the engine."""
+    paths = sorted({span.file for weight in file.weights.values() for span in weight.spans})
+    facts = [
+        version("specexec-desktop"),
+        [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths],
+        file.architecture,
+        msgspec.json.encode(file.config, enc_hook=str).decode(),
+        sequence.model.arithmetic,
+        sequence.model.device,
+        sequence.cache.form,
+        sequence.cache.capacity,
+    ]
+    return hashlib.blake2b(msgspec.json.encode(facts), digest_size=32).digest()
+
+
+def forget_on_disk(conversation: str) -> None:
+    """Delete what earlier engines have written of a conversation."""
+    if default_folder().is_dir() and (files := _files(1 << 62)):
+        files.forget(conversation)
+        files.close()

@@ -1,0 +1,124 @@
+"""Conversations that take turns: their rows come back from the prompt cache, and the answers are the same."""
+
+import pytest
+
+from engine import protocol
+from engine.protocol import Chat, Forget, Load, Message, Options
+from engine.serving.service import EngineService
+from tests.engine.conftest import model_file
+
+SUBJECTS = ("the sea", "old bridges")
+
+
+class Talk:
+    """A conversation with an engine, about a long text."""
+
+    def __init__(self, engine, subject, **options):
+        self.engine = engine
+        self.options = {"max_new_tokens": 12, "seed": 5, **options}
+        self.name = subject
+        words = f"A long text about {subject}, with a number in each line. "
+        self.messages = [Message("user", "".join(f"{words}{n}\n" for n in range(8)) + "How many lines?")]
+
+    def turn(self):
+        chat = Chat(
+            id=1, messages=self.messages, options=Options(**self.options), conversation=self.name, fresh=True
+        )
+        answer = self.engine.answer(chat, lambda event: None, lambda: False)
+        self.messages = [*self.messages, Message("assistant", answer.text), Message("user", "And then?")]
+        return answer
+
+
+def engine_with(**fields):
+    model_file("smollm2")
+    engine = EngineService()
+    load = Load(id=1, device="cpu", context=1024, **fields)
+    engine.load(load, lambda event: None, lambda: False)
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("fields", "temperature"),
+    [({}, 0.0), ({}, 0.8), ({"kv_cache": "q8_0"}, 0.8), ({"dtype": "float32"}, 0.8)],
+    ids=["f16, greedy", "f16", "q8_0", "float32"],
+)
+def test_taking_turns_reads_no_prompt_anew_and_changes_no_answer(fields, temperature):
+    engine = engine_with(**fields)
+    talks = [Talk(engine, subject, temperature=temperature) for subject in SUBJECTS]
+    taken = [talk.turn() for _ in range(3) for talk in talks]
+    for later, earlier in zip(taken[2:], taken, strict=False):
+        assert later.reused_tokens > earlier.prompt_tokens - 64
+    assert any(part.what == "prompt_cache" for part in taken[-1].memory.parts)
+    engine.unload()
+
+    engine = engine_with(prompt_cache=0, **fields)
+    for place, subject in enumerate(SUBJECTS):
+        alone = Talk(engine, subject, temperature=temperature)
+        assert [alone.turn().token_ids for _ in range(3)] == [each.token_ids for each in taken[place::2]]
+    engine.unload()
+
+
+def test_without_a_prompt_cache_prompts_are_read_anew():
+    engine = engine_with(prompt_cache=0)
+    talks = [Talk(engine, subject) for subject in SUBJECTS]
+    taken = [talk.turn() for _ in range(2) for talk in talks]
+    assert taken[-1].reused_tokens < 64
+    engine.unload()
+
+
+def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.serving.known_prompts.default_folder", lambda: tmp_path / "cache" / "prompts")
+    before = engine_with(prompt_cache_disk=1.0)
+    talks = [Talk(before, subject) for subject in SUBJECTS]
+    first = [talk.turn() for talk in talks]
+    before.close()
+    assert list((tmp_path / "cache" / "prompts").iterdir())
+
+    after = engine_with(prompt_cache_disk=1.0)
+    for talk, answer in zip(talks, first, strict=True):
+        talk.engine = after
+        assert talk.turn().reused_tokens > answer.prompt_tokens - 64
+    for talk in talks:
+        after.forget(Forget(id=2, conversation=talk.name))
+    talks[0].turn()
+    after.forget(Forget(id=3, conversation=talks[0].name))
+    after.close()
+    assert not list((tmp_path / "cache" / "prompts").iterdir())
+
+
+def test_a_forgotten_conversation_that_the_model_still_holds_is_not_kept_later():
+    engine = engine_with()
+    talk = Talk(engine, "the sea")
+    talk.turn()
+    engine.forget(Forget(id=2, conversation="the sea"))
+    assert Talk(engine, "old bridges").turn().reused_tokens < 64
+    assert talk.turn().reused_tokens < 64
+    engine.unload()
+
+
+def test_where_memory_runs_out_other_conversations_give_way_first(monkeypatch):
+    engine = engine_with()
+    for subject in SUBJECTS:
+        Talk(engine, subject).turn()
+    plan, tries = engine.fitted.plan, []
+
+    def runs_out_once(*arguments):
+        tries.append(1)
+        raise MemoryError
+
+    monkeypatch.setattr(engine.session, "answer", runs_out_once)
+    done = Talk(engine, "the moon").turn()
+    assert tries == [1]
+    assert "read anew" in done.note
+    assert engine.fitted.plan == plan
+    assert not any(part.what == "prompt_cache" for part in done.memory.parts)
+    engine.unload()
+
+
+def test_an_engine_without_models_forgets_what_is_on_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("engine.serving.known_prompts.default_folder", lambda: tmp_path / "cache" / "prompts")
+    engine = engine_with(prompt_cache_disk=1.0)
+    Talk(engine, "the sea").turn()
+    engine.close()
+    assert EngineService().forget(Forget(id=7, conversation="the sea")) == protocol.Forgotten(7)
+    assert not list((tmp_path / "cache" / "prompts").iterdir())
