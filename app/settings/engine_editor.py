@@ -10,6 +10,7 @@ from app.background import Work
 from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
 from app.widgets.notice import Problem
+from app.widgets.plain_text import plain
 from engine.errors import SpecExecError
 from engine.hub import Stop
 from engine.remote import engines
@@ -74,7 +75,7 @@ class EngineEditor(Card):
         line.setMinimumHeight(LINE_HEIGHT)
         line.setAccessibleName(name)
         line.setPlaceholderText(example)
-        line.setToolTip(example)
+        line.setToolTip(plain(example))
         self._form.addRow(label(name, parent=self), line)
         return line
 
@@ -124,7 +125,7 @@ class EngineEditor(Card):
             line.setText(text)
         kept = self.tr("Unchanged") if engine else self.tr("None, if it asks for none")
         self.key.setPlaceholderText(kept)
-        self.key.setToolTip(kept)
+        self.key.setToolTip(plain(kept))
         self.allow_clear.setChecked(shown.allow_clear)
         self.save.setText(self.tr("Save") if engine else self.tr("Add"))
         self.save.setAccessibleName(self.save.text())
