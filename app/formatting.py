@@ -94,7 +94,7 @@ def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
         (_tr("Speed"), "" if speed is None else _tr("{} tokens/s").format(decimal(speed))),
         (_tr("Tokens per pass"), "" if per_pass is None else decimal(per_pass)),
         (_tr("First token after"), "" if first_s is None else _tr("{} s").format(decimal(first_s))),
-        (_tr("Seed"), str(answer.seed)),
+        (_tr("Seed"), "" if answer.seed is None else str(answer.seed)),
         (_tr("End"), stop_reason(answer.stop_reason)),
         (_tr("Model"), pair(answer.pair)),
     ]
@@ -106,7 +106,9 @@ def _sentence(text: str) -> str:
 
 
 def pair(pair: ModelPair) -> str:
-    """Return the names of target and draft."""
+    """Return the names of target and draft, or of a model elsewhere and its place."""
+    if pair.place:
+        return _tr("{} at {}").format(pair.target, pair.place)
     return _tr("{} with {}").format(pair.target, pair.draft) if pair.draft else pair.target
 
 
@@ -133,7 +135,10 @@ def about_model(text: str) -> str:
 
 
 def model_details(loaded: Loaded) -> str:
-    """Return draft, number format, device and context of the loaded model."""
+    """Return draft, number format, device and context of the loaded model; "" for what is not known."""
+    if loaded.place:
+        known = _tr("context {} tokens").format(number(loaded.context)) if loaded.context else ""
+        return " · ".join(filter(None, [loaded.place, known]))
     draft = _tr("draft {}").format(loaded.draft.name) if loaded.draft else _tr("no draft model")
     context = _tr("context {} tokens").format(number(loaded.context))
     return " · ".join([draft, loaded.dtype, loaded.device, context])

@@ -15,7 +15,7 @@ from msgspec import Meta, Struct, structs
 from app.store import ChatSettings, SavedOptions
 from engine.documents import read_toml
 from engine.errors import SpecExecError
-from engine.files import replacing
+from engine.files import write_private
 from engine.protocol.messages import Load
 
 RECENT = 6
@@ -46,11 +46,22 @@ class LoadPreferences(Struct, frozen=True, kw_only=True):
     device: Literal["auto", "cuda", "cpu"] = "auto"
 
 
+class ServerPreferences(Struct, frozen=True, kw_only=True):
+    """How the local server is run; the fields mean the same as the options of `specexec serve`."""
+
+    starts_with_window: bool = False
+    port: Annotated[int, Meta(ge=1, le=65535)] = 8484
+    needs_key: bool = False
+    address: str = "127.0.0.1"
+    origins: list[str] = []
+
+
 class RecentPair(Struct, frozen=True, omit_defaults=True):
     """A pair that was loaded before; the fields mean the same as in `Load`."""
 
     target: str | None = None
     draft: str = "auto"
+    engine: str = ""
 
 
 class WindowState(Struct, frozen=True, kw_only=True):
@@ -87,10 +98,22 @@ class Preferences(Struct, frozen=True, kw_only=True):
     torch_mirror: str = ""
     package_proxy: str = ""
     loading: LoadPreferences = LoadPreferences()
+    server: ServerPreferences = ServerPreferences()
     new_chats: ChatSettings = NEW_CHATS
     recent_pairs: list[RecentPair] = []  # newest first
     window: WindowState = WindowState()  # the first window
     other_window: WindowState = WindowState(sidebar=False, panel=False)  # the others
+
+    @property
+    def last_local(self) -> RecentPair:
+        """The pair on this machine that was loaded last; the one for new chats if there is none."""
+        here = (pair for pair in self.recent_pairs if not pair.engine)
+        return next(here, self.usual_pair)
+
+    @property
+    def usual_pair(self) -> RecentPair:
+        """The pair for new chats."""
+        return RecentPair(self.new_chats.target if not self.new_chats.engine else None)
 
 
 class PreferencesFile:
@@ -154,9 +177,16 @@ def preferences_path() -> Path:
     return platformdirs.user_config_path("specexec-desktop", appauthor=False) / "settings.toml"
 
 
-def load_request(target: str | None, draft: str, context: int | None, loading: LoadPreferences) -> Load:
+def pair_of(load: Load) -> RecentPair:
+    """Return the pair that a request loads."""
+    return RecentPair(load.target, load.draft, load.engine)
+
+
+def load_request(pair: RecentPair, context: int | None, loading: LoadPreferences) -> Load:
     """Return the request to load a pair. The id of the request is a placeholder."""
-    return Load(id=0, target=target, draft=draft, context=context, **structs.asdict(loading))
+    if pair.engine:  # an engine elsewhere decides itself how it loads
+        return Load(id=0, target=pair.target, engine=pair.engine)
+    return Load(id=0, target=pair.target, draft=pair.draft, context=context, **structs.asdict(loading))
 
 
 def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:
@@ -176,6 +206,4 @@ def _merged(kept: dict[str, Any], value: Struct) -> dict[str, Any]:
 def _write(path: Path, text: str) -> None:
     """Replace the file as a whole, so that it is never half written. Only this user can read it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.touch(0o600)
-        temporary.write_bytes(text.encode())
+    write_private(path, text.encode())

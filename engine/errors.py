@@ -31,6 +31,12 @@ class BadOption(SpecExecError):
     kind = "bad_option"
 
 
+class AddressTaken(SpecExecError):
+    """A port at which another program listens already."""
+
+    kind = "address_taken"
+
+
 class EmptyPrompt(SpecExecError):
     """A prompt without any text."""
 

@@ -45,6 +45,14 @@ def write_whole(path: Path, data: bytes, single_writer: bool = False) -> None:
         temporary.write_bytes(data)
 
 
+def write_private(path: Path, data: bytes) -> None:
+    """Write `data` to the file at `path`, which only this user can read. After an error, the file is what it
+    was before. Raises OSError."""
+    with replacing(path) as temporary:
+        temporary.touch(0o600)
+        temporary.write_bytes(data)
+
+
 def named_path(text: str | Path) -> Path:
     """Return the path that a user means, with "~" replaced by the home folder; it need not exist. Raises
     BadOption if nothing can have such a path, for example because it is too long."""

@@ -135,16 +135,16 @@ class AnswerQueue(QObject):
     def _with_loaded_models(self, chat: int) -> ChatSettings:
         """Return a chat's settings, after storing there which models answer now."""
         before, loaded = self._store.chats.settings(chat), self._engine.wanted
-        settings = structs.replace(before, target=loaded.target, draft=loaded.draft)
+        settings = structs.replace(before, target=loaded.target, draft=loaded.draft, engine=loaded.engine)
         if settings != before:
             self._keep_settings(chat, settings)
         return settings
 
     def _with_left_out(self, chat: int, message: int, context: int) -> ChatSettings:
         """Return the settings for the next answer in a chat. If oldest turns are left out of it, more of them
-        are where the messages up to this one would not fit the context."""
+        are where the messages up to this one would not fit the context. context: 0: not known."""
         settings = self._with_loaded_models(chat)
-        if not settings.left_out:
+        if not settings.left_out or not context:
             return settings
         path = path_to(self._store.messages.all(chat), message)
         now = structs.replace(settings, left_out=fitting(path, settings.left_out, context))

@@ -152,7 +152,7 @@ class Conversation(QObject):
 
         adds: number of tokens of the message that is being written.
         """
-        if self._engine.pair is None:
+        if self._engine.pair is None or not self._engine.pair.context:
             return
         path = [shown.message for shown in self.shown]
         most, sizes = KEPT * self._engine.pair.context, [*turn_tokens(path), float(adds)]

@@ -36,6 +36,7 @@ class IdleTimer(QObject):
     def restart(self) -> None:
         """Start the wait anew: the models are used, or soon will be, by this window or another program."""
         is_idle = self._engine.state is State.READY and self._engine.busy_for is None
+        is_idle = is_idle and not self._engine.wanted.engine  # a model elsewhere takes no memory here
         if self.minutes is None or not is_idle:
             self._timer.stop()
         else:

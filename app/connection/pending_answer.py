@@ -40,5 +40,5 @@ def request_options(settings: ChatSettings, telemetry: bool) -> messages.Options
 def settings_to_repeat(report: AnswerReport) -> ChatSettings:
     """Return settings that give the same answer again: the settings in the report, with the seed, drafter
     and budgets that it records."""
-    recorded = {"seed": report.seed, "drafter": report.drafter, "budgets": report.budgets}
+    recorded = {"seed": report.seed, "drafter": report.drafter or "auto", "budgets": report.budgets}
     return structs.replace(report.settings, options=structs.replace(report.settings.options, **recorded))

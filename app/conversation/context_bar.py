@@ -50,11 +50,14 @@ class ContextBar(QWidget):
         column.addLayout(buttons)
         self.hide()
 
-    def show_use(self, used: int, adds: int, context: int, cache_nbytes: int) -> None:
+    def show_use(
+        self, used: int, adds: int, context: int, cache_nbytes: int, *, can_grow: bool = True
+    ) -> None:
         """Show how much of the context is taken, in tokens.
 
         used: by the chat so far; adds: by the message being written, about; cache_nbytes: what the KV cache
-        of the context takes, 0 if it is not known.
+        of the context takes, 0 if it is not known; can_grow: whether the model can be loaded with a larger
+        one.
         """
         share = (used + adds) / context
         is_near = share >= NEAR
@@ -80,7 +83,7 @@ class ContextBar(QWidget):
         self.larger.setText(text)
         self.new_chat.setVisible(is_near)
         self.leave_out.setVisible(is_near)
-        self.larger.setVisible(is_near)
+        self.larger.setVisible(is_near and can_grow)
         self.setVisible(share >= SHOWN_FROM)
 
     def allow_leaving_out(self, allowed: bool) -> None:

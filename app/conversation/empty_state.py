@@ -37,8 +37,8 @@ class EmptyState(QWidget):
         layout.setSpacing(8)
         layout.addStretch(2)
         layout.addWidget(label(self.tr("Ask the model something"), "title", self))
-        private = self.tr("Everything runs on this computer, and nothing you write leaves it.")
-        layout.addWidget(label(private, "muted", self))
+        self._private = label("", "muted", self)
+        layout.addWidget(self._private)
         self._demo = label(
             self.tr(
                 "A tiny demo model answers for now. It understands English only, knows simple facts, and is "
@@ -58,6 +58,7 @@ class EmptyState(QWidget):
         for suggestion in self.suggestions:
             layout.addWidget(suggestion, alignment=Qt.AlignmentFlag.AlignLeft)
         layout.addStretch(3)
+        self.show_place("")
         self.show_demo(False)
 
     def _suggestion(self) -> WrappedButton:
@@ -65,6 +66,13 @@ class EmptyState(QWidget):
         made.setProperty("role", "suggestion")
         made.clicked.connect(lambda: self.suggested.emit(made.text()))
         return made
+
+    def show_place(self, place: str) -> None:
+        """Say where the text goes. place: host and port; "": it stays on this machine."""
+        said = self.tr("Everything runs on this computer, and nothing you write leaves it.")
+        if place:
+            said = self.tr("The model runs at {}, and what you write here is sent there.").format(place)
+        self._private.setText(said)
 
     def show_demo(self, is_demo: bool) -> None:
         """Show what suits the model that answers: the demo, or any other."""

@@ -11,6 +11,7 @@ from app.header import local_models
 from app.header.memory import by_part, by_tier
 from app.header.name_button import NameButton
 from app.header.picker import Picker
+from app.header.place_sign import PlaceSign
 from app.header.status_line import StatusLine
 from app.preferences import RecentPair
 from app.widgets.elided_label import ElidedLabel
@@ -26,6 +27,7 @@ class Header(QFrame):
 
     Attributes:
         model: button that shows the model's name and opens `picker`.
+        place_sign: sign that says where the text goes.
         status: status line, whose methods show the engine's events.
         sidebar_switch, new_chat, panel_switch: buttons that the window connects.
         settings: button that emits `settings_asked`.
@@ -34,6 +36,7 @@ class Header(QFrame):
         load_asked: RecentPair that the user wants to load
         unload_asked, reload_asked: the user wants to unload the model, or to load it again
         wizard_asked, settings_asked: the user wants to download models, or to open the settings
+        engines_asked: the user wants to see the list of engines elsewhere, or to add one
     """
 
     load_asked = Signal(object)
@@ -41,12 +44,14 @@ class Header(QFrame):
     reload_asked = Signal()
     wizard_asked = Signal()
     settings_asked = Signal()
+    engines_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("model_bar")
         self.setMinimumHeight(52)
         self._recent: Sequence[RecentPair] = ()
+        self._used = RecentPair()
         self._state = State.STARTING
         self._loaded: Loaded | None = None
         self.model = NameButton(self)
@@ -58,7 +63,8 @@ class Header(QFrame):
         self.model.clicked.connect(self.open_picker)
         self._details = ElidedLabel(self)
         self._details.setProperty("role", "caption")
-        self._details.setContentsMargins(7, 0, 0, 0)
+        self.place_sign = PlaceSign(self)
+        self.place_sign.clicked.connect(self.engines_asked)
         self.status = StatusLine(self)
         self.picker = Picker(self)
         self.sidebar_switch = self._switch("sidebar", self.tr("Chats (Ctrl+B)"), self.tr("Chats"))
@@ -74,6 +80,7 @@ class Header(QFrame):
         self.picker.unload_asked.connect(self.unload_asked)
         self.picker.reload_asked.connect(self.reload_asked)
         self.picker.wizard_asked.connect(self.wizard_asked)
+        self.picker.engines_asked.connect(self.engines_asked)
         self._build()
         self._show_name(self.tr("Choose a model"))
         # The glyphs of some languages are taller than those of a model's name.
@@ -85,7 +92,11 @@ class Header(QFrame):
         model.setSpacing(0)
         model.addStretch(1)
         model.addWidget(self.model, alignment=Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute)
-        model.addWidget(self._details)
+        below = QHBoxLayout()
+        below.setSpacing(6)
+        below.addWidget(self.place_sign)
+        below.addWidget(self._details, 1)
+        model.addLayout(below)
         model.addStretch(1)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(12, 5, 12, 6)
@@ -134,12 +145,20 @@ class Header(QFrame):
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded
         self._show_name(loaded.target.name)
-        demo = self.tr("A tiny demo model") if local_models.is_demo(loaded.target.path) else ""
-        tiers, parts = (by_tier(loaded.memory), by_part(loaded.memory)) if loaded.memory else ("", "")
+        is_demo = not loaded.place and local_models.is_demo(loaded.target.path)
+        demo = self.tr("A tiny demo model") if is_demo else ""
+        tiers, parts = ("", "")
+        if loaded.memory and not loaded.place:
+            tiers, parts = by_tier(loaded.memory), by_part(loaded.memory)
         self._details.setText(" · ".join(filter(None, [demo, tiers])))
         details = formatting.model_details(loaded)
         tip = [demo, details, tiers, parts, loaded.warning, loaded.note, loaded.target.path]
         self._details.setToolTip(plain("\n".join(filter(None, tip))))
+
+    def show_place(self, used: RecentPair, place: str) -> None:
+        """Show where the text goes. used: the pair that is loaded or being loaded."""
+        self._used = used
+        self.place_sign.show_place(place)
 
     def show_recent(self, recent: Sequence[RecentPair]) -> None:
         """Set the pairs loaded most recently, which the picker will list."""
@@ -150,6 +169,7 @@ class Header(QFrame):
         self.picker.offer(
             self._recent,
             self._loaded,
+            self._used,
             can_unload=self._state in CAN_UNLOAD,
         )
         below = self.model.mapToGlobal(QPoint(0, self.model.height() + 4))

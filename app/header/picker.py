@@ -32,7 +32,8 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.background import Work
-from app.header import local_models
+from app.header import local_models, model_choice
+from app.header.engine_rows import PAIR, EngineRows
 from app.header.local_models import LocalPair
 from app.header.memory import by_tier
 from app.preferences import RecentPair
@@ -43,7 +44,6 @@ from engine.hub import StoredModel
 from engine.planner import Plan
 from engine.protocol.messages import Loaded, Memory
 
-PAIR = Qt.ItemDataRole.UserRole
 HAS_BUTTON = Qt.ItemDataRole.UserRole + 1
 WIDTH_CHARACTERS = 78
 ROWS_SHOWN = 6
@@ -72,13 +72,15 @@ class Picker(QFrame):
         filter: text field; only the entries that contain its text are shown.
         models: the list of entries and headings; only entries have data, a RecentPair.
         memory: label with the memory in use.
-        unload, reload, open, download: buttons.
+        unload, reload, open, engines, download: buttons.
+        elsewhere: the rows of models of engines elsewhere.
         menu: the menu of the downloaded model that it was opened for.
 
     Signals:
         chosen: RecentPair to load
         update_asked, delete_asked: StoredModel, for which the user wants newer files, or which to delete
-        unload_asked, reload_asked, wizard_asked: the button unload, reload or download was clicked
+        unload_asked, reload_asked, wizard_asked, engines_asked: the button unload, reload, download or
+            engines was clicked
     """
 
     chosen = Signal(object)
@@ -87,6 +89,7 @@ class Picker(QFrame):
     unload_asked = Signal()
     reload_asked = Signal()
     wizard_asked = Signal()
+    engines_asked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -120,17 +123,20 @@ class Picker(QFrame):
         self.reload.setToolTip(self.tr("Load the model again with the current settings"))
         self.open = QPushButton(self.tr("Open file…"), self)
         self.open.clicked.connect(self._ask_file)
+        self.engines = self._button(self.tr("Add an engine…"), self.engines_asked)
+        self.engines.setToolTip(self.tr("Use a model of another machine or service"))
         self.download = self._button(self.tr("Download models…"), self.wizard_asked)
         self.download.setProperty("role", "main")
         self.menu = QMenu(self)
         self._work = Work(self)
         self._loaded: Path | None = None
         self._rows: list[tuple[LocalPair, QListWidgetItem]] = []
+        self.elsewhere = EngineRows(self.models, self._follow_engines, self)
         self._build()
 
     def _build(self) -> None:
         lower = Flow()
-        for button in (self.unload, self.reload, self.open):
+        for button in (self.unload, self.reload, self.open, self.engines):
             lower.addWidget(button)
         lower.addStretch()
         lower.addWidget(self.download)
@@ -159,16 +165,20 @@ class Picker(QFrame):
         button.clicked.connect(signal)
         return button
 
-    def offer(self, recent: Sequence[RecentPair], loaded: Loaded | None, *, can_unload: bool) -> None:
-        """List the models on this machine. loaded: the loaded pair, if any."""
-        held = loaded.memory if loaded else None
-        self._loaded = Path(loaded.target.path) if loaded else None
+    def offer(
+        self, recent: Sequence[RecentPair], loaded: Loaded | None, used: RecentPair, *, can_unload: bool
+    ) -> None:
+        """List the models on this machine and elsewhere. loaded: the loaded pair, if any. used: the pair that
+        is loaded or being loaded."""
+        here = loaded if loaded and not loaded.place else None
+        held = here.memory if here else None
+        self._loaded = Path(here.target.path) if here else None
         pairs = local_models.pairs_here()
         named = {pair.target.name: pair for pair in pairs}
         self._work.forget("plan")
         self.models.clear()
         self._rows = []
-        known = [last for last in recent if local_models.is_here(last.target, named)]
+        known = [last for last in recent if model_choice.is_known(last, named)]
         if known:
             self._add_heading(self.tr("Recent"))
             for last in known:
@@ -185,6 +195,7 @@ class Picker(QFrame):
         self.memory.setVisible(held is not None)
         self.filter.clear()
         self._filter("")
+        self.elsewhere.offer(used)
         self._fit()
         self.filter.setFocus()
         self._plan(0, held)
@@ -241,7 +252,21 @@ class Picker(QFrame):
         self.hide()
         signal.emit(stored)
 
+    def _follow_engines(self) -> None:
+        """Show rows that were added or removed later: filtered like the others, in a list of the size they
+        need."""
+        chosen = self.models.currentItem()
+        self._filter(self.filter.text())
+        if chosen is not None and not chosen.isHidden() and self.models.row(chosen) >= 0:
+            self.models.setCurrentItem(chosen)
+        if self.isVisible():
+            self._fit()
+
     def _add_recent(self, pair: RecentPair, local: LocalPair | None) -> None:
+        if pair.engine:
+            at = self.tr("{} · elsewhere, at {}").format(pair.engine, model_choice.place_of(pair.engine))
+            self._add(model_choice.text_of(pair), at, pair)
+            return
         if pair.target is None:
             name = self.tr("The model included with the program")
         else:
@@ -336,4 +361,5 @@ class Picker(QFrame):
 
     def hideEvent(self, event: QHideEvent) -> None:
         self._work.forget("plan")
+        self.elsewhere.elsewhere.stop()
         super().hideEvent(event)

@@ -129,7 +129,7 @@ class Histogram(QWidget):
     def show_counts(self, counts: Counter[int]) -> None:
         self._counts = counts
         lines = [self.tr("{} accepted: {}×").format(n, counts[n]) for n in sorted(counts)]
-        self.setAccessibleDescription(", ".join(lines))
+        self.setAccessibleDescription(", ".join(lines) or self.accessibleName())
         self.update()
 
     def sizeHint(self) -> QSize:

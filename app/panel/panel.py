@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
-from app.panel import export, run_figures
+from app.panel import export, run_figures, told
 from app.panel.glossary import Glossary
 from app.panel.history import KeptRun, RunHistory
 from app.panel.memory_bars import MemoryBars
@@ -180,7 +180,12 @@ class Panel(QFrame):
         self.stats.show_loaded(loaded)
         self.time_page.show_loaded(loaded)
         self.memory.show_memory(loaded.memory)
-        self._details.setText(formatting.model_details(loaded))
+        details = [formatting.model_details(loaded)]
+        if loaded.place:
+            details.append(self.tr("Its memory is the other machine's, which does not tell it."))
+        self._details.setText("\n".join(details))
+        self.memory.setVisible(not loaded.place)
+        self._tell()
         self.speed_page.show_loaded(loaded)
 
     def begin(self) -> None:
@@ -194,6 +199,7 @@ class Panel(QFrame):
         self.time_page.begin()
         self.speed_page.begin()
         self.run_page.show_iterations(self.history.iterations)
+        self._tell()
         self._show(None)
 
     def kept_run(self) -> KeptRun:
@@ -235,7 +241,9 @@ class Panel(QFrame):
         self.origins.finish(answer)
         self.stats.show_answer(answer)
         self.speed_page.show_answer(answer)
-        self.memory.show_memory(answer.memory)
+        if not self._is_elsewhere:
+            self.memory.show_memory(answer.memory)
+        self._tell()
         self._charts_timer.stop()
         self._refresh()
 
@@ -288,6 +296,7 @@ class Panel(QFrame):
         self.history.add(done)
         self.time_page.add(done)
         self.stats.show_iteration(done)
+        self._tell()
         new = self.origins.add(done)
         if new:
             self.origins_added.emit(new)
@@ -297,6 +306,18 @@ class Panel(QFrame):
             self._pause_timer.start(VERDICT_MS)
         if self.isVisible() and not self._charts_timer.isActive():
             self._charts_timer.start(CHARTS_MS)
+
+    @property
+    def _is_elsewhere(self) -> bool:
+        return self._loaded is not None and bool(self._loaded.place)
+
+    def _tell(self) -> None:
+        """Show what an engine says that does not tell its trees."""
+        loaded = self._loaded
+        newest = self.history.iterations[-1] if self.history.iterations else None
+        said = told.lines(loaded, self._answer, newest) if loaded and not loaded.tells_trees else []
+        self.tree_page.show_told(said)
+        self.time_page.show_told(said[:1])
 
     def _show_held(self) -> None:
         self._waiting = None

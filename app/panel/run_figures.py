@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication
 
 from app import formatting
+from app.panel import told
 from engine.protocol.messages import Answer, IterationDone, Link, Loaded
 
 RECENT_S = 30.0
@@ -43,7 +44,7 @@ class Rates:
         self._first_recent = 0
 
     def add(self, done: IterationDone) -> None:
-        self.lengths[len(done.accepted)] += 1
+        self.lengths[accepted_of(done)] += 1
         if done.tokens_per_second <= 0:
             return
         t = (done.tokens - 1) / done.tokens_per_second
@@ -53,6 +54,16 @@ class Rates:
         start, before = self._tokens[self._first_recent]
         recent = (done.tokens - before) / (t - start) if t > start else done.tokens_per_second
         self.moments.append(Moment(t, recent, done.tokens_per_second))
+
+
+def accepted_of(done: IterationDone) -> int:
+    """Return how many drafted tokens an iteration accepted, also if its engine does not tell the tree."""
+    return len(done.accepted) if done.step is None else done.step.accepted
+
+
+def drafted_of(done: IterationDone) -> int:
+    """Return how many tokens an iteration drafted."""
+    return len(done.tree.tokens) if done.step is None else done.step.drafted
 
 
 def seconds_of(done: IterationDone) -> float:
@@ -74,7 +85,7 @@ def iteration_line(done: IterationDone, link: Link | None) -> str:
     """Describe an iteration, as in “iteration 41: 7 of 256 accepted, 0.61 s, waited 0.40 s for the disk”."""
     parts = [
         _tr("iteration {}: {} of {} accepted").format(
-            formatting.number(done.iteration), len(done.accepted), formatting.number(len(done.tree.tokens))
+            formatting.number(done.iteration), accepted_of(done), formatting.number(drafted_of(done))
         ),
         _tr("{} s").format(formatting.decimal(seconds_of(done))),
     ]
@@ -102,6 +113,8 @@ def speed_line(answer: Answer, plain_tokens_per_second: float | None) -> str:
 def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -> list[str]:
     """Explain the speed of an answer, one sentence each: tokens per pass, the duration of a pass, the
     bottleneck, and the speed-up over plain decoding if that was measured on this machine."""
+    if loaded.place:
+        return told.why(answer, loaded)
     if answer.tokens_per_pass is None or answer.tokens_per_second is None or not answer.target_passes:
         return [_tr("The answer was too short to measure its speed.")]
     spent = answer.seconds

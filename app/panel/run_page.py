@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import formatting
-from app.panel.run_figures import seconds_of
+from app.panel.run_figures import accepted_of, drafted_of, seconds_of
 from app.widgets.flow import Flow
 from app.widgets.plain_text import plain
 from engine.protocol.messages import IterationDone
@@ -133,8 +133,8 @@ def cells(done: IterationDone) -> list[str]:
     text = "".join(done.committed.pieces) if done.committed else ""
     return [
         formatting.number(done.iteration),
-        formatting.number(len(done.accepted)),
-        formatting.number(len(done.tree.tokens)),
+        formatting.number(accepted_of(done)),
+        formatting.number(drafted_of(done)),
         formatting.decimal(seconds_of(done)),
         formatting.decimal(done.seconds.stream_wait),
         " ".join(text.split()),

@@ -61,6 +61,8 @@ class SpeedPage(QWidget):
 
     def show_loaded(self, loaded: Loaded) -> None:
         self._loaded = loaded
+        for button in (self.measure, self.race):  # both are about models on this machine
+            button.setVisible(not loaded.place)
         self._update()
 
     def begin(self) -> None:

@@ -17,6 +17,7 @@ class StatsPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._seconds = Seconds()
+        self._place = ""  # of the engine elsewhere that answers
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(8)
@@ -61,7 +62,10 @@ class StatsPanel(QWidget):
         self._split.show_seconds(self._seconds)
 
     def show_loaded(self, loaded: Loaded) -> None:
-        self._drafter.setText(self.tr("drafter: {}").format(loaded.drafter))
+        self._place = loaded.place
+        self._split.setVisible(not loaded.place)
+        answered = self.tr("answered by {}").format(loaded.place)
+        self._drafter.setText(answered if loaded.place else self.tr("drafter: {}").format(loaded.drafter))
 
     def show_iteration(self, event: IterationDone) -> None:
         """Show the figures so far; the time is the sum of the iterations received, which may not be all."""
@@ -82,6 +86,8 @@ class StatsPanel(QWidget):
         self._set(self._per_pass, answer.tokens_per_pass)
         self._set(self._first, answer.time_to_first_token_s)
         self._split.show_seconds(answer.seconds)
+        if self._place:
+            return
         text = self.tr("drafter: {}, budget: {}")
         self._drafter.setText(text.format(answer.drafter, formatting.number(answer.budget)))
 

@@ -34,6 +34,8 @@ class TimePage(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 8, 0, 0)
         layout.setSpacing(6)
+        self._told = self._caption("")
+        layout.addWidget(self._told)
         layout.addWidget(self._caption(self.tr("Seconds of each iteration")))
         layout.addWidget(self.bars, 2)
         layout.addWidget(self._link_use)
@@ -59,7 +61,12 @@ class TimePage(QWidget):
         self._link = loaded.link
         self.layers.show_pass(0, loaded.target.layers)
         nothing = self.tr("All weights are in memory; nothing is streamed.")
-        self._link_use.setText(nothing if loaded.link is None else "")
+        self._link_use.setText(nothing if loaded.link is None and not loaded.place else "")
+
+    def show_told(self, told: list[str]) -> None:
+        """Say that the engine does not tell its trees, nor the time of each; []: it does."""
+        self._told.setText(" ".join(told))
+        self._told.setVisible(bool(told))
 
     def begin(self) -> None:
         self.rates = Rates()

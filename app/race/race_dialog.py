@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QStackedWidget, QVBoxLayout,
 from app import formatting
 from app.connection.engine import Engine, State
 from app.header import local_models
-from app.preferences import LoadPreferences, load_request
+from app.preferences import LoadPreferences, RecentPair, load_request
 from app.race import race_picture, race_record, race_words
 from app.race.race_page import RacePage
 from app.race.race_record import SUFFIX, RaceLane, RaceRecording
@@ -104,7 +104,7 @@ class RaceDialog(QDialog):
         """Offer the other models on this machine as second models. context: as in `Load`."""
         loaded = self._engine.wanted.target or catalog.default_target()
         models = [model for model in local_models.models_here() if model.name != loaded]
-        self._loads = {model.name: load_request(model.name, "auto", context, loading) for model in models}
+        self._loads = {model.name: load_request(RecentPair(model.name), context, loading) for model in models}
         self.form.offer(models)
 
     # -- running ---------------------------------------------------------------------------------------------

@@ -30,9 +30,10 @@ class AboutPage(QWidget):
         text = PlainLabel(
             self.tr(
                 "Chat with a model larger than your graphics card. Free software under the Apache License "
-                "2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage "
-                "data is collected. The program connects to the Internet only for searches and downloads you "
-                "start and, if you turn it on, to check for new versions."
+                "2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add "
+                "an engine elsewhere and choose one of its models; the header then says where it goes. No "
+                "usage data is collected. The program connects to the Internet only for searches and "
+                "downloads you start, for engines you add and, if you turn it on, to check for new versions."
             ),
             self,
         )

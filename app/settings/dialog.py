@@ -8,16 +8,20 @@ from PySide6.QtCore import QCoreApplication, Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QPushButton, QTabWidget, QVBoxLayout, QWidget
 
 from app.header.local_models import models_here
+from app.local_server.local_server import LocalServer
 from app.preferences import NEW_CHATS, Preferences, PreferencesError, PreferencesFile, RecentPair
 from app.runtime_setup.setup_job import EngineSetup
 from app.settings.about_page import AboutPage
 from app.settings.chat_options import chat_sections, drafter_choice
 from app.settings.engine_page import EnginePage
+from app.settings.engines_page import EnginesPage
 from app.settings.form import Form
 from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
+from app.settings.server_options import server_sections
+from app.settings.server_page import ServerPage
 from app.store import ChatSettings
 from app.store.presets import Presets
 from app.widgets.flow import Flow
@@ -27,6 +31,15 @@ from app.widgets.window_size import resize_on_screen
 from engine import runtime
 
 SIZE = (760, 600)
+OF_THIS_MACHINE = (
+    "options.drafter",
+    "options.budget",
+    "options.beams",
+    "options.depth",
+    "target",
+    "draft",
+    "context",
+)
 
 
 class SettingsDialog(QDialog):
@@ -35,10 +48,11 @@ class SettingsDialog(QDialog):
     It blocks its window while it is open, so that the chat whose settings it shows stays the same.
 
     Attributes:
-        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models, engine
-            (only in a packaged program), about.
+        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models,
+            engines elsewhere, server, engine (only in a packaged program), about.
         chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
-        presets_page, models_page: the pages for presets and for models.
+        presets_page, models_page, engines_page, server_page: the pages for presets, for models, for engines
+            elsewhere and for the local server.
         reload: the button that reloads the model; shown after a change that takes effect only then.
         error: the label that says why a change could not be saved.
 
@@ -59,10 +73,13 @@ class SettingsDialog(QDialog):
         preferences: PreferencesFile,
         presets: Presets,
         chat: ChatSettings,
+        server: LocalServer,
         drafters: Sequence[str] = (),
         parent: QWidget | None = None,
+        place: str = "",
     ) -> None:
-        """drafters: the drafters that the loaded pair supports, as in `Loaded.drafters`."""
+        """drafters: the drafters that the loaded pair supports, as in `Loaded.drafters`. place: host and port
+        of the engine elsewhere that answers; "": this machine."""
         super().__init__(parent)
         self.setObjectName("settings")
         self.setWindowTitle(self.tr("Settings"))
@@ -80,6 +97,8 @@ class SettingsDialog(QDialog):
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
         self.models_page = ModelsPage()
+        self.engines_page = EnginesPage()
+        self.server_page = ServerPage(server, now)
         self.error = PlainLabel(parent=self)
         self.error.setProperty("role", "danger")
         self.error.setWordWrap(True)
@@ -88,6 +107,8 @@ class SettingsDialog(QDialog):
         self.reload.setAutoDefault(False)
         self.reload.hide()
         self._offer(drafters)
+        if place:
+            self._leave_to(place)
         self._build()
         self._connect()
 
@@ -102,6 +123,8 @@ class SettingsDialog(QDialog):
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Reset all")), self.tr("Memory")),
             (Scrolling(self.models_page), self.tr("Models")),
+            (Scrolling(self.engines_page), self.tr("Engines elsewhere")),
+            (self.server_page, self.tr("Server")),
             *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
             (Scrolling(AboutPage(self._file.path)), self.tr("About")),
         ]
@@ -128,6 +151,7 @@ class SettingsDialog(QDialog):
         self.defaults_page.changed.connect(lambda settings: self._keep(new_chats=settings))
         self.appearance_page.changed.connect(self._keep_page(appearance_sections()))
         self.memory_page.changed.connect(self._keep_page(loading_sections()))
+        self.server_page.changed.connect(self._keep_page(server_sections()))
         self.presets_page.used.connect(self._use)
         self.presets_page.used_for_new.connect(self._use_for_new)
         self.models_page.moved.connect(self.models_moved)
@@ -141,14 +165,33 @@ class SettingsDialog(QDialog):
         for name in ("target", "draft"):
             _add_choices(self.chat_page, name, installed)
 
+    def _leave_to(self, place: str) -> None:
+        """Disable what an engine elsewhere decides itself."""
+        reason = self.tr("The engine at {} decides this.").format(place)
+        for path in OF_THIS_MACHINE:
+            self.chat_page.rows[path].disable(reason)
+        loading = self.tr("For models on this machine. The engine at {} decides how it loads its own.")
+        for path, row in self.memory_page.rows.items():
+            if path.startswith("loading."):
+                row.disable(loading.format(place))
+
     @property
     def pair(self) -> RecentPair:
         """The models chosen on the page of the chat."""
-        return RecentPair(self.chat_page.value.target, self.chat_page.value.draft)
+        value = self.chat_page.value
+        return RecentPair(value.target, value.draft, value.engine)
 
     def _defaults(self, chat: ChatSettings) -> ChatSettings:
         """Return the settings that the page of the chat can be reset to; its models stay."""
-        return structs.replace(self._file.now.new_chats, target=chat.target, draft=chat.draft)
+        return structs.replace(
+            self._file.now.new_chats, target=chat.target, draft=chat.draft, engine=chat.engine
+        )
+
+    def show_page(self, name: str) -> None:
+        """Show the page that the attribute of this name holds."""
+        page = getattr(self, name)
+        framed = map(self.tabs.widget, range(self.tabs.count()))
+        self.tabs.setCurrentWidget(next(each for each in framed if each and each.isAncestorOf(page)))
 
     # -- changes ---------------------------------------------------------------------------------------------
 

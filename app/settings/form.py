@@ -45,6 +45,7 @@ class OptionRow(QWidget):
         self.option = option
         self._record = record
         self._default: object = None
+        self._reason = ""  # why the option cannot be changed now
         self._name = PlainLabel(option.text, self)
         self._name.setWordWrap(True)
         self._name.setContentsMargins(0, 4, 0, 0)  # aligns the name with the text in the editor
@@ -111,6 +112,12 @@ class OptionRow(QWidget):
         self.editor.show_value(value)
         self._mark(value)
 
+    def disable(self, reason: str) -> None:
+        """Let the user see the value only, and say why."""
+        self._reason = reason
+        self.editor.setEnabled(False)
+        self._mark(self._default)
+
     def matches(self, words: Sequence[str]) -> bool:
         """Return whether each of the case-folded `words` occurs in the option's name, help text or path."""
         text = f"{self.option.text} {self.option.help} {self.option.path}".casefold()
@@ -125,13 +132,13 @@ class OptionRow(QWidget):
 
     def _mark(self, value: object) -> None:
         """Make the name bold if the value is not the default, and the help text red if it is invalid."""
-        differs = value != self._default
+        differs = value != self._default and not self._reason
         valid = is_valid(self._record, self.option.path, value)
         self._name.setProperty("role", "name" if differs else "body")
         self._name.style().polish(self._name)
         self.reset.setVisible(differs)
-        help = self.option.help
-        if self.option.reloads:
+        help = self._reason or self.option.help
+        if self.option.reloads and not self._reason:
             help = self.tr("{} Takes effect when the model is reloaded.").format(help)
         self._help.setText(help if valid else self.tr("Invalid value, not used. {}").format(help))
         self._help.setProperty("role", "caption" if valid else "danger")
@@ -153,8 +160,14 @@ class Form(QWidget, Generic[Record]):
     changed = Signal(object)
 
     def __init__(
-        self, sections: Sequence[OptionSection], value: Record, default: Record, parent: QWidget | None = None
+        self,
+        sections: Sequence[OptionSection],
+        value: Record,
+        default: Record,
+        parent: QWidget | None = None,
+        above: QWidget | None = None,
     ) -> None:
+        """above: a widget to show above the options, which scrolls with them."""
         super().__init__(parent)
         self.value = value
         self._default = default
@@ -170,15 +183,17 @@ class Form(QWidget, Generic[Record]):
         self._nothing.hide()
         self._pause = QTimer(self, singleShot=True, interval=TYPING_PAUSE_MS)
         self._pause.timeout.connect(lambda: self.changed.emit(self.value))
-        self._build(sections)
+        self._build(sections, above)
         self.search.setVisible(len(self.rows) > FEW)
         self.show_record(value, default)
 
-    def _build(self, sections: Sequence[OptionSection]) -> None:
+    def _build(self, sections: Sequence[OptionSection], above: QWidget | None) -> None:
         page = QWidget(self)
         column = QVBoxLayout(page)
         column.setContentsMargins(4, 0, 12, 12)
         column.setSpacing(0)
+        if above is not None:
+            column.addWidget(above)
         column.addWidget(self._nothing)
         for section in sections:
             title = PlainLabel(section.title, page)

@@ -21,6 +21,7 @@ from app.connection.pending_answer import Answering
 from app.downloads.downloads import Downloads
 from app.downloads.indicator import DownloadIndicator
 from app.header.model_removal import Removal
+from app.header.server_sign import ServerSign
 from app.header.update_box import UpdateBox
 from app.preferences import PreferencesFile, RecentPair, preferences_path
 from app.runtime_setup.setup_job import EngineSetup
@@ -121,6 +122,7 @@ class Program:
         self._preferences, self._store = preferences, store
         self._reopens = False  # whether the windows close only to reopen in another language
         self._to_reopen: list[int | None] = []  # the chats of the windows beside the first
+        self._serves = preferences.now.server.starts_with_window  # whether windows open with the local server
         self.setup = EngineSetup(preferences, app)
         self.setup.began.connect(self._free_memory)
         self.setup.ended.connect(self._switch_runtime)
@@ -134,6 +136,8 @@ class Program:
         core = Core(self._arguments, self._store, self._preferences)
         self.window = Window(core)
         self._others: list[Window] = []
+        if self._serves:
+            core.server.start()
         self._tray = Tray(self._app.windowIcon(), self.window)
         self._tray.raise_asked.connect(self.show_window)
         self._tray.quit_asked.connect(self.window.close_all)
@@ -145,6 +149,7 @@ class Program:
         self.wizard.load_asked.connect(
             lambda target, draft: self.front.load(RecentPair(target=target, draft=draft))
         )
+        self.wizard.engines_asked.connect(lambda: self.front.header.engines_asked.emit())
         self._wire(self.window)
         self.window.start()
         self._downloads.look_around()
@@ -165,6 +170,9 @@ class Program:
             window.chat.open(chat)
 
     def _wire(self, window: Window) -> None:
+        sign = ServerSign(window.core.server, window)
+        window.header.place(sign)
+        sign.clicked.connect(lambda: window.settings.open("server_page"))
         window.window_asked.connect(self.open_another)
         window.language_changed.connect(self._reopen)
         window.closed.connect(self._closed)
@@ -242,7 +250,7 @@ class Program:
     def _reopen(self) -> None:
         windows = self.window.core.windows
         self._to_reopen = [window.chat.id for window in windows if window is not self.window]
-        self._reopens = True
+        self._reopens, self._serves = True, self.window.core.server.is_on
         self.window.close_all()
 
     def _closed(self) -> None:
@@ -252,7 +260,9 @@ class Program:
         self._reopens = False
         self.close_down()
         old, chat, loaded = [self.window, *self._others], self.window.chat.id, self.window.engine.wanted
-        self._arguments = replace(self._arguments, target=loaded.target, draft=loaded.draft)
+        self._arguments = replace(
+            self._arguments, target=loaded.target, draft=loaded.draft, engine=loaded.engine
+        )
         self.open_window()
         self.window.chat.open(chat)
         for other in self._to_reopen:

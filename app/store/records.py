@@ -18,7 +18,8 @@ class SavedOptions(Options, forbid_unknown_fields=False):
 
 
 class ChatSettings(Struct, frozen=True, kw_only=True):
-    """The settings for a chat's answers; a preset contains them too. target, draft, context: as in `Load`.
+    """The settings for a chat's answers; a preset contains them too. target, draft, engine, context: as in
+    `Load`.
 
     left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
     """
@@ -26,19 +27,21 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     system: str = ""
     target: str | None = None
     draft: str = "auto"
+    engine: str = ""
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
     left_out: Annotated[int, Meta(ge=0)] = 0
 
 
 class ModelPair(Struct, frozen=True, kw_only=True):
-    """The models that gave an answer, and how they were loaded."""
+    """The models that gave an answer, and how they were loaded. place: as in `Loaded`."""
 
     target: str
     draft: str | None
     dtype: str
     device: str
     context: int
+    place: str = ""
 
     @classmethod
     def of(cls, loaded: Loaded) -> Self:
@@ -48,6 +51,7 @@ class ModelPair(Struct, frozen=True, kw_only=True):
             dtype=loaded.dtype,
             device=loaded.device,
             context=loaded.context,
+            place=loaded.place,
         )
 
 
@@ -58,7 +62,7 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
 
     settings: ChatSettings
     pair: ModelPair
-    seed: int
+    seed: int | None
     drafter: str
     budgets: list[int]
     stop_reason: StopReason

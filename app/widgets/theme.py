@@ -144,6 +144,17 @@ def smaller(font: QFont) -> QFont:
     return font
 
 
+def mixed(one: str, other: str, share: float) -> str:
+    """Return the first colour with a share of the other."""
+    first, second = QColor(one), QColor(other)
+    pairs = (
+        (first.red(), second.red()),
+        (first.green(), second.green()),
+        (first.blue(), second.blue()),
+    )
+    return QColor(*(round(a + share * (b - a)) for a, b in pairs)).name()
+
+
 def palette(colours: Palette) -> QPalette:
     """Return `colours` as a Qt palette."""
     role = QPalette.ColorRole
@@ -236,6 +247,11 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QFrame#model_bar QToolButton#model_button {{ border: 1px solid transparent; font-weight: 600;
                                                  padding: 3px 6px; }}
     QFrame#model_bar QToolButton#model_button:focus {{ border: 1px solid {c.accent}; }}
+    QFrame#model_bar QToolButton#place_sign {{ background: transparent; border: 1px solid transparent;
+        border-radius: 5px; color: {c.muted}; font-size: {0.92 * points:.1f}pt; padding: 0 4px; }}
+    QFrame#model_bar QToolButton#place_sign[elsewhere="true"] {{ border-color: {c.bonus};
+        background: {mixed(c.surface, c.bonus, 0.16)}; color: {c.text}; font-weight: 600; }}
+    QFrame#model_bar QToolButton#place_sign:focus {{ border-color: {c.accent}; }}
     QFrame#model_picker, QFrame#figures, QFrame#instructions
         {{ background: {c.surface}; border: 1px solid {c.outline}; }}
     QFrame#chip {{ border: none; border-radius: 6px; }}

@@ -12,7 +12,8 @@ from engine.protocol.messages import MAX_BUDGET
 class Arguments:
     """The parsed command line.
 
-    target, draft, drafter, budget: None or "auto" lets the program choose. file: an exported chat to open.
+    target, draft, drafter, budget: None or "auto" lets the program choose. engine: the added engine whose
+    model `target` is; "": this machine. file: an exported chat to open.
     self_test, with_engine: see `app.startup.self_test`.
     """
 
@@ -20,6 +21,7 @@ class Arguments:
     draft: str = "auto"
     drafter: str = "auto"
     budget: int | None = None
+    engine: str = ""
     file: Path | None = None
     self_test: Path | None = None
     with_engine: bool = False

@@ -40,7 +40,8 @@ class BetterModel(QObject):
         self._work.close()
 
     def _show(self, state: State) -> None:
-        is_demo = local_models.is_demo(self._engine.wanted.target)
+        wanted = self._engine.wanted
+        is_demo = not wanted.engine and local_models.is_demo(wanted.target)
         self._empty.show_demo(is_demo)
         if is_demo and state is State.READY and self._empty.isVisible() and not self._is_sought:
             self._is_sought = True

@@ -63,7 +63,7 @@ class ChatInstructions(QObject):
     def _with_models(self, settings: ChatSettings) -> ChatSettings:
         """Return the settings with the chat's models, which are those that gave its answers."""
         kept = self._chat.settings
-        return structs.replace(settings, target=kept.target, draft=kept.draft)
+        return structs.replace(settings, target=kept.target, draft=kept.draft, engine=kept.engine)
 
     def _name_of(self, settings: ChatSettings, presets: Sequence[Preset]) -> str:
         """Return the name of the preset that the chat has, or ""."""

@@ -33,14 +33,15 @@ class ContextMeter(QObject):
         pair = self._engine.pair
         if pair is None and self._engine.state in (State.STARTING, State.LOADING):
             return  # the composer stays where it is until the model is loaded
-        if pair is None:
+        if pair is None or not pair.context:  # an engine elsewhere need not tell
             self._bar.hide()
             return
         parts = pair.memory.parts if pair.memory else []
         cache = sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache"))
         path, left_out = [shown.message for shown in self._chat.shown], self._chat.settings.left_out
         taken = used(path, left_out)
-        self._bar.show_use(taken, tokens_of(self._composer.text()), pair.context, int(cache))
+        adds, can_grow = tokens_of(self._composer.text()), not pair.place
+        self._bar.show_use(taken, adds, pair.context, int(cache), can_grow=can_grow)
         self._bar.allow_leaving_out(len(turns(path)) > left_out and not self._chat.is_answering_here)
 
     def _leave_out(self) -> None:

@@ -9,12 +9,16 @@ from app.connection.answer_queue import AnswerQueue
 from app.connection.engine import Engine
 from app.connection.engine_link import EngineLink
 from app.connection.idle_timer import IdleTimer
-from app.header import local_models
+from app.header import model_choice
+from app.local_server.local_server import LocalServer
 from app.panel.calibration import Calibration
-from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request
+from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request, pair_of
 from app.race.race_run import RaceRun
 from app.store import ChatSettings, Store
 from app.window.arguments import Arguments
+from engine.errors import SpecExecError
+from engine.remote import engines
+from engine.remote.any_engine import AnyEngine
 
 if TYPE_CHECKING:
     from app.window.window import Window
@@ -29,18 +33,21 @@ class Core(QObject):
         idle: unloads the models when nobody has used them for a while.
         calibration: measures the speed of plain decoding.
         race: runs races; their dialogs show them.
+        server: the local server, which other programs use.
         new_chats: settings for new chats, as the command line changes them.
         windows: the windows that are open; the one used last comes last.
 
     Signals:
         preferences_changed: Preferences; the user changed them
         chat_deleted: int, id of a chat that the user deleted in one of the windows
+        engines_changed: an engine elsewhere was added, changed or removed
         pairs_changed: list of RecentPair, after the models that the user asked for were loaded
         failed: PreferencesError
     """
 
     preferences_changed = Signal(object)
     chat_deleted = Signal(int)
+    engines_changed = Signal()
     pairs_changed = Signal(list)
     failed = Signal(object)
 
@@ -55,10 +62,10 @@ class Core(QObject):
         super().__init__(parent)
         self.store, self.preferences = store, preferences
         now = preferences.now
-        link = link or EngineLink()
+        link = link or EngineLink(lambda: AnyEngine.share(self.engine.wanted.engine))
         link.setParent(self)
         first = _first_pair(arguments, now)
-        wanted = load_request(first.target, first.draft, now.new_chats.context, now.loading)
+        wanted = load_request(first, now.new_chats.context, now.loading)
         wanted = structs.replace(wanted, drafter=arguments.drafter)
         self.engine = Engine(link, wanted, self, insists=arguments.target is not None)
         self.idle = IdleTimer(self.engine, self)
@@ -72,6 +79,7 @@ class Core(QObject):
         self.chat_deleted.connect(self.queue.forget)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)
+        self.server = LocalServer(self.engine, preferences, self)
         self.windows: list[Window] = []
         self._asked: RecentPair | None = None  # what the user asked to load and is not loaded yet
         self.engine.loaded.connect(self._remember_pair)
@@ -81,7 +89,21 @@ class Core(QObject):
     @property
     def loaded_pair(self) -> RecentPair:
         """The pair that is loaded or being loaded."""
-        return RecentPair(self.engine.wanted.target, self.engine.wanted.draft)
+        return pair_of(self.engine.wanted)
+
+    @property
+    def place(self) -> str:
+        """Host and port of the engine to which text is sent, or would be; "": this machine."""
+        pair, engine = self.engine.pair, self.engine.wanted.engine
+        return pair.place if pair else model_choice.place_of(engine) or engine
+
+    @property
+    def has_engines(self) -> bool:
+        """Whether engines elsewhere were added."""
+        try:
+            return bool(engines.added())
+        except SpecExecError:
+            return True
 
     def load(self, pair: RecentPair, context: int | None) -> None:
         """Load the models that the user asks for. They answer in every chat from now on, and at the next
@@ -91,7 +113,7 @@ class Core(QObject):
 
     def reload(self, pair: RecentPair, context: int | None) -> None:
         """Load models with the present preferences."""
-        self.engine.load(load_request(pair.target, pair.draft, context, self.preferences.now.loading))
+        self.engine.load(load_request(pair, context, self.preferences.now.loading))
 
     def use(self, window: "Window") -> None:
         """The user opens a window, or turns to it."""
@@ -125,9 +147,10 @@ class Core(QObject):
 def _first_pair(arguments: Arguments, now: Preferences) -> RecentPair:
     """Return the pair to load at the start: what the command line names of it, else the last one loaded, else
     the one for new chats."""
-    pair = RecentPair(now.new_chats.target)
-    if now.recent_pairs and local_models.is_here(now.recent_pairs[0].target):
+    pair = now.usual_pair
+    if now.recent_pairs and model_choice.is_known(now.recent_pairs[0]):
         pair = now.recent_pairs[0]
     if arguments.target or arguments.draft != "auto":
-        pair = RecentPair(arguments.target or pair.target, arguments.draft)
+        usual = arguments.target or now.last_local.target
+        pair = RecentPair(usual, arguments.draft, arguments.engine)
     return pair

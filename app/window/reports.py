@@ -9,16 +9,18 @@ from PySide6.QtGui import QDesktopServices
 from app.connection.conversation import Conversation
 from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
 from app.connection.memory import without_oldest
-from app.header import local_models
+from app.header import model_choice
 from app.header.status_line import usual_tokens
 from app.panel import calibration, run_figures
 from app.panel.last_runs import LastRuns
 from app.panel.tint import Tint
+from app.preferences import pair_of
 from app.sidebar.outline import chat_title
 from app.widgets import motion
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
 from app.window.panes import Panes
+from app.window.remedies import Remedies
 from engine.errors import SpecExecError
 from engine.protocol.messages import (
     Answer,
@@ -37,6 +39,9 @@ class Reports(QObject):
     """Connects the signals of the engine and the chat to the panes, which show the events and errors.
 
     An error notice has a button with a remedy. No request is sent before the user presses it.
+
+    Attributes:
+        remedies: offers what helps where an engine elsewhere fails.
     """
 
     def __init__(self, engine: Engine, chat: Conversation, panes: Panes) -> None:
@@ -44,6 +49,7 @@ class Reports(QObject):
         self._engine, self._chat = engine, chat
         self._header, self._sidebar = panes.header, panes.sidebar
         self._transcript, self._composer, self._panel = panes.transcript, panes.composer, panes.panel
+        self.remedies = Remedies(engine, panes)
         self._tint = Tint(self)
         self._runs = LastRuns()
         # The last chat with a notice about an answer.
@@ -206,7 +212,7 @@ class Reports(QObject):
     def _show_state(self, state: State) -> None:
         self._header.show_state(state)
         if state is State.LOADING:
-            self._header.show_loading(local_models.text_of(self._engine.wanted.target))
+            self._header.show_loading(model_choice.text_of(pair_of(self._engine.wanted)))
         self._allow()
         self._transcript.allow_changes(state in (State.READY, State.IDLE))
         if state in (State.STARTING, State.LOADING):
@@ -240,6 +246,7 @@ class Reports(QObject):
         if chat != self._chat.id:
             message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
         notice = self._notify(message, failed.hint, self.tr("Try again"), lambda: self._try_again(chat))
+        self.remedies.offer(notice, failed)
         self._failed = chat, notice
 
     def _try_again(self, chat: int) -> None:
@@ -252,11 +259,15 @@ class Reports(QObject):
         if self._engine.pair is not None:  # the models loaded before still are
             self._notify(failed.message, failed.hint, self.tr("Close"), self._transcript.clear_notice)
             return
-        notice = self._notify(failed.message, failed.hint, self.tr("Reload"), self._engine.load)
-        before = self._engine.loaded_last
-        if before is not None and before.target != self._engine.wanted.target:
-            back = notice.offer(self.tr("Back to {}").format(local_models.text_of(before.target)))
+        wanted, before = self._engine.wanted, self._engine.loaded_last
+        again = self.tr("Connect again") if wanted.engine else self.tr("Reload")
+        notice = self._notify(failed.message, failed.hint, again, self._engine.load)
+        if before is not None and pair_of(before) != pair_of(wanted):
+            back = notice.offer(self.tr("Back to {}").format(model_choice.text_of(pair_of(before))))
             back.clicked.connect(lambda: self._engine.load(before))
+        elif wanted.engine:
+            self.remedies.offer_local(notice)
+        self.remedies.offer(notice, failed)
 
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)

@@ -3,7 +3,7 @@
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.header import local_models
+from app.header import model_choice
 from app.preferences import RecentPair
 from app.rendering.quiet_button import QuietButton
 from app.widgets.elided_label import ElidedLabel
@@ -40,7 +40,7 @@ class UsedHere(QWidget):
         self.setVisible(pair is not None)
         if pair is not None and (pair != self._pair or not self._text.text()):
             self._pair = pair
-            name = local_models.text_of(pair.target)
+            name = model_choice.text_of(pair)
             self._text.setText(self.tr("This chat was answered by {}.").format(name))
             self.button.setAccessibleName(self.tr("Load {}").format(name))
             self.button.setToolTip(plain(self.button.accessibleName()))

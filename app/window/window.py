@@ -1,6 +1,5 @@
 """A window: passes the user's actions to the chat and the engine."""
 
-from msgspec import structs
 from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
@@ -11,24 +10,25 @@ from app.connection.engine import State
 from app.connection.pending_answer import request_options
 from app.conversation.composer import has_files_or_picture
 from app.conversation.link_question import ask_to_open
-from app.header import local_models
+from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
-from app.settings.dialog import SettingsDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import ChatSettings, DeletedMessages
-from app.widgets import theme
+from app.store import DeletedMessages
 from app.widgets.shortcuts import is_typed, listen
 from app.widgets.window_size import resize_on_screen
-from app.window.appearance import Appearance, application
+from app.window.appearance import Appearance
 from app.window.better_model import BetterModel
 from app.window.chat_instructions import ChatInstructions
 from app.window.context_meter import ContextMeter
 from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
 from app.window.panes import Panes
+from app.window.remedies import races_are_here
 from app.window.reports import Reports
+from app.window.settings_door import SettingsDoor
 from app.window.unsent_keeper import UnsentKeeper
+from app.window.whereabouts import Whereabouts
 
 # Longest wait for the engine when the window is closed: a little more than the 5 s after which an engine that
 # does not end is killed.
@@ -43,6 +43,7 @@ class Window(QMainWindow):
 
     Attributes:
         core: what the windows share.
+        settings: opens the settings dialog.
         engine, chat: the engine and the shown chat, whose state the widgets show.
         header, sidebar, transcript, waiting, composer, panel: the widgets of `Panes`.
         search: the search palette above the panes.
@@ -51,6 +52,7 @@ class Window(QMainWindow):
         window_asked: int or None, the chat to show in another window; None is a new one
         language_changed: the user chose another language, so the windows must be created again
         models_moved: the user chose another models folder
+        settings_closed: the settings dialog was closed
         left: the window is closed while others stay open
         closed: the last window is closed, and the engine has ended or did not end in time.
     """
@@ -58,6 +60,7 @@ class Window(QMainWindow):
     window_asked = Signal(object)
     language_changed = Signal()
     models_moved = Signal()
+    settings_closed = Signal()
     left = Signal()
     closed = Signal()
 
@@ -81,11 +84,16 @@ class Window(QMainWindow):
         self._meter = ContextMeter(panes, self.chat, self.engine)
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
         self._better = BetterModel(panes, self.engine, self.load)
+        self.settings = SettingsDoor(self)
+        self._whereabouts = Whereabouts(self)
         for part in (self._unsent, self._instructions):
             part.failed.connect(self._reports.show_error)
         self.search = SearchPalette(core.store, self)
+        self._reports.remedies.local_asked.connect(lambda: self.load(core.preferences.now.last_local))
+        self._reports.remedies.engine_asked.connect(self.settings.open_engines)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
+        self.settings_closed.connect(self._instructions.refresh)
         self._connect_chat()
         self._connect_chat_list()
         self._connect_engine()
@@ -157,7 +165,7 @@ class Window(QMainWindow):
         self._panes.used_here.load_asked.connect(self.load)
         for changed in (self.engine.state_changed, self.chat.opened, self.chat.settings_changed):
             changed.connect(self._offer_used_models)
-        header.settings_asked.connect(self._open_settings)
+        header.settings_asked.connect(self.settings.open)
         header.panel_switch.toggled.connect(self._set_telemetry)
         panel.calibration_asked.connect(lambda: panel.show_calibrating(self.core.calibration.start()))
         panel.race_asked.connect(self.open_race)
@@ -174,7 +182,7 @@ class Window(QMainWindow):
                 "sidebar": header.sidebar_switch.toggle,
                 "panel": header.panel_switch.toggle,
                 "model": header.open_picker,
-                "settings": self._open_settings,
+                "settings": self.settings.open,
                 "keyboard": self._show_keys,
                 "chats": self._go_to_chats,
                 "previous_chat": lambda: sidebar.view.step(-1),
@@ -281,6 +289,9 @@ class Window(QMainWindow):
 
     def open_race(self, answer: int | None = None) -> None:
         """Open the dialog of a race with the question of an answer, or with the last question."""
+        if self.core.place:
+            self._reports.show_error(races_are_here(self.core.place))
+            return
         options = request_options(self.chat.settings, telemetry=False)
         dialog = RaceDialog(self.core.race, self.engine, self.chat.messages_before(answer), options, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -302,48 +313,13 @@ class Window(QMainWindow):
 
     def _offer_used_models(self) -> None:
         """Offer to load the models that gave this chat's answers, if others are loaded."""
-        used = RecentPair(self.chat.settings.target, self.chat.settings.draft)
-        differs = bool(self.chat.shown) and used.target != self.engine.wanted.target
-        self._panes.used_here.offer(used if differs and local_models.is_here(used.target) else None)
-
-    def _open_settings(self) -> None:
-        drafters = self.engine.pair.drafters if self.engine.pair else ()
-        loaded = self.core.loaded_pair
-        shown = structs.replace(self.chat.settings, target=loaded.target, draft=loaded.draft, left_out=0)
-        dialog = SettingsDialog(self._preferences, self._store.presets, shown, drafters, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.chat_changed.connect(self._set_chat)
-        dialog.preferences_changed.connect(self._apply)
-        dialog.reload_asked.connect(lambda: self.load(dialog.pair))
-        dialog.models_moved.connect(self.models_moved)
-        dialog.models_page.loaded = self.engine.pair
-        language = self._preferences.now.language
-        dialog.finished.connect(lambda: self._announce_language(language))
-        dialog.finished.connect(self._instructions.refresh)
-        dialog.open()
-
-    def _set_chat(self, settings: ChatSettings) -> None:
-        """Change the shown chat's settings. Its models are those that gave its answers: they change with the
-        next answer. The turns left out stay left out."""
-        now = self.chat.settings
-        kept = {"target": now.target, "draft": now.draft, "left_out": now.left_out}
-        self.chat.set_settings(structs.replace(settings, **kept))
-
-    def _apply(self, preferences: Preferences) -> None:
-        """Apply preferences that the user has just changed, in all windows."""
-        theme.choose(application(), preferences.theme)
-        self.core.preferences_changed.emit(preferences)
+        settings, loaded = self.chat.settings, self.engine.wanted
+        used = RecentPair(settings.target, settings.draft, settings.engine)
+        differs = bool(self.chat.shown) and (used.target, used.engine) != (loaded.target, loaded.engine)
+        self._panes.used_here.offer(used if differs and model_choice.is_known(used) else None)
 
     def _take_preferences(self, preferences: Preferences) -> None:
         self.chat.new_settings = preferences.new_chats
-
-    def _announce_language(self, before: str) -> None:
-        """Emit `language_changed` if the user chose another language than `before`.
-
-        Called only once the settings are closed, because arrow keys pass through the languages in between.
-        """
-        if self._preferences.now.language != before:
-            self.language_changed.emit()
 
     # -- geometry and closing --------------------------------------------------------------------------------
 
@@ -407,6 +383,7 @@ class Window(QMainWindow):
             event.accept()
             self.left.emit()
             return
+        self.core.server.close()
         if not self.engine.is_running:
             event.accept()
             self.closed.emit()

@@ -27,18 +27,20 @@ class Paged(QDialog):
 
     Attributes:
         pages: the pages, in order.
-        main, back, leave: the buttons below the page.
+        main, back, leave, elsewhere: the buttons below the page.
     """
 
     main: QPushButton
     back: QPushButton
     leave: QPushButton
+    elsewhere: QPushButton
 
     def _add_pages(self, pages: Sequence[Page]) -> None:
         """Add the pages; call this once. The Tab key moves through a page and then to the buttons."""
         self.pages = list(pages)
         self._foot = Foot(self)
         self.main, self.back, self.leave = self._foot.main, self._foot.back, self._foot.leave
+        self.elsewhere = self._foot.elsewhere
         self._steps = Steps(self)
         self._stack = QStackedWidget(self)
         resize_on_screen(self, WIDTH, HEIGHT)
@@ -132,19 +134,22 @@ class Foot(QFrame):
     """The row of buttons below every page.
 
     Attributes:
-        main, back, leave: the buttons.
+        main, back, leave, elsewhere: the buttons; the last leads away from the wizard.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("wizard_foot")
         self.leave = button(self.tr("Close"), parent=self)
+        self.elsewhere = button(self.tr("Use an engine elsewhere…"), parent=self)
+        self.elsewhere.setToolTip(self.tr("Let another machine or service answer; nothing is downloaded"))
         self.back = button("", parent=self)
         self.main = button("", parent=self)
         set_role(self.main, "main")
         layout = Flow(self)
         layout.setContentsMargins(28, 12, 28, 14)
         layout.addWidget(self.leave)
+        layout.addWidget(self.elsewhere)
         layout.addStretch()
         layout.addWidget(self.back)
         layout.addWidget(self.main)

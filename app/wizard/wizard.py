@@ -34,9 +34,11 @@ class Wizard(Paged):
 
     Signals:
         load_asked: the user wants to load this target and this draft, named as in `protocol.Load`
+        engines_asked: the user wants to use an engine elsewhere
     """
 
     load_asked = Signal(str, str)
+    engines_asked = Signal()
 
     def __init__(self, downloads: Downloads, setup: EngineSetup, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,6 +66,8 @@ class Wizard(Paged):
     def _connect(self) -> None:
         self.main.clicked.connect(self._continue)
         self.back.clicked.connect(self._go_back)
+        self.elsewhere.clicked.connect(self.close)
+        self.elsewhere.clicked.connect(self.engines_asked)
         self.machine.follow(self.survey)
         self.choose.follow(self.survey)
         self._preparing.changed.connect(self.where.set_preparing)

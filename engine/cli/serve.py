@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,11 @@ def add(commands: Commands) -> None:
         metavar="ORIGIN",
         help="web page that may ask, such as http://localhost:3000; repeatable (default: none)",
     )
+    network.add_argument(
+        "--end-with-input",
+        action="store_true",
+        help="end when the standard input ends, for programs that start the server (default: Ctrl-C ends it)",
+    )
     serving = parser.add_argument_group("requests")
     serving.add_argument(
         "--switch",
@@ -91,7 +97,7 @@ def run(parsed: argparse.Namespace) -> int:
             say(f"{model} is served at {address}/v1. Ctrl-C ends the server.")
 
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(opened, options, ready))
+        asyncio.run(serve(opened, options, ready, sys.stdin.fileno() if parsed.end_with_input else None))
     return 0
 
 
@@ -120,8 +126,11 @@ def site_options(parsed: argparse.Namespace) -> "SiteOptions":
 
 def key_of(file: Path | None) -> str | None:
     """Return the key that clients must give; None: none. Raises BadOption if the file holds none."""
-    if file is None:
-        return os.environ.get(KEY_VARIABLE) or None
+    return os.environ.get(KEY_VARIABLE) or None if file is None else key_in(file)
+
+
+def key_in(file: Path) -> str:
+    """Return the key in a file. Raises BadOption if it holds none."""
     try:
         with named_path(file).open("rb") as opened:
             key = opened.read(MOST_KEY_NBYTES).decode().strip()

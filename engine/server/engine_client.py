@@ -35,12 +35,13 @@ class EngineClient:
 
     Every method is called on the event loop's thread; one more thread reads events.
 
-    Attributes: `now`, what the engine has loaded, or None; `active`, the number of requests in progress or
-    waiting.
+    Attributes: `now`, what the engine has loaded, or None; `last`, the request with which another client has
+    loaded models last, or None; `active`, the number of requests in progress or waiting.
     """
 
     def __init__(self, connect: Callable[[], Channel] = EngineConnection.share) -> None:
         self.now: protocol.NowLoaded | None = None
+        self.last: protocol.Load | None = None
         self._connect = connect
         self._channel: Channel | None = None
         self._reader: threading.Thread | None = None
@@ -150,10 +151,10 @@ class EngineClient:
     def _receive(self, event: protocol.Event) -> None:
         match event:
             case protocol.Ready():
-                self.now = event.now
+                self._take(event.now)
                 self._greeted.set()
             case protocol.NowLoaded():
-                self.now = event if event.loaded else None
+                self._take(event)
             case (
                 protocol.Tasks()
                 | protocol.Unloaded()
@@ -168,6 +169,12 @@ class EngineClient:
             self.now = protocol.NowLoaded(loaded=event, by=None)
         elif isinstance(event, protocol.Failed) and not event.loaded:
             self.now = None
+
+    def _take(self, now: protocol.NowLoaded | None) -> None:
+        """Note what other clients have loaded."""
+        self.now = now if now and now.loaded else None
+        if self.now is not None and self.now.by is not None:
+            self.last = self.now.by
 
     def _lose(self, problem: SpecExecError) -> None:
         self.now = self._channel = None

@@ -1,13 +1,16 @@
 """The HTTP server around the site: its socket, its limits, and how it ends."""
 
 import asyncio
+import errno
+import os
 import socket
+import threading
 from collections.abc import Callable
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from engine.errors import BadOption
+from engine.errors import AddressTaken, BadOption
 from engine.server.engine_client import EngineClient
 from engine.server.faults import RequestFault
 from engine.server.site import Site, SiteOptions
@@ -56,16 +59,22 @@ class TimedProtocol(H11Protocol):
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """Return a socket that listens. port: 0: any free one. Raises BadOption if there is none."""
+    """Return a socket that listens. port: 0: any free one. Raises AddressTaken if another program listens
+    there; BadOption if nothing can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    opened = socket.socket(family)
     try:
-        opened = socket.socket(family)
         if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows would let another program take the port over
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
         else:
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))
     except (OSError, OverflowError) as error:
+        opened.close()
+        if isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+            raise AddressTaken(
+                f"Another program listens at {host}, port {port}, already.", "Choose another --port."
+            ) from error
         reason = error.strerror if isinstance(error, OSError) else "there is no such port"
         raise BadOption(
             f"The server cannot listen at {host}, port {port}: {reason}.", "Choose another --port or --host."
@@ -73,11 +82,17 @@ def open_socket(host: str, port: int) -> socket.socket:
     return opened
 
 
-async def serve(opened: socket.socket, options: SiteOptions, ready: Callable[[str], None]) -> None:
+async def serve(
+    opened: socket.socket,
+    options: SiteOptions,
+    ready: Callable[[str], None],
+    lifeline: int | None = None,
+) -> None:
     """Load the model, then answer requests until a signal to end arrives.
 
-    ready: is told the name of the loaded model once requests are answered. Raises SpecExecError if the
-    model cannot be loaded.
+    ready: is told the name of the loaded model once requests are answered. lifeline: a file descriptor; the
+    server ends when there is nothing more to read from it. Raises SpecExecError if the model cannot be
+    loaded.
     """
     engine = EngineClient()
     site = Site(options, engine)
@@ -95,6 +110,9 @@ async def serve(opened: socket.socket, options: SiteOptions, ready: Callable[[st
         h11_max_incomplete_event_size=MOST_HEADER_NBYTES,
     )
     server = uvicorn.Server(config)
+    if lifeline is not None:
+        follow = threading.Thread(target=_follow, args=(lifeline, server), name="lifeline", daemon=True)
+        follow.start()
     beginning = asyncio.create_task(_begin(site, server, ready))
     try:
         await server.serve(sockets=[opened])
@@ -103,6 +121,14 @@ async def serve(opened: socket.socket, options: SiteOptions, ready: Callable[[st
         await engine.close()
     if beginning.done() and not beginning.cancelled():
         beginning.result()
+
+
+def _follow(lifeline: int, server: uvicorn.Server) -> None:
+    """End the server once the lifeline ends. Runs on a thread of its own; the server's loop looks at the flag
+    several times a second."""
+    while os.read(lifeline, 4096):
+        pass
+    server.should_exit = True
 
 
 async def _begin(site: Site, server: uvicorn.Server, ready: Callable[[str], None]) -> None:

@@ -10,6 +10,7 @@ _HELP = {
     "specexec_requests_running": ("gauge", "Requests in progress or waiting."),
     "specexec_seconds_total": ("counter", "Seconds spent on each phase of decoding."),
     "specexec_target_passes_total": ("counter", "Passes of the target after the prefill."),
+    "vllm:request_success_total": ("counter", "Answers that were completed."),
     "vllm:prompt_tokens_total": ("counter", "Prompt tokens, read or reused."),
     "vllm:prompt_tokens_cached_total": ("counter", "Prompt tokens whose rows were reused."),
     "vllm:generation_tokens_total": ("counter", "Tokens of answers."),
@@ -35,6 +36,7 @@ class Metrics:
     def count_answer(self, answer: Answer) -> None:
         with self._lock:
             counts = self._counts
+            counts["vllm:request_success_total", ""] += 1
             counts["vllm:prompt_tokens_total", ""] += answer.prompt_tokens
             counts["vllm:prompt_tokens_cached_total", ""] += answer.reused_tokens
             counts["vllm:generation_tokens_total", ""] += answer.tokens

@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from msgspec import structs
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -59,10 +60,10 @@ INTERFACES = (
 
 @dataclass(frozen=True, slots=True)
 class SiteOptions:
-    """load: the request that loads the first model, if none is loaded. key: None: none is asked for. hosts:
-    names under which the server may be addressed. origins: web pages that may ask. switches: whether a
-    request that names another installed model loads it. most_waiting: requests that may wait for the one in
-    progress.
+    """load: the request that loads the first model, if no other client has loaded one. key: None: none is
+    asked for. hosts: names under which the server may be addressed. origins: web pages that may
+    ask. switches: whether a request that names another installed model loads it. most_waiting: requests that
+    may wait for the one in progress.
     """
 
     load: protocol.Load
@@ -196,9 +197,13 @@ class Site:
         return loaded_model(loaded, await asyncio.to_thread(installed))
 
     async def _load_first(self) -> None:
+        """Load a model if none is loaded: what another client, such as the window, has loaded last and
+        unloaded since, or else what the options say."""
         await self._engine.joined()
         if self._engine.loaded is None:
-            await self._engine.load(self._options.load)
+            last = self._engine.last
+            asked = structs.replace(last, asker=self._options.load.asker) if last else self._options.load
+            await self._engine.load(asked)
 
     # -- other paths -----------------------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage data is collected. The program connects to the Internet only for searches and downloads you start and, if you turn it on, to check for new versions.</source>
-            <translation>그래픽 카드보다 큰 모델과 대화합니다. Apache License 2.0에 따른 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 대화에 쓴 내용은 밖으로 나가지 않고 사용 데이터도 수집하지 않습니다. 프로그램은 사용자가 시작한 검색과 다운로드, 그리고 켜 둔 경우 새 버전을 확인할 때만 인터넷에 연결합니다.</translation>
+            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add an engine elsewhere and choose one of its models; the header then says where it goes. No usage data is collected. The program connects to the Internet only for searches and downloads you start, for engines you add and, if you turn it on, to check for new versions.</source>
+            <translation>그래픽 카드보다 큰 모델과 대화하세요. Apache License 2.0을 따르는 자유 소프트웨어입니다. 모든 것이 이 컴퓨터에서 실행되며, 외부 엔진을 추가해 그 모델을 선택하지 않는 한 대화에 쓴 내용은 이 컴퓨터를 떠나지 않습니다. 선택하면 어디로 전송되는지 상단에 표시됩니다. 사용 데이터는 수집하지 않습니다. 프로그램은 직접 시작한 검색과 다운로드, 추가한 엔진, 그리고 켜 둔 경우 새 버전 확인을 위해서만 인터넷에 연결합니다.</translation>
         </message>
         <message>
             <source>Libraries</source>
@@ -432,6 +432,17 @@
         </message>
     </context>
     <context>
+        <name>CopyRow</name>
+        <message>
+            <source>Copy</source>
+            <translation>복사</translation>
+        </message>
+        <message>
+            <source>Copy: {}</source>
+            <translation>복사: {}</translation>
+        </message>
+    </context>
+    <context>
         <name>Decoration</name>
         <message>
             <source>Code</source>
@@ -543,8 +554,107 @@
             <translation>제안: {}</translation>
         </message>
         <message>
+            <source>The model runs at {}, and what you write here is sent there.</source>
+            <translation>모델은 {}에서 실행되며, 여기에 쓴 내용은 그곳으로 전송됩니다.</translation>
+        </message>
+        <message>
             <source>Write a Python function that finds the longest common prefix of a list of strings</source>
             <translation>문자열 목록에서 가장 긴 공통 접두사를 찾는 Python 함수를 작성해 줘</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineEditor</name>
+        <message>
+            <source>A file with the certificate that signs the server's own, in PEM, if the system has it not</source>
+            <translation>서버 인증서에 서명한 인증서가 시스템에 없을 때 사용할 PEM 파일</translation>
+        </message>
+        <message>
+            <source>Add</source>
+            <translation>추가</translation>
+        </message>
+        <message>
+            <source>Add an engine</source>
+            <translation>엔진 추가</translation>
+        </message>
+        <message>
+            <source>Address</source>
+            <translation>주소</translation>
+        </message>
+        <message>
+            <source>Asking for its models…</source>
+            <translation>모델 목록을 요청하는 중…</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>취소</translation>
+        </message>
+        <message>
+            <source>Certificate</source>
+            <translation>인증서</translation>
+        </message>
+        <message>
+            <source>Chats with a model of this engine are sent to it. The key is stored in this system's keyring, and is sent only there.</source>
+            <translation>이 엔진의 모델과 나눈 대화는 이 엔진으로 전송됩니다. 키는 시스템 키링에 저장되며 그곳으로만 전송됩니다.</translation>
+        </message>
+        <message>
+            <source>Choose the certificate</source>
+            <translation>인증서 선택</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>선택…</translation>
+        </message>
+        <message>
+            <source>How you want to call it</source>
+            <translation>원하는 이름</translation>
+        </message>
+        <message>
+            <source>It answers. Models: {}</source>
+            <translation>응답합니다. 모델: {}</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>키</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>이름</translation>
+        </message>
+        <message>
+            <source>New engine</source>
+            <translation>새 엔진</translation>
+        </message>
+        <message>
+            <source>None, if it asks for none</source>
+            <translation>요구하지 않으면 비워 두세요</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>저장</translation>
+        </message>
+        <message>
+            <source>Send the key unencrypted</source>
+            <translation>키를 암호화하지 않고 전송</translation>
+        </message>
+        <message>
+            <source>Test</source>
+            <translation>테스트</translation>
+        </message>
+        <message>
+            <source>Test: list the models of this engine</source>
+            <translation>테스트: 이 엔진의 모델 나열</translation>
+        </message>
+        <message>
+            <source>The system's</source>
+            <translation>시스템 인증서</translation>
+        </message>
+        <message>
+            <source>Unchanged</source>
+            <translation>변경 없음</translation>
+        </message>
+        <message>
+            <source>and {} more</source>
+            <translation>외 {}개</translation>
         </message>
     </context>
     <context>
@@ -580,6 +690,80 @@
         <message>
             <source>missing; repair it</source>
             <translation>없습니다. 복구하세요</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineRows</name>
+        <message>
+            <source>Asking for its models…</source>
+            <translation>모델 목록을 요청하는 중…</translation>
+        </message>
+        <message>
+            <source>context {} tokens</source>
+            <translation>컨텍스트 {} 토큰</translation>
+        </message>
+        <message>
+            <source>goes to {}</source>
+            <translation>{}(으)로 전송</translation>
+        </message>
+        <message>
+            <source>loaded now</source>
+            <translation>지금 불러와져 있음</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation>{} · 외부, {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>EnginesPage</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation>엔진 추가…</translation>
+        </message>
+        <message>
+            <source>Change the engine</source>
+            <translation>엔진 변경</translation>
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation>변경…</translation>
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation>외부 엔진</translation>
+        </message>
+        <message>
+            <source>Its key is deleted, too. Chats stay; nothing changes at {}.</source>
+            <translation>키도 함께 삭제됩니다. 대화는 남으며, {}에는 변화가 없습니다.</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>유지</translation>
+        </message>
+        <message>
+            <source>Models of another machine or service can answer here, too: a server that speaks OpenAI's interface, such as vLLM, SGLang, llama.cpp or another SpecExec. What you write in chats with them is sent there; the header says so.</source>
+            <translation>다른 컴퓨터나 서비스의 모델도 여기서 답변할 수 있습니다. vLLM, SGLang, llama.cpp 또는 다른 SpecExec처럼 OpenAI 인터페이스를 지원하는 서버면 됩니다. 그런 모델과의 대화에 쓴 내용은 그곳으로 전송되며, 상단에 표시됩니다.</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>제거</translation>
+        </message>
+        <message>
+            <source>Remove the engine</source>
+            <translation>엔진 제거</translation>
+        </message>
+        <message>
+            <source>Remove {}?</source>
+            <translation>{}을(를) 제거할까요?</translation>
+        </message>
+        <message>
+            <source>Remove…</source>
+            <translation>제거…</translation>
+        </message>
+        <message>
+            <source>{} was saved. Choose its models in the header.</source>
+            <translation>{}을(를) 저장했습니다. 상단에서 모델을 선택하세요.</translation>
         </message>
     </context>
     <context>
@@ -629,6 +813,14 @@
         <message>
             <source>Close</source>
             <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Let another machine or service answer; nothing is downloaded</source>
+            <translation>다른 컴퓨터나 서비스가 답변하게 합니다. 다운로드는 없습니다</translation>
+        </message>
+        <message>
+            <source>Use an engine elsewhere…</source>
+            <translation>외부 엔진 사용…</translation>
         </message>
     </context>
     <context>
@@ -1042,6 +1234,33 @@
         </message>
     </context>
     <context>
+        <name>LocalServer</name>
+        <message>
+            <source>Another program uses port {} already.</source>
+            <translation>다른 프로그램이 이미 포트 {}을(를) 사용하고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Choose another port below, then start the server again.</source>
+            <translation>아래에서 다른 포트를 고른 뒤 서버를 다시 시작하세요.</translation>
+        </message>
+        <message>
+            <source>Free some memory and try again.</source>
+            <translation>메모리를 비우고 다시 시도하세요.</translation>
+        </message>
+        <message>
+            <source>Start it again. If it happens again, read its log.</source>
+            <translation>다시 시작하세요. 또 발생하면 로그를 확인하세요.</translation>
+        </message>
+        <message>
+            <source>The local server cannot be started: {}</source>
+            <translation>로컬 서버를 시작할 수 없습니다: {}</translation>
+        </message>
+        <message>
+            <source>The local server ended unexpectedly.</source>
+            <translation>로컬 서버가 예기치 않게 종료되었습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>MachinePage</name>
         <message>
             <source>1 core</source>
@@ -1448,6 +1667,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>내보내기</translation>
         </message>
         <message>
+            <source>Its memory is the other machine's, which does not tell it.</source>
+            <translation>메모리는 다른 컴퓨터의 것이며, 그 값은 알려지지 않습니다.</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>메모리</translation>
         </message>
@@ -1493,6 +1716,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
     </context>
     <context>
         <name>Picker</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation>엔진 추가…</translation>
+        </message>
         <message>
             <source>Delete…</source>
             <translation>삭제…</translation>
@@ -1566,6 +1793,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>{} 업데이트 또는 삭제</translation>
         </message>
         <message>
+            <source>Use a model of another machine or service</source>
+            <translation>다른 컴퓨터나 서비스의 모델 사용</translation>
+        </message>
+        <message>
             <source>about {} tokens/s</source>
             <translation>약 {} 토큰/초</translation>
         </message>
@@ -1604,6 +1835,29 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>with the best draft model on this machine</source>
             <translation>이 컴퓨터에 있는 가장 좋은 드래프트 모델과 함께</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation>{} · 외부, {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlaceSign</name>
+        <message>
+            <source>Goes to {}</source>
+            <translation>{}(으)로 전송</translation>
+        </message>
+        <message>
+            <source>On this machine</source>
+            <translation>이 컴퓨터의 모델</translation>
+        </message>
+        <message>
+            <source>What you write in chats is sent to {}, which answers.</source>
+            <translation>대화에 쓴 내용은 {}(으)로 전송되고, 그곳에서 답변합니다.</translation>
+        </message>
+        <message>
+            <source>What you write stays on this machine.</source>
+            <translation>입력한 내용은 이 컴퓨터에 남습니다.</translation>
         </message>
     </context>
     <context>
@@ -1978,6 +2232,29 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>Remedies</name>
+        <message>
+            <source>A race compares ways of answering on this machine, not at {}.</source>
+            <translation>경주는 {}이(가) 아니라 이 컴퓨터의 답변 방식을 비교합니다.</translation>
+        </message>
+        <message>
+            <source>Choose another model</source>
+            <translation>다른 모델 선택</translation>
+        </message>
+        <message>
+            <source>Load a model on this machine, then try again.</source>
+            <translation>이 컴퓨터에 모델을 로드한 뒤 다시 시도하세요.</translation>
+        </message>
+        <message>
+            <source>Settings of {}</source>
+            <translation>{} 설정</translation>
+        </message>
+        <message>
+            <source>Use a model on this machine</source>
+            <translation>이 컴퓨터의 모델 사용</translation>
+        </message>
+    </context>
+    <context>
         <name>Removal</name>
         <message>
             <source>Also delete its draft {}, {}</source>
@@ -2029,6 +2306,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>Close</source>
             <translation>닫기</translation>
+        </message>
+        <message>
+            <source>Connect again</source>
+            <translation>다시 연결</translation>
         </message>
         <message>
             <source>Continue</source>
@@ -2239,6 +2520,91 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
     </context>
     <context>
+        <name>ServerCard</name>
+        <message>
+            <source>Address</source>
+            <translation>주소</translation>
+        </message>
+        <message>
+            <source>Changes apply once the server is started again.</source>
+            <translation>변경 사항은 서버를 다시 시작하면 적용됩니다.</translation>
+        </message>
+        <message>
+            <source>Ending…</source>
+            <translation>종료하는 중…</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>키</translation>
+        </message>
+        <message>
+            <source>Lets editors, agents and scripts use the model that is loaded here, through OpenAI's and Anthropic's interfaces. It ends with the window.</source>
+            <translation>편집기, 에이전트, 스크립트가 OpenAI 및 Anthropic 인터페이스로 여기에 로드된 모델을 사용할 수 있게 합니다. 창을 닫으면 종료됩니다.</translation>
+        </message>
+        <message>
+            <source>Local server</source>
+            <translation>로컬 서버</translation>
+        </message>
+        <message>
+            <source>Make another key; the present one ends</source>
+            <translation>다른 키 만들기(현재 키는 무효화됨)</translation>
+        </message>
+        <message>
+            <source>New key</source>
+            <translation>새 키</translation>
+        </message>
+        <message>
+            <source>Open log</source>
+            <translation>로그 열기</translation>
+        </message>
+        <message>
+            <source>Restart the server</source>
+            <translation>서버 다시 시작</translation>
+        </message>
+        <message>
+            <source>Start again</source>
+            <translation>다시 시작</translation>
+        </message>
+        <message>
+            <source>Starting… Requests are answered once the model is loaded.</source>
+            <translation>시작하는 중… 모델이 로드되면 요청에 답변합니다.</translation>
+        </message>
+        <message>
+            <source>○ Off</source>
+            <translation>○ 꺼짐</translation>
+        </message>
+        <message>
+            <source>● Running. Requests answered: {}</source>
+            <translation>● 실행 중. 답변한 요청: {}</translation>
+        </message>
+        <message>
+            <source>✕ Not running</source>
+            <translation>✕ 실행 중이 아님</translation>
+        </message>
+    </context>
+    <context>
+        <name>ServerPage</name>
+        <message>
+            <source>Copy</source>
+            <translation>복사</translation>
+        </message>
+        <message>
+            <source>Copy the example, with the key</source>
+            <translation>키를 포함하여 예제 복사</translation>
+        </message>
+        <message>
+            <source>Example</source>
+            <translation>예제</translation>
+        </message>
+    </context>
+    <context>
+        <name>ServerSign</name>
+        <message>
+            <source>The local server runs at {}</source>
+            <translation>로컬 서버가 {}에서 실행 중입니다</translation>
+        </message>
+    </context>
+    <context>
         <name>SettingsDialog</name>
         <message>
             <source>About</source>
@@ -2255,6 +2621,14 @@ A message must contain all words. The beginning of a word is enough.</source>
         <message>
             <source>Engine</source>
             <translation>엔진</translation>
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation>외부 엔진</translation>
+        </message>
+        <message>
+            <source>For models on this machine. The engine at {} decides how it loads its own.</source>
+            <translation>이 컴퓨터의 모델에만 적용됩니다. {}의 엔진은 자체 모델의 로드 방식을 스스로 결정합니다.</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -2285,8 +2659,16 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>모두 새 대화의 설정으로 되돌리기</translation>
         </message>
         <message>
+            <source>Server</source>
+            <translation>서버</translation>
+        </message>
+        <message>
             <source>Settings</source>
             <translation>설정</translation>
+        </message>
+        <message>
+            <source>The engine at {} decides this.</source>
+            <translation>{}의 엔진이 결정합니다.</translation>
         </message>
         <message>
             <source>This chat</source>
@@ -2560,6 +2942,10 @@ other: everything else</source>
         <message>
             <source>Tokens that one pass of the target model adds to the answer, on average. Without speculative decoding, it is 1.</source>
             <translation>타깃 모델의 패스 하나가 답변에 더하는 평균 토큰 수. 추측 디코딩이 없으면 1입니다.</translation>
+        </message>
+        <message>
+            <source>answered by {}</source>
+            <translation>{}에서 답변</translation>
         </message>
         <message>
             <source>drafter: {}</source>
@@ -4230,6 +4616,61 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>server_options</name>
+        <message>
+            <source>Also other machines, at {}</source>
+            <translation>다른 컴퓨터도, {}에서</translation>
+        </message>
+        <message>
+            <source>Only programs that give the key are answered. Without it, every program on this machine is.</source>
+            <translation>키를 제시하는 프로그램에만 답변합니다. 키가 없으면 이 컴퓨터의 모든 프로그램에 답변합니다.</translation>
+        </message>
+        <message>
+            <source>Options</source>
+            <translation>옵션</translation>
+        </message>
+        <message>
+            <source>Other machines need the key, and what they send is not encrypted: choose this in networks that you trust only.</source>
+            <translation>다른 컴퓨터에는 키가 필요하며 전송 내용은 암호화되지 않습니다. 신뢰하는 네트워크에서만 선택하세요.</translation>
+        </message>
+        <message>
+            <source>Port</source>
+            <translation>포트</translation>
+        </message>
+        <message>
+            <source>Require a key</source>
+            <translation>키 요구</translation>
+        </message>
+        <message>
+            <source>Start the server whenever the window is opened.</source>
+            <translation>창을 열 때마다 서버를 시작합니다.</translation>
+        </message>
+        <message>
+            <source>Start with the window</source>
+            <translation>창과 함께 시작</translation>
+        </message>
+        <message>
+            <source>The number at the end of the address. Programs that use the server must know it.</source>
+            <translation>주소 끝의 숫자입니다. 서버를 사용하는 프로그램이 알아야 합니다.</translation>
+        </message>
+        <message>
+            <source>This machine only</source>
+            <translation>이 컴퓨터만</translation>
+        </message>
+        <message>
+            <source>Web pages</source>
+            <translation>웹 페이지</translation>
+        </message>
+        <message>
+            <source>Web pages that may ask the server, such as http://localhost:3000. One per line.</source>
+            <translation>서버에 요청할 수 있는 웹 페이지(예: http://localhost:3000). 한 줄에 하나씩.</translation>
+        </message>
+        <message>
+            <source>Who can reach it</source>
+            <translation>접근 범위</translation>
+        </message>
+    </context>
+    <context>
         <name>shortcuts</name>
         <message>
             <source>Answer the last question again</source>
@@ -4474,6 +4915,57 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>told</name>
+        <message>
+            <source>Accepted by position: {}</source>
+            <translation>위치별 수락률: {}</translation>
+        </message>
+        <message>
+            <source>It answers at {}.</source>
+            <translation>{}에서 답변합니다.</translation>
+        </message>
+        <message>
+            <source>It drafted no tokens.</source>
+            <translation>제안된 토큰이 없습니다.</translation>
+        </message>
+        <message>
+            <source>It says nothing about speculation.</source>
+            <translation>추측 디코딩에 대해서는 알려 주지 않습니다.</translation>
+        </message>
+        <message>
+            <source>On average, {} drafted tokens were accepted in each of {} steps.</source>
+            <translation>평균 {}개의 제안 토큰이 {}개 단계마다 수락되었습니다.</translation>
+        </message>
+        <message>
+            <source>Step {}: {} of {} drafted tokens accepted.</source>
+            <translation>{}단계: 제안된 토큰 중 {} / {}개 수락.</translation>
+        </message>
+        <message>
+            <source>The answer came from {} with {} tokens/s, the way through the network included.</source>
+            <translation>답변은 {}에서 초당 {}토큰으로 왔습니다(네트워크 구간 포함).</translation>
+        </message>
+        <message>
+            <source>These are counts of the whole server, in which answers to others may be contained.</source>
+            <translation>서버 전체의 수치이므로 다른 사용자에 대한 답변이 포함될 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>This engine does not tell its tree.</source>
+            <translation>이 엔진은 트리를 알려 주지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Tokens per pass: {}.</source>
+            <translation>패스당 토큰: {}.</translation>
+        </message>
+        <message>
+            <source>{} of {} drafted tokens were accepted ({} %).</source>
+            <translation>제안된 토큰 중 {} / {}개가 수락되었습니다({} %).</translation>
+        </message>
+        <message>
+            <source>{}: {} %</source>
+            <translation>{}: {} %</translation>
+        </message>
+    </context>
+    <context>
         <name>transfer</name>
         <message>
             <source>All files (*)</source>
@@ -4708,6 +5200,10 @@ other: everything else</source>
         <message>
             <source>the context is full; start a new chat (Ctrl+N)</source>
             <translation>컨텍스트가 가득 참, 새 대화를 시작하세요 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>{} at {}</source>
+            <translation>{} ({})</translation>
         </message>
         <message>
             <source>{} days</source>

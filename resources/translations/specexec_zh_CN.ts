@@ -4,8 +4,8 @@
     <context>
         <name>AboutPage</name>
         <message>
-            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, and no usage data is collected. The program connects to the Internet only for searches and downloads you start and, if you turn it on, to check for new versions.</source>
-            <translation>与大于显卡容量的模型对话。本软件是采用 Apache License 2.0 的自由软件。一切都在本机运行：您在对话中书写的内容不会离开本机，也不收集任何使用数据。仅在您发起搜索和下载时，以及在您开启后检查新版本时，本程序才会连接互联网。</translation>
+            <source>Chat with a model larger than your graphics card. Free software under the Apache License 2.0. Everything runs on this machine: nothing you write in a chat leaves it, unless you add an engine elsewhere and choose one of its models; the header then says where it goes. No usage data is collected. The program connects to the Internet only for searches and downloads you start, for engines you add and, if you turn it on, to check for new versions.</source>
+            <translation>与比显卡更大的模型对话。采用 Apache License 2.0 的自由软件。一切都在本机运行：除非您添加外部引擎并选择其模型，否则您在对话中输入的内容不会离开本机；若选择，窗口顶部会注明发送到哪里。不收集使用数据。程序仅在您启动的搜索和下载、您添加的引擎，以及（若您开启）检查新版本时连接互联网。</translation>
         </message>
         <message>
             <source>Libraries</source>
@@ -432,6 +432,17 @@
         </message>
     </context>
     <context>
+        <name>CopyRow</name>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Copy: {}</source>
+            <translation>复制：{}</translation>
+        </message>
+    </context>
+    <context>
         <name>Decoration</name>
         <message>
             <source>Code</source>
@@ -543,8 +554,107 @@
             <translation>建议：{}</translation>
         </message>
         <message>
+            <source>The model runs at {}, and what you write here is sent there.</source>
+            <translation>模型在 {} 上运行，您在此输入的内容会发送到那里。</translation>
+        </message>
+        <message>
             <source>Write a Python function that finds the longest common prefix of a list of strings</source>
             <translation>写一个 Python 函数，找出一组字符串的最长公共前缀</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineEditor</name>
+        <message>
+            <source>A file with the certificate that signs the server's own, in PEM, if the system has it not</source>
+            <translation>签署服务器证书的证书文件（PEM），用于系统中没有该证书的情况</translation>
+        </message>
+        <message>
+            <source>Add</source>
+            <translation>添加</translation>
+        </message>
+        <message>
+            <source>Add an engine</source>
+            <translation>添加引擎</translation>
+        </message>
+        <message>
+            <source>Address</source>
+            <translation>地址</translation>
+        </message>
+        <message>
+            <source>Asking for its models…</source>
+            <translation>正在查询其模型…</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Certificate</source>
+            <translation>证书</translation>
+        </message>
+        <message>
+            <source>Chats with a model of this engine are sent to it. The key is stored in this system's keyring, and is sent only there.</source>
+            <translation>与此引擎的模型进行的对话会发送给它。密钥保存在系统的密钥环中，且仅发送到那里。</translation>
+        </message>
+        <message>
+            <source>Choose the certificate</source>
+            <translation>选择证书</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>选择…</translation>
+        </message>
+        <message>
+            <source>How you want to call it</source>
+            <translation>您想使用的名称</translation>
+        </message>
+        <message>
+            <source>It answers. Models: {}</source>
+            <translation>有响应。模型：{}</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>密钥</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>New engine</source>
+            <translation>新引擎</translation>
+        </message>
+        <message>
+            <source>None, if it asks for none</source>
+            <translation>如不需要则留空</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Send the key unencrypted</source>
+            <translation>以未加密方式发送密钥</translation>
+        </message>
+        <message>
+            <source>Test</source>
+            <translation>测试</translation>
+        </message>
+        <message>
+            <source>Test: list the models of this engine</source>
+            <translation>测试：列出此引擎的模型</translation>
+        </message>
+        <message>
+            <source>The system's</source>
+            <translation>系统证书</translation>
+        </message>
+        <message>
+            <source>Unchanged</source>
+            <translation>保持不变</translation>
+        </message>
+        <message>
+            <source>and {} more</source>
+            <translation>以及另外 {} 个</translation>
         </message>
     </context>
     <context>
@@ -580,6 +690,80 @@
         <message>
             <source>missing; repair it</source>
             <translation>缺失；请修复</translation>
+        </message>
+    </context>
+    <context>
+        <name>EngineRows</name>
+        <message>
+            <source>Asking for its models…</source>
+            <translation>正在查询其模型…</translation>
+        </message>
+        <message>
+            <source>context {} tokens</source>
+            <translation>上下文 {} 词元</translation>
+        </message>
+        <message>
+            <source>goes to {}</source>
+            <translation>发送到 {}</translation>
+        </message>
+        <message>
+            <source>loaded now</source>
+            <translation>当前已加载</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation>{} · 外部，位于 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>EnginesPage</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation>添加引擎…</translation>
+        </message>
+        <message>
+            <source>Change the engine</source>
+            <translation>更改引擎</translation>
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation>更改…</translation>
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation>外部引擎</translation>
+        </message>
+        <message>
+            <source>Its key is deleted, too. Chats stay; nothing changes at {}.</source>
+            <translation>其密钥也会被删除。对话会保留；{} 上不会有任何更改。</translation>
+        </message>
+        <message>
+            <source>Keep</source>
+            <translation>保留</translation>
+        </message>
+        <message>
+            <source>Models of another machine or service can answer here, too: a server that speaks OpenAI's interface, such as vLLM, SGLang, llama.cpp or another SpecExec. What you write in chats with them is sent there; the header says so.</source>
+            <translation>其他计算机或服务的模型也可以在此回答：支持 OpenAI 接口的服务器，例如 vLLM、SGLang、llama.cpp 或另一个 SpecExec。您在与它们的对话中输入的内容会发送到那里，窗口顶部会注明。</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Remove the engine</source>
+            <translation>移除引擎</translation>
+        </message>
+        <message>
+            <source>Remove {}?</source>
+            <translation>移除 {}？</translation>
+        </message>
+        <message>
+            <source>Remove…</source>
+            <translation>移除…</translation>
+        </message>
+        <message>
+            <source>{} was saved. Choose its models in the header.</source>
+            <translation>已保存 {}。请在窗口顶部选择其模型。</translation>
         </message>
     </context>
     <context>
@@ -629,6 +813,14 @@
         <message>
             <source>Close</source>
             <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Let another machine or service answer; nothing is downloaded</source>
+            <translation>让其他计算机或服务回答；无需下载</translation>
+        </message>
+        <message>
+            <source>Use an engine elsewhere…</source>
+            <translation>使用外部引擎…</translation>
         </message>
     </context>
     <context>
@@ -1042,6 +1234,33 @@
         </message>
     </context>
     <context>
+        <name>LocalServer</name>
+        <message>
+            <source>Another program uses port {} already.</source>
+            <translation>端口 {} 已被其他程序占用。</translation>
+        </message>
+        <message>
+            <source>Choose another port below, then start the server again.</source>
+            <translation>请在下方选择其他端口，然后重新启动服务器。</translation>
+        </message>
+        <message>
+            <source>Free some memory and try again.</source>
+            <translation>请释放一些内存后重试。</translation>
+        </message>
+        <message>
+            <source>Start it again. If it happens again, read its log.</source>
+            <translation>请重新启动。如果再次发生，请查看日志。</translation>
+        </message>
+        <message>
+            <source>The local server cannot be started: {}</source>
+            <translation>无法启动本地服务器：{}</translation>
+        </message>
+        <message>
+            <source>The local server ended unexpectedly.</source>
+            <translation>本地服务器意外结束。</translation>
+        </message>
+    </context>
+    <context>
         <name>MachinePage</name>
         <message>
             <source>1 core</source>
@@ -1448,6 +1667,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>导出</translation>
         </message>
         <message>
+            <source>Its memory is the other machine's, which does not tell it.</source>
+            <translation>内存属于另一台计算机，它没有提供相关信息。</translation>
+        </message>
+        <message>
             <source>Memory</source>
             <translation>内存</translation>
         </message>
@@ -1493,6 +1716,10 @@ KV 缓存：模型对已有文本的记忆
     </context>
     <context>
         <name>Picker</name>
+        <message>
+            <source>Add an engine…</source>
+            <translation>添加引擎…</translation>
+        </message>
         <message>
             <source>Delete…</source>
             <translation>删除…</translation>
@@ -1566,6 +1793,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>更新或删除 {}</translation>
         </message>
         <message>
+            <source>Use a model of another machine or service</source>
+            <translation>使用其他计算机或服务的模型</translation>
+        </message>
+        <message>
             <source>about {} tokens/s</source>
             <translation>约 {} 词元/秒</translation>
         </message>
@@ -1604,6 +1835,29 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>with the best draft model on this machine</source>
             <translation>配本机最佳草稿模型</translation>
+        </message>
+        <message>
+            <source>{} · elsewhere, at {}</source>
+            <translation>{} · 外部，位于 {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlaceSign</name>
+        <message>
+            <source>Goes to {}</source>
+            <translation>发送到 {}</translation>
+        </message>
+        <message>
+            <source>On this machine</source>
+            <translation>本机模型</translation>
+        </message>
+        <message>
+            <source>What you write in chats is sent to {}, which answers.</source>
+            <translation>您在对话中输入的内容会发送到 {}，由其回答。</translation>
+        </message>
+        <message>
+            <source>What you write stays on this machine.</source>
+            <translation>您输入的内容保留在本机。</translation>
         </message>
     </context>
     <context>
@@ -1978,6 +2232,29 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>Remedies</name>
+        <message>
+            <source>A race compares ways of answering on this machine, not at {}.</source>
+            <translation>竞速比较的是本机的回答方式，而不是 {} 的。</translation>
+        </message>
+        <message>
+            <source>Choose another model</source>
+            <translation>选择其他模型</translation>
+        </message>
+        <message>
+            <source>Load a model on this machine, then try again.</source>
+            <translation>请在本机加载模型，然后重试。</translation>
+        </message>
+        <message>
+            <source>Settings of {}</source>
+            <translation>{} 的设置</translation>
+        </message>
+        <message>
+            <source>Use a model on this machine</source>
+            <translation>使用本机模型</translation>
+        </message>
+    </context>
+    <context>
         <name>Removal</name>
         <message>
             <source>Also delete its draft {}, {}</source>
@@ -2029,6 +2306,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>Close</source>
             <translation>关闭</translation>
+        </message>
+        <message>
+            <source>Connect again</source>
+            <translation>重新连接</translation>
         </message>
         <message>
             <source>Continue</source>
@@ -2239,6 +2520,91 @@ A message must contain all words. The beginning of a word is enough.</source>
         </message>
     </context>
     <context>
+        <name>ServerCard</name>
+        <message>
+            <source>Address</source>
+            <translation>地址</translation>
+        </message>
+        <message>
+            <source>Changes apply once the server is started again.</source>
+            <translation>重新启动服务器后更改才会生效。</translation>
+        </message>
+        <message>
+            <source>Ending…</source>
+            <translation>正在结束…</translation>
+        </message>
+        <message>
+            <source>Key</source>
+            <translation>密钥</translation>
+        </message>
+        <message>
+            <source>Lets editors, agents and scripts use the model that is loaded here, through OpenAI's and Anthropic's interfaces. It ends with the window.</source>
+            <translation>让编辑器、代理和脚本通过 OpenAI 和 Anthropic 的接口使用此处加载的模型。窗口关闭时它也会结束。</translation>
+        </message>
+        <message>
+            <source>Local server</source>
+            <translation>本地服务器</translation>
+        </message>
+        <message>
+            <source>Make another key; the present one ends</source>
+            <translation>生成另一个密钥；当前密钥失效</translation>
+        </message>
+        <message>
+            <source>New key</source>
+            <translation>新密钥</translation>
+        </message>
+        <message>
+            <source>Open log</source>
+            <translation>打开日志</translation>
+        </message>
+        <message>
+            <source>Restart the server</source>
+            <translation>重新启动服务器</translation>
+        </message>
+        <message>
+            <source>Start again</source>
+            <translation>重新启动</translation>
+        </message>
+        <message>
+            <source>Starting… Requests are answered once the model is loaded.</source>
+            <translation>正在启动… 模型加载后即可回答请求。</translation>
+        </message>
+        <message>
+            <source>○ Off</source>
+            <translation>○ 关闭</translation>
+        </message>
+        <message>
+            <source>● Running. Requests answered: {}</source>
+            <translation>● 正在运行。已回答的请求：{}</translation>
+        </message>
+        <message>
+            <source>✕ Not running</source>
+            <translation>✕ 未运行</translation>
+        </message>
+    </context>
+    <context>
+        <name>ServerPage</name>
+        <message>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <source>Copy the example, with the key</source>
+            <translation>复制示例（含密钥）</translation>
+        </message>
+        <message>
+            <source>Example</source>
+            <translation>示例</translation>
+        </message>
+    </context>
+    <context>
+        <name>ServerSign</name>
+        <message>
+            <source>The local server runs at {}</source>
+            <translation>本地服务器正在 {} 运行</translation>
+        </message>
+    </context>
+    <context>
         <name>SettingsDialog</name>
         <message>
             <source>About</source>
@@ -2255,6 +2621,14 @@ A message must contain all words. The beginning of a word is enough.</source>
         <message>
             <source>Engine</source>
             <translation>引擎</translation>
+        </message>
+        <message>
+            <source>Engines elsewhere</source>
+            <translation>外部引擎</translation>
+        </message>
+        <message>
+            <source>For models on this machine. The engine at {} decides how it loads its own.</source>
+            <translation>仅适用于本机模型。{} 的引擎自行决定如何加载其模型。</translation>
         </message>
         <message>
             <source>Memory</source>
@@ -2285,8 +2659,16 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>全部重置为新对话的设置</translation>
         </message>
         <message>
+            <source>Server</source>
+            <translation>服务器</translation>
+        </message>
+        <message>
             <source>Settings</source>
             <translation>设置</translation>
+        </message>
+        <message>
+            <source>The engine at {} decides this.</source>
+            <translation>由 {} 的引擎决定。</translation>
         </message>
         <message>
             <source>This chat</source>
@@ -2560,6 +2942,10 @@ other: everything else</source>
         <message>
             <source>Tokens that one pass of the target model adds to the answer, on average. Without speculative decoding, it is 1.</source>
             <translation>目标模型每一遍为回答增加的平均词元数。不用推测解码时为 1。</translation>
+        </message>
+        <message>
+            <source>answered by {}</source>
+            <translation>由 {} 回答</translation>
         </message>
         <message>
             <source>drafter: {}</source>
@@ -4230,6 +4616,61 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>server_options</name>
+        <message>
+            <source>Also other machines, at {}</source>
+            <translation>也包括其他计算机，位于 {}</translation>
+        </message>
+        <message>
+            <source>Only programs that give the key are answered. Without it, every program on this machine is.</source>
+            <translation>仅回答提供密钥的程序。不要求密钥时，回答本机的所有程序。</translation>
+        </message>
+        <message>
+            <source>Options</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>Other machines need the key, and what they send is not encrypted: choose this in networks that you trust only.</source>
+            <translation>其他计算机需要密钥，且其发送的内容未加密：请仅在您信任的网络中选择。</translation>
+        </message>
+        <message>
+            <source>Port</source>
+            <translation>端口</translation>
+        </message>
+        <message>
+            <source>Require a key</source>
+            <translation>要求密钥</translation>
+        </message>
+        <message>
+            <source>Start the server whenever the window is opened.</source>
+            <translation>每次打开窗口时启动服务器。</translation>
+        </message>
+        <message>
+            <source>Start with the window</source>
+            <translation>随窗口启动</translation>
+        </message>
+        <message>
+            <source>The number at the end of the address. Programs that use the server must know it.</source>
+            <translation>地址末尾的数字。使用服务器的程序必须知道它。</translation>
+        </message>
+        <message>
+            <source>This machine only</source>
+            <translation>仅本机</translation>
+        </message>
+        <message>
+            <source>Web pages</source>
+            <translation>网页</translation>
+        </message>
+        <message>
+            <source>Web pages that may ask the server, such as http://localhost:3000. One per line.</source>
+            <translation>可以向服务器请求的网页，例如 http://localhost:3000。每行一个。</translation>
+        </message>
+        <message>
+            <source>Who can reach it</source>
+            <translation>可访问范围</translation>
+        </message>
+    </context>
+    <context>
         <name>shortcuts</name>
         <message>
             <source>Answer the last question again</source>
@@ -4474,6 +4915,57 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>told</name>
+        <message>
+            <source>Accepted by position: {}</source>
+            <translation>各位置接受率：{}</translation>
+        </message>
+        <message>
+            <source>It answers at {}.</source>
+            <translation>它在 {} 回答。</translation>
+        </message>
+        <message>
+            <source>It drafted no tokens.</source>
+            <translation>它没有起草词元。</translation>
+        </message>
+        <message>
+            <source>It says nothing about speculation.</source>
+            <translation>它没有提供推测解码的信息。</translation>
+        </message>
+        <message>
+            <source>On average, {} drafted tokens were accepted in each of {} steps.</source>
+            <translation>平均接受 {} 个起草词元，共 {} 步。</translation>
+        </message>
+        <message>
+            <source>Step {}: {} of {} drafted tokens accepted.</source>
+            <translation>第 {} 步：接受 {} 个，共起草 {} 个词元。</translation>
+        </message>
+        <message>
+            <source>The answer came from {} with {} tokens/s, the way through the network included.</source>
+            <translation>回答来自 {}，速度为 {} 词元/秒（包括网络传输）。</translation>
+        </message>
+        <message>
+            <source>These are counts of the whole server, in which answers to others may be contained.</source>
+            <translation>这些是整个服务器的计数，可能包含给其他人的回答。</translation>
+        </message>
+        <message>
+            <source>This engine does not tell its tree.</source>
+            <translation>此引擎不提供其树。</translation>
+        </message>
+        <message>
+            <source>Tokens per pass: {}.</source>
+            <translation>每次前向的词元数：{}。</translation>
+        </message>
+        <message>
+            <source>{} of {} drafted tokens were accepted ({} %).</source>
+            <translation>接受了 {} 个，共起草 {} 个词元（{} %）。</translation>
+        </message>
+        <message>
+            <source>{}: {} %</source>
+            <translation>{}：{} %</translation>
+        </message>
+    </context>
+    <context>
         <name>transfer</name>
         <message>
             <source>All files (*)</source>
@@ -4708,6 +5200,10 @@ other: everything else</source>
         <message>
             <source>the context is full; start a new chat (Ctrl+N)</source>
             <translation>上下文已满；请开始新对话 (Ctrl+N)</translation>
+        </message>
+        <message>
+            <source>{} at {}</source>
+            <translation>{}（{}）</translation>
         </message>
         <message>
             <source>{} days</source>

@@ -24,6 +24,7 @@ from app.window import better_model
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import SIZE, Window
+from engine.remote import engines as engines_elsewhere
 from tests.app.fake_engine import FakeEngines
 from tests.app.threads import join
 
@@ -57,6 +58,13 @@ def light(qapp: QApplication) -> None:
 def no_better_offer(monkeypatch: pytest.MonkeyPatch) -> None:
     """No window examines this machine, which takes about a second."""
     monkeypatch.setattr(better_model, "better_offer", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def own_engines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test sees or changes the tester's engines elsewhere, nor the keys of them."""
+    monkeypatch.setattr(engines_elsewhere, "engines_path", lambda: tmp_path / "engines.toml")
+    monkeypatch.setattr(engines_elsewhere, "_secrets", {})
 
 
 @pytest.fixture(autouse=True)

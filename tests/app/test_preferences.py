@@ -127,6 +127,6 @@ def test_new_chats_start_with_the_published_settings() -> None:
 
 
 def test_a_load_carries_the_limits() -> None:
-    load = load_request("coder", "none", 2048, LoadPreferences(vram_limit=6, kv_cache="q8_0"))
+    load = load_request(RecentPair("coder", "none"), 2048, LoadPreferences(vram_limit=6, kv_cache="q8_0"))
     assert (load.target, load.draft, load.context) == ("coder", "none", 2048)
     assert (load.vram_limit, load.ram_limit, load.kv_cache) == (6, None, "q8_0")

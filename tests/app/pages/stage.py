@@ -13,18 +13,23 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.downloads.downloads import Downloads
+from app.header import elsewhere
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
 from app.runtime_setup.setup_job import EngineSetup
+from app.settings import engine_editor
 from app.startup import languages
 from app.store import Store
 from app.widgets import motion, theme
 from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined
-from engine import catalog, runtime
+from engine import catalog, runtime, secret
 from engine import machine as engine_machine
 from engine.hub import Hub
 from engine.machine import Finding
+from engine.remote import engines
+from engine.remote.engines import AddedEngine
+from engine.remote.models import RemoteModel
 from tests.app.runtime_setup.packaged import CARD, FakeSetups, package
 from tests.app.shared_fixtures import machine
 
@@ -32,6 +37,11 @@ PATIENCE_S = 30.0
 NOWHERE = "http://127.0.0.1:9"
 Look = Callable[[str, QWidget], None]
 
+AWAY = AddedEngine("The laboratory's large machine", "https://inference.laboratory.example.org:8443/v1")
+SERVED = (
+    RemoteModel("Qwen/Qwen2.5-72B-Instruct-AWQ", "vllm", 32_768),
+    RemoteModel("meta-llama/Llama-3.3-70B-Instruct", "sglang"),
+)
 MACHINE = machine(cards=(CARD,))
 FINDING = Finding(
     "hard_disk",
@@ -106,6 +116,10 @@ def stage(app: QApplication, folder: Path, look: Look, language: str) -> Iterato
         catalog.keep_models_folder(folder / "models")
         for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
             patch.setenv(name, str(folder / name))
+        patch.setattr(engines, "engines_path", lambda: folder / "engines.toml")
+        for asker in (elsewhere, engine_editor):
+            patch.setattr(asker, "models", lambda engine, key, stop: list(SERVED))
+        patch.setattr(secret.KeptSecret, "get", lambda kept: None)
         seen = Examined(MACHINE, None, (FINDING,))
         patch.setattr(survey, "examine", lambda models: seen)
         patch.setattr(survey, "measure", lambda models, again, stop: seen)

@@ -3,9 +3,11 @@
 from dataclasses import replace
 from unittest.mock import Mock
 
+from msgspec import structs
 from PySide6.QtWidgets import QWidget
 
 from app.downloads.downloads import Entry
+from app.local_server.local_server import LocalServer, ServerState
 from app.runtime_setup.backends_view import BackendsView
 from app.settings.dialog import SettingsDialog
 from app.settings.models_page import ModelsPage
@@ -13,11 +15,12 @@ from app.startup import failure
 from app.store import ChatSettings, Preset, SavedOptions
 from app.widgets.progress_view import ProgressState
 from app.widgets.progress_view import Stage as Part
+from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine import catalog, hub
 from engine.errors import DiskProblem
 from engine.hub import RemoteFile, Repository, SearchHit, TokenNeeded
-from tests.app.pages.stage import Stage, until
+from tests.app.pages.stage import AWAY, SERVED, Stage, until
 from tests.app.pages.window_tour import LONG_NAME, WindowTour
 from tests.app.runtime_setup.packaged import put_runtime
 from tests.app.shared_fixtures import place
@@ -68,14 +71,16 @@ def visit(stage: Stage) -> None:
     )
 
 
-def _settings(stage: Stage, window: QWidget) -> None:
+def _settings(stage: Stage, window: Window) -> None:
     stage.store.presets.save(Preset("Brief answers for my work", ChatSettings(system="Be brief.")))
     options = SavedOptions(temperature=0.7, top_p=0.9, stop=["END"], seed=7)
     chat = ChatSettings(system="You are a careful reviewer.", options=options)
     for id in ("smollm2-360m-q8_0", "qwen2.5-1.5b-q4_k_m"):
         place(catalog.entries()[id])
     drafters = ("merged", "specexec", "eagle", "recycling", "none")
-    dialog = SettingsDialog(stage.preferences, stage.store.presets, chat, drafters, window)
+    dialog = SettingsDialog(
+        stage.preferences, stage.store.presets, chat, window.core.server, drafters, window
+    )
     dialog.open()
     dialog.reload.show()
     dialog.error.setText(f"{ERROR.message} {ERROR.hint}")
@@ -84,6 +89,8 @@ def _settings(stage: Stage, window: QWidget) -> None:
         dialog.tabs.setCurrentIndex(index)
         until(lambda: _is_filled(dialog.tabs.currentWidget()))
         stage.show(f"settings: {dialog.tabs.tabText(index)}", dialog)
+    _server(stage, dialog, window.core.server)
+    _engines(stage, dialog)
     page = dialog.models_page
     dialog.tabs.setCurrentIndex(5)
     page.models.setCurrentRow(0)
@@ -96,6 +103,36 @@ def _settings(stage: Stage, window: QWidget) -> None:
     stage.show_modal("import a preset", dialog.presets_page.import_.click)
     dialog.close()
     dialog.deleteLater()
+
+
+def _engines(stage: Stage, dialog: SettingsDialog) -> None:
+    dialog.show_page("engines_page")
+    page = dialog.engines_page
+    page.edit(None)
+    page.editor.address.setText("http://inference.laboratory.example.org:8000/v1")
+    page.editor.problem.show_error(ERROR)
+    stage.show("settings: an engine is added", dialog)
+    page.edit(AWAY)
+    page.editor.test.click()
+    until(lambda: SERVED[0].id in page.editor.outcome.text())
+    stage.show("settings: an engine is tested", dialog)
+    page.editor.leave.click()
+    page.list.setCurrentRow(0)
+    stage.show_modal("box: remove an engine", page.remove.click)
+
+
+def _server(stage: Stage, dialog: SettingsDialog, server: LocalServer) -> None:
+    dialog.show_page("server_page")
+    server.address, server.key = "http://127.0.0.1:8484/v1", "sk-a-key-of-thirty-two-characters"
+    server.state = ServerState.RUNNING
+    server.running_with = structs.replace(server.running_with, port=9000)
+    server.changed.emit()
+    stage.show("settings: the server runs", dialog)
+    server.address = server.key = ""
+    server.error, server.state = ERROR, ServerState.FAILED
+    server.changed.emit()
+    stage.show("settings: the server has failed", dialog)
+    server.stop()
 
 
 def _is_filled(page: QWidget) -> bool:

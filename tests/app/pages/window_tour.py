@@ -22,8 +22,9 @@ from app.window.core import Core
 from app.window.window import SIZE, Window
 from engine.protocol import messages
 from engine.protocol.messages import Link, Memory, MemoryPart
+from engine.remote import engines
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, load_at_once, loaded
-from tests.app.pages.stage import Stage, settle, until
+from tests.app.pages.stage import AWAY, SERVED, Stage, settle, until
 from tests.app.panel.recorded import RUN
 from tests.app.race.made import race
 
@@ -67,6 +68,14 @@ def large(connection: FakeConnection, request: messages.Request) -> None:
         load_at_once(connection, request)
         return
     small = loaded(request.id)
+    if request.engine:
+        away = structs.replace(
+            small.target, name="Qwen2.5-72B-Instruct-AWQ", path=request.target or "", layers=0
+        )
+        connection.say(
+            structs.replace(small, target=away, drafters=[], drafter="", place=AWAY.place, tells_trees=False)
+        )
+        return
     target = structs.replace(small.target, name=LONG_NAME, nbytes=38_100_000_000, parameters=32_000_000_000)
     connection.say(
         structs.replace(
@@ -107,6 +116,7 @@ class WindowTour:
         self._sidebar()
         self._above()
         self._boxes()
+        self._elsewhere()
         self._failing()
         return self._window
 
@@ -244,6 +254,35 @@ class WindowTour:
         self._modal("export", lambda: ask_where_to_export(window, "A chat"))
         self._modal("save as PDF", lambda: ask_where_to_print(window, "A chat"))
         self._modal("import", lambda: ask_what_to_import(window))
+
+    def _elsewhere(self) -> None:
+        """The window with a model elsewhere, and the list in which it was chosen."""
+        window = self._window
+        engines.add(AWAY)
+        before = window.core.loaded_pair
+        window.load(RecentPair(SERVED[0].id, engine=AWAY.name))
+        until(lambda: window.core.place != "" and window.engine.state is State.READY)
+        self._show("a model elsewhere")
+        window.header.open_picker()
+        rows = window.header.picker.models
+        until(
+            lambda: any(
+                SERVED[1].context is None and "Llama-3.3" in rows.item(n).text() for n in range(rows.count())
+            )
+        )
+        self._stage.show("models elsewhere", window.header.picker)
+        window.header.picker.hide()
+        window.header.panel_switch.click()
+        told = messages.Speculation(steps=40, drafted=200, accepted=96, per_position=[36, 28, 18, 9, 5])
+        window.panel.show_answer(structs.replace(answer(1), seed=None, speculation=told))
+        for index in range(window.panel.pages.count()):
+            window.panel.pages.setCurrentIndex(index)
+            self._show(f"panel of an engine elsewhere: {index + 1}")
+        window.panel.pages.setCurrentIndex(0)
+        window.panel.begin()
+        window.header.panel_switch.click()
+        window.load(before)
+        until(lambda: window.core.place == "" and window.engine.state is State.READY)
 
     def _modal(self, name: str, opens: Callable[[], object]) -> None:
         self._stage.show_modal(name, opens)

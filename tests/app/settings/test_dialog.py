@@ -9,6 +9,7 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox
 from pytestqt.qtbot import QtBot
 
+from app.local_server.local_server import LocalServer
 from app.preferences import NEW_CHATS, PreferencesFile
 from app.settings.about_page import AboutPage, parts
 from app.settings.dialog import SettingsDialog
@@ -33,8 +34,8 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 @pytest.fixture
-def dialog(file: PreferencesFile, store: Store, qtbot: QtBot) -> SettingsDialog:
-    made = SettingsDialog(file, store.presets, CHAT, ["specexec", "pld", "none"])
+def dialog(file: PreferencesFile, store: Store, server: LocalServer, qtbot: QtBot) -> SettingsDialog:
+    made = SettingsDialog(file, store.presets, CHAT, server, ["specexec", "pld", "none"])
     qtbot.addWidget(made)
     made.show()
     return made

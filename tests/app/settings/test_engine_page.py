@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.background import Work
+from app.local_server.local_server import LocalServer
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
 from app.runtime_setup.setup_job import EngineSetup
@@ -118,13 +119,14 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
     file: PreferencesFile,
     setups: FakeSetups,
     setup: EngineSetup,
+    server: LocalServer,
     tmp_path: Path,
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(runtime, "repository", lambda: "https://github.com/owner/program")
     store = Store(tmp_path / "conversations.sqlite")
-    dialog = SettingsDialog(file, store.presets, ChatSettings())
+    dialog = SettingsDialog(file, store.presets, ChatSettings(), server)
     qtbot.addWidget(dialog)
     dialog.show()
     titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
@@ -143,7 +145,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
 
     monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path / "none")
     monkeypatch.setattr(runtime, "repository", lambda: None)
-    checkout = SettingsDialog(file, store.presets, ChatSettings())
+    checkout = SettingsDialog(file, store.presets, ChatSettings(), server)
     qtbot.addWidget(checkout)
     assert checkout.findChild(EnginePage) is None
     assert "updates" not in checkout.appearance_page.rows

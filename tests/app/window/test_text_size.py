@@ -107,6 +107,6 @@ def test_messages_and_code_have_the_fonts_that_are_preferred(
     assert found.charFormat().font().family() == "Typewriter"
     assert question.body.font().family() == answer.body.document().defaultFont().family() == "Letters"
     assert window.font().family() != "Letters"
-    window._apply(preferences.now.__class__())
+    window.settings.apply(preferences.now.__class__())
     assert question.body.font().family() != "Letters"
     qtbot.waitUntil(lambda: answer.body.document().find("code").charFormat().font().family() != "Typewriter")

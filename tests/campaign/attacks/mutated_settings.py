@@ -74,7 +74,7 @@ def settings(home: Path, random: Random) -> Outcome:
     if file.error is not None and not (file.error.hint and file.error.message):
         return Outcome(Verdict.RAW, "an error without a next step")
     now = file.now
-    load_request("x", "auto", now.new_chats.context, now.loading)
+    load_request(RecentPair("x"), now.new_chats.context, now.loading)
     file.change(theme="light")
     file.remember_pair(RecentPair("other"))
     again = PreferencesFile(path)

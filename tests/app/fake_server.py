@@ -1,0 +1,22 @@
+"""A stand-in for `specexec serve`: says what its first argument asks for, and ends with its input."""
+
+import json
+import os
+import sys
+
+
+def main(behaviour: str) -> int:
+    if behaviour == "taken":
+        error = {"kind": "address_taken", "message": "Another program listens.", "hint": "Choose another."}
+        print(json.dumps({"error": error}), flush=True)
+        return 1
+    print(json.dumps({"address": "http://127.0.0.1:8484", "model": "Tiny"}), flush=True)
+    if behaviour == "dies":
+        return 3
+    while os.read(0, 4096) or behaviour == "deaf":
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
