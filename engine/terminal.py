@@ -67,6 +67,22 @@ def add_command(
     return parser
 
 
+def add_action(
+    actions: Commands, name: str, act: Callable[..., int], summary: str
+) -> argparse.ArgumentParser:
+    """Add an action, with the option --json, to the actions of a command. `act` is stored as `parsed.act`,
+    and called by the command itself."""
+    action = actions.add_parser(
+        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
+    )
+    action.set_defaults(act=act)
+    # No default here, because it would overwrite the value in `specexec COMMAND --json ACTION`.
+    action.add_argument(
+        "--json", action="store_true", default=argparse.SUPPRESS, help="print the result as one JSON object"
+    )
+    return action
+
+
 def plain(text: str, keep: str = "") -> str:
     """Return `text` with each character that steers a terminal as an escape, which is also valid in JSON.
 

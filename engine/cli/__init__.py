@@ -90,6 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
         bench,
         chat,
         doctor,
+        engines,
         export,
         models,
         plan,
@@ -118,6 +119,19 @@ def build_parser() -> argparse.ArgumentParser:
         help="print the version and exit",
     )
     commands = root.add_subparsers(dest="command", metavar="COMMAND", title="commands", prog="specexec")
-    for command in (chat, serve, plan, pull, models, doctor, export, quantize, train_draft, trace, bench):
+    for command in (
+        chat,
+        serve,
+        plan,
+        pull,
+        models,
+        engines,
+        doctor,
+        export,
+        quantize,
+        train_draft,
+        trace,
+        bench,
+    ):
         command.add(commands)
     return root

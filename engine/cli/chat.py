@@ -12,6 +12,8 @@ from typing import Any
 import msgspec
 
 from engine import protocol
+from engine.cli import elsewhere
+from engine.cli.elsewhere import Answerer
 from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
@@ -35,6 +37,7 @@ REPEATS = (
     "The answer repeats itself and was stopped. With --allow-loops it goes on; --dry-multiplier 0.8 makes "
     "repetitions less likely."
 )
+OTHERS = " by the server, perhaps for others too"
 
 
 def add(commands: Commands) -> None:
@@ -56,6 +59,13 @@ def add(commands: Commands) -> None:
         type=Path,
         metavar="FILE",
         help="record the run in this file for specexec trace; requires PROMPT (default: not recorded)",
+    )
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        default="",
+        help="ask an engine elsewhere, added with specexec engines add; --target is then one of its models "
+        "(default: this machine)",
     )
     add_model_options(parser)
     drafting = parser.add_argument_group("drafting")
@@ -289,6 +299,8 @@ def run(parsed: argparse.Namespace) -> int:
     if options.constraint:
         check(options.constraint)  # before anything is loaded
     request = load_request(parsed)
+    if parsed.engine:
+        elsewhere.expect_its_options(parsed)
     messages = [protocol.Message("system", parsed.system)] if parsed.system else []
     if parsed.prompt is None and parsed.json:
         raise BadOption("--json requires a PROMPT.", "Give the question on the command line.")
@@ -296,7 +308,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise BadOption("--trace requires a PROMPT.", "Give the question on the command line.")
     if parsed.prompt is not None and not parsed.prompt.strip():
         raise BadOption("The prompt is empty.", "Put a question between the quotes.")
-    engine = EngineService()
+    engine: Answerer = elsewhere.join(parsed.engine) if parsed.engine else EngineService()
     with cancelled_by_ctrl_c() as cancelled, progress_line("Loading") as show:
 
         def emit(event: protocol.Event) -> None:
@@ -306,13 +318,16 @@ def run(parsed: argparse.Namespace) -> int:
         loaded = engine.load(request, emit, cancelled)
         if cancelled():
             raise Interrupted("Loading was interrupted.", "Run the same command again to restart it.")
+    if loaded.place:
+        say(f"The text of this chat is sent to {loaded.place}.", to_stderr=True)
     for text in filter(None, (loaded.warning, loaded.note)):
         say(text, to_stderr=True)
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))
     if parsed.trace:
-        seed = secrets.randbits(63) if options.seed is None else options.seed
+        bits = 31 if parsed.engine else 63  # what every server takes
+        seed = secrets.randbits(bits) if options.seed is None else options.seed
         options = msgspec.structs.replace(options, telemetry=True, seed=seed)
         recording = trace.Recorder(parsed.trace, trace.header(loaded, options, parsed.prompt))
     with recording if parsed.trace else nullcontext() as recorder:
@@ -331,7 +346,7 @@ def run(parsed: argparse.Namespace) -> int:
     return 0
 
 
-def converse(engine: EngineService, messages: list[protocol.Message], options: protocol.Options) -> int:
+def converse(engine: Answerer, messages: list[protocol.Message], options: protocol.Options) -> int:
     """Answer questions from stdin until its end. Ctrl-C stops an answer; at the prompt, it ends the chat."""
     if sys.stdin.isatty():
         say("Enter sends, Ctrl-C stops an answer, Ctrl-D ends the chat.", to_stderr=True)
@@ -356,7 +371,7 @@ def converse(engine: EngineService, messages: list[protocol.Message], options: p
 
 
 def answer_once(
-    engine: EngineService,
+    engine: Answerer,
     messages: list[protocol.Message],
     options: protocol.Options,
     show: bool,
@@ -378,6 +393,8 @@ def answer_once(
     if show:
         say("")
         say(summary(answer), to_stderr=True)
+        if answer.note:
+            say(answer.note, to_stderr=True)
         if answer.stop_reason == "repetition":
             say(REPEATS, to_stderr=True)
     return answer
@@ -392,5 +409,13 @@ def summary(answer: protocol.Answer) -> str:
         parts.append(f"{answer.tokens_per_pass:.2f} tokens per pass")
     if answer.time_to_first_token_s is not None:
         parts.append(f"first token after {answer.time_to_first_token_s:.2f} s")
-    parts.append(f"memory {answer.memory.peak / 2**30:.2f} GiB")
-    return " · ".join([*parts, answer.drafter, f"seed {answer.seed}", answer.stop_reason.replace("_", " ")])
+    if answer.speculation is not None:
+        told = answer.speculation
+        parts.append(f"{told.accepted} of {told.drafted} drafted tokens accepted{OTHERS * told.with_others}")
+    if answer.memory.peak:
+        parts.append(f"memory {answer.memory.peak / 2**30:.2f} GiB")
+    if answer.drafter:
+        parts.append(answer.drafter)
+    if answer.seed is not None:
+        parts.append(f"seed {answer.seed}")
+    return " · ".join([*parts, answer.stop_reason.replace("_", " ")])

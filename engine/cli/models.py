@@ -12,6 +12,7 @@ from engine.errors import BadCheckpoint, BadOption, Interrupted
 from engine.files import named_path
 from engine.terminal import (
     Commands,
+    add_action,
     add_command,
     add_folder_option,
     cancelled_by_ctrl_c,
@@ -35,13 +36,13 @@ def add(commands: Commands) -> None:
     parser.set_defaults(act=_list)
     add_folder_option(parser)
     actions = parser.add_subparsers(metavar="ACTION", title="actions")
-    verify = _action(actions, "verify", _verify, "read every file and compare its SHA-256 checksum")
+    verify = add_action(actions, "verify", _verify, "read every file and compare its SHA-256 checksum")
     verify.add_argument("names", nargs="*", metavar="NAME", help="model, as listed (default: all models)")
-    delete = _action(actions, "delete", _delete, "delete a model")
+    delete = add_action(actions, "delete", _delete, "delete a model")
     delete.add_argument("name", metavar="NAME", help="model, as listed")
-    import_ = _action(actions, "import", _import, "copy or link a model into the models folder")
+    import_ = add_action(actions, "import", _import, "copy or link a model into the models folder")
     import_.add_argument("path", type=Path, metavar="PATH", help="a GGUF file or a folder of safetensors")
-    move = _action(
+    move = add_action(
         actions, "move", _move, "move all models to another folder, which becomes the models folder"
     )
     move.add_argument(
@@ -52,20 +53,6 @@ def add(commands: Commands) -> None:
         help="new models folder (default: moves the models that earlier versions kept in the cache, which "
         "cleaners empty, to the user's data)",
     )
-
-
-def _action(
-    actions: Commands, name: str, act: Callable[[Path, argparse.Namespace], int], summary: str
-) -> argparse.ArgumentParser:
-    action = actions.add_parser(
-        name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.", allow_abbrev=False
-    )
-    action.set_defaults(act=act)
-    # No default here, because it would overwrite the value in `specexec models --json verify`.
-    action.add_argument(
-        "--json", action="store_true", default=argparse.SUPPRESS, help="print the result as one JSON object"
-    )
-    return action
 
 
 def run(parsed: argparse.Namespace) -> int:

@@ -120,8 +120,11 @@ def site_options(parsed: argparse.Namespace) -> "SiteOptions":
 
 def key_of(file: Path | None) -> str | None:
     """Return the key that clients must give; None: none. Raises BadOption if the file holds none."""
-    if file is None:
-        return os.environ.get(KEY_VARIABLE) or None
+    return os.environ.get(KEY_VARIABLE) or None if file is None else key_in(file)
+
+
+def key_in(file: Path) -> str:
+    """Return the key in a file. Raises BadOption if it holds none."""
     try:
         with named_path(file).open("rb") as opened:
             key = opened.read(MOST_KEY_NBYTES).decode().strip()

@@ -19,7 +19,7 @@ from engine.hub.stop import Stop, Stopped
 
 _MOST_REDIRECTS = 10
 _CONNECT_S = 10.0
-_OPENED = re.compile(r".*\.(connect_tcp|start_tls)\.complete")
+OPENED = re.compile(r".*\.(connect_tcp|start_tls)\.complete")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,10 @@ class HttpConnection:
         self, place: httpx2.URL, headers: Mapping[str, str], stop: Stop, stack: ExitStack
     ) -> httpx2.Response:
         """Send one request and return the response once its head is complete. `stack` closes it."""
-        with _stopped_after(min(_CONNECT_S, self._silence_s) + self._silence_s) as late:
+        with stopped_after(min(_CONNECT_S, self._silence_s) + self._silence_s) as late:
 
             def opened(event: str, info: dict[str, Any]) -> None:
-                if _OPENED.fullmatch(event):
+                if OPENED.fullmatch(event):
                     connected = info["return_value"].get_extra_info("socket")
                     stack.enter_context(stop.hanging_up(connected))
                     stack.enter_context(late.hanging_up(connected))
@@ -134,7 +134,7 @@ def fetch(url: str, token: str | None = None, bounds: Bounds = METADATA) -> Whol
     connection = HttpConnection(url, lambda: token, bounds.silence_s)
     try:
         with (
-            _stopped_after(bounds.whole_s) as stop,
+            stopped_after(bounds.whole_s) as stop,
             connection.get(url, {"Accept-Encoding": "gzip"}, stop) as response,
         ):
             body = _body(response, bounds.nbytes)
@@ -172,7 +172,7 @@ def _unpacked(packed: bytearray, most_nbytes: int) -> bytes:
 
 
 @contextmanager
-def _stopped_after(seconds: float) -> Iterator[Stop]:
+def stopped_after(seconds: float) -> Iterator[Stop]:
     """Yield a stop that is requested after `seconds`, unless the block has ended before.
 
     Raises httpx2's `ReadTimeout` in place of what this stop makes the block raise.

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 __all__ = [
     "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "IterationDone", "Judged", "Leave", "Left",
     "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "NowLoaded", "Options", "PassProgress",
-    "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes",
+    "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes",
     "Unload", "Unloaded",
     "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
@@ -108,6 +108,9 @@ class Load(Struct, tag=True, kw_only=True):
     # how many times to take the next smaller plan: as often as the system has killed the engine with this pair
     smaller: Annotated[int, Meta(ge=0)] = 0
     asker: str = ""  # who asks, as the engine's other clients show it
+    # the name of an added engine (`engine.remote`), for which `target` is the id of one of its models; "": this machine.
+    # An engine elsewhere decides itself how it loads: what else this request says is about this machine
+    engine: str = ""
 
 
 class Chat(Struct, tag=True, kw_only=True):
@@ -183,6 +186,8 @@ class LoadProgress(Struct, tag=True, kw_only=True):
 
 
 class ModelInfo(Struct, kw_only=True):
+    """A model. Of one elsewhere, `path` is its id there; what its engine does not tell is "" or 0."""
+
     name: str
     path: str
     architecture: str
@@ -223,7 +228,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     drafters: list[str]  # the drafters that this pair can run
     dtype: str  # the arithmetic of products, such as "bfloat16" or "int8 avx512"
     device: str
-    context: int  # tokens
+    context: int  # tokens; 0: an engine elsewhere does not tell
     memory: Memory | None = None
     link: Link | None = None  # None if nothing is streamed
     threads: int | None = (
@@ -231,6 +236,8 @@ class Loaded(Struct, tag=True, kw_only=True):
     )
     note: str = ""  # text for the user: how the load differs from the first plan, and how the draft differs from the target
     warning: str = ""  # text for the user: why the model's files are probably damaged
+    place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
+    tells_trees: bool = True  # whether answers come with the token tree of each iteration
 
 
 class Unloaded(Struct, tag=True):
@@ -333,7 +340,8 @@ class TokenLogProbs(Struct, kw_only=True):
     """The target's log-probabilities at one place, before any logit processor: of the chosen token, and of the most probable ones."""
 
     log_prob: LogProb
-    top: list[tuple[int, LogProb]]  # (token id, log-probability), the most probable first
+    # (token id, log-probability), the most probable first; the id is -1 if an engine elsewhere tells only the text
+    top: list[tuple[int, LogProb]]
 
 
 class Judged(Struct, kw_only=True):
@@ -366,8 +374,18 @@ class Committed(Struct, kw_only=True):
             raise ValueError("a committed token has not one text for each alternative")
 
 
+class Step(Struct, kw_only=True):
+    """An iteration of an engine that does not tell its tree, as counts."""
+
+    drafted: int  # tokens that were drafted
+    accepted: int  # tokens of these that were accepted
+
+
 class IterationDone(Struct, tag=True, kw_only=True):
-    """A finished iteration, with its tree, accepted path and bonus token. May be dropped if the receiver is slow."""
+    """A finished iteration, with its tree, accepted path and bonus token. May be dropped if the receiver is slow.
+
+    The tree is empty, and `step` is set, if the engine tells counts only.
+    """
 
     request: int
     iteration: int
@@ -383,12 +401,24 @@ class IterationDone(Struct, tag=True, kw_only=True):
     bytes_streamed: int = 0  # in this iteration
     judged: Judged | None = None  # telemetry, and so is `committed`
     committed: Committed | None = None
+    step: Step | None = None
 
     def __post_init__(self) -> None:
         """Raise ValueError if an accepted node is not one of the tree."""
         size = len(self.tree.tokens)
         if not all(0 <= node < size for node in self.accepted):
             raise ValueError("an accepted node is not in the tree")
+
+
+class Speculation(Struct, kw_only=True):
+    """What an engine that does not tell its trees says about the speculation of an answer."""
+
+    steps: int | None  # iterations with drafted tokens; None: not told
+    drafted: int  # tokens that were drafted
+    accepted: int  # tokens of these that were accepted
+    per_position: list[int] = []  # how often the first, second, … drafted token was accepted; empty: not told
+    # whether the counts are the server's for all its clients, and may contain answers to others
+    with_others: bool = False
 
 
 class Answer(Struct, tag=True, kw_only=True):
@@ -400,7 +430,7 @@ class Answer(Struct, tag=True, kw_only=True):
     log_probs: list[TokenLogProbs] | None  # one entry per token; None if not requested
     stop_reason: StopReason
     stop_string: str = ""  # the stop string that ended the answer
-    seed: int
+    seed: int | None  # None: an engine elsewhere chose it, and does not tell
     prompt_tokens: int
     reused_tokens: int  # prompt tokens whose KV rows were still in the target's cache
     tokens: int
@@ -411,12 +441,13 @@ class Answer(Struct, tag=True, kw_only=True):
     seconds: Seconds
     bytes_streamed: int
     link_gb_per_s: float | None
-    memory: Memory
-    drafter: str
+    memory: Memory  # zeros for an engine elsewhere
+    drafter: str  # "" for an engine elsewhere
     budget: int  # the largest budget of all iterations
     budgets: list[int]  # the budget of each iteration
     drafted: list[int] = []  # the number of nodes in the tree of each iteration
     accepted: list[int] = []  # the number of accepted nodes in each iteration
+    speculation: Speculation | None = None  # what an engine says that does not tell its trees
     note: str = ""  # text for the user: how the engine's memory plan changed during the answer
 
 
