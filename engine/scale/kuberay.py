@@ -17,7 +17,7 @@ def service(order: Order) -> dict[str, Any]:
     """Return the RayService: a head without cards, and one worker with all its cards for each machine."""
     layout = order.layout
     cards = layout.cards // layout.nodes
-    memory = f"{max(16, 2 * order.target.outline.nbytes // layout.nodes // GIB)}Gi"
+    memory = f"{16 + order.target.outline.nbytes // layout.nodes // GIB}Gi"  # the files pass through RAM
     worker = {"cpu": str(4 * cards + 4), "memory": memory, "nvidia.com/gpu": str(cards)}
     token = {"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": {"name": SECRET, "key": "hf_token"}}}
     return {

@@ -9,6 +9,9 @@ import yaml
 class _Dumper(yaml.SafeDumper):  # type: ignore[misc]
     """PyYAML's safe dumper, which writes strings of several lines as literal blocks."""
 
+    def ignore_aliases(self, data: object) -> bool:
+        return True  # the same mapping twice is written twice
+
 
 def _string(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)

@@ -9,7 +9,8 @@ NODE_RANK, HEAD_ADDRESS = "NODE_RANK", "HEAD_ADDRESS"
 def command_text(arguments: Sequence[str], raw: Sequence[str] = (), program: int = 1) -> str:
     """Return `arguments` as one command, each option with its values on a line of its own.
 
-    program: the number of arguments that name the program. raw: further lines of options in shell syntax, for values that the shell puts in.
+    program: the number of arguments that name the program. raw: further lines of options in shell syntax,
+    for values that the shell puts in.
     """
     lines: list[list[str]] = [[shlex.quote(argument) for argument in arguments[:program]]]
     for argument in arguments[program:]:

@@ -21,8 +21,8 @@ class Source:
     Attributes: `name`, the id or path by which it was asked for; `model`, its id in the catalogue, or "";
     `place`, a repository on the Hub, or the path of a folder or a GGUF file if `local`; `file`, the file in
     the repository, for GGUF; `tag`, llama.cpp's name of its mixture of formats; `revision`, a commit, branch
-    or tag, or "" if none is known; `gated`; `packed`, whether its weights are quantized; `heads` and `kv_heads`,
-    numbers of attention heads, 0 if unknown; `outline`, the sizes of its parts.
+    or tag, or "" if none is known; `gated`; `packed`, whether its weights are quantized; `heads` and
+    `kv_heads`, numbers of attention heads, 0 if unknown; `outline`, the sizes of its parts.
     """
 
     name: str
