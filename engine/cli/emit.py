@@ -8,10 +8,9 @@ import msgspec
 from engine import planner, scale
 from engine.errors import BadOption
 from engine.planner import MachineProfile
-from engine.scale import Cluster, Forced, Layout, Order, Source, Wish
+from engine.scale import Cluster, Forced, Order, Source, Wish
 from engine.scale.cluster import GIB
 from engine.scale.layout import load
-from engine.scale.speculation import speculation_for
 from engine.terminal import say
 
 
@@ -109,13 +108,13 @@ def run_emit(parsed: argparse.Namespace, there: MachineProfile) -> int:
             f"Give --context {target.outline.context} or less.",
         )
     cluster = _cluster(parsed, there, engine)
+    wish = _wish(parsed, engine)
     forced = Forced(parsed.tensor_parallel, parsed.pipeline_parallel)
     if cluster is None:
-        layout, measured = Layout(1, 1, 1), Cluster(1, 1, there.usable_ram / GIB)
+        ram = Cluster(1, 1, there.usable_ram / GIB)
+        layout, speculation = scale.choice_for(engine, target, ram, context, wish)
     else:
-        by_layers = engine == "llama-server"
-        layout, measured = scale.layout_for(target, cluster, context, forced, by_layers), cluster
-    speculation = speculation_for(engine, target, layout, measured, context, _wish(parsed, engine))
+        layout, speculation = scale.choice_for(engine, target, cluster, context, wish, forced)
     served = parsed.served_name or parsed.target
     order = Order(target, served, cluster, layout, speculation, context, parsed.host, parsed.port)
     emission = scale.emit(parsed.emit, order)

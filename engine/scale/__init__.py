@@ -6,10 +6,10 @@ engine writes the command. Plain data in, text out: nothing is started, download
 
 from engine.scale.cluster import Cluster, cluster_of
 from engine.scale.emission import EMITTERS, Emission, emit
-from engine.scale.layout import Forced, Layout, Load, layout_for
+from engine.scale.layout import Forced, Layout, Load, layouts_for
 from engine.scale.order import Order
 from engine.scale.source import Source, gguf_source, hub_source
-from engine.scale.speculation import METHODS, Speculation, Wish
+from engine.scale.speculation import METHODS, Speculation, Wish, choice_for
 
 __all__ = [
     "EMITTERS",
@@ -23,9 +23,10 @@ __all__ = [
     "Source",
     "Speculation",
     "Wish",
+    "choice_for",
     "cluster_of",
     "emit",
     "gguf_source",
     "hub_source",
-    "layout_for",
+    "layouts_for",
 ]

@@ -54,11 +54,11 @@ class Forced:
     pipeline: int | None = None
 
 
-def layout_for(
+def layouts_for(
     target: Source, cluster: Cluster, context: int, forced: Forced | None = None, by_layers: bool = False
-) -> Layout:
-    """Return the smallest layout of `target` with a KV cache of `context` tokens: the fewest machines, then
-    the fewest cards; on one machine TP first, across machines the smallest TP with a stage in each.
+) -> list[Layout]:
+    """Return the layouts of `target` with a KV cache of `context` tokens that fit as few machines as
+    possible, the best first: the fewest stages, one in each machine, and the smallest TP.
 
     by_layers: the engine splits layers among the cards of one machine and no matrices (llama-server). Raises
     OutOfMemory if none fits, BadOption if `forced` is impossible.
@@ -66,9 +66,8 @@ def layout_for(
     layouts = list(_layouts(target, cluster, forced or Forced(), by_layers))
     if not layouts:
         raise _indivisible(target, cluster, forced or Forced())
-    fits = (each for each in layouts if load(target, each, context).nbytes <= cluster.usable)
-    if (found := next(fits, None)) is not None:
-        return found
+    if fitting := [each for each in layouts if load(target, each, context).nbytes <= cluster.usable]:
+        return [each for each in fitting if each.nodes == fitting[0].nodes]
     best = min(layouts, key=lambda each: load(target, each, context).nbytes)
     needed = load(target, best, context)
     raise OutOfMemory(
@@ -107,20 +106,12 @@ def _layouts(target: Source, cluster: Cluster, forced: Forced, by_layers: bool) 
         return
     splits = [each for each in range(1, cluster.gpus + 1) if is_divisible(target, each)]
     splits = [each for each in splits if forced.tensor in (None, each)]
-    for cards in range(1, cluster.gpus + 1):  # within one machine
-        for tensor in sorted(splits, reverse=True):
-            pipeline, rest = divmod(cards, tensor)
-            if rest == 0 and pipeline <= layers and forced.pipeline in (None, pipeline):
-                yield Layout(tensor, pipeline, 1)
-    for nodes in range(2, cluster.nodes + 1):
+    for nodes in range(1, cluster.nodes + 1):
         for stages in range(1, cluster.gpus + 1):  # in each machine
+            pipeline = nodes * stages
             for tensor in splits:
-                pipeline = nodes * stages
-                if (
-                    stages * tensor <= cluster.gpus
-                    and pipeline <= layers
-                    and forced.pipeline in (None, pipeline)
-                ):
+                fits = stages * tensor <= cluster.gpus and pipeline <= layers
+                if fits and forced.pipeline in (None, pipeline):
                     yield Layout(tensor, pipeline, nodes)
 
 

@@ -10,7 +10,7 @@ from engine import catalog
 from engine.catalog import CatalogHead, CatalogModel
 from engine.errors import BadOption
 from engine.scale.cluster import GIB, Cluster
-from engine.scale.layout import Layout, is_divisible, load
+from engine.scale.layout import Forced, Layout, is_divisible, layouts_for, load
 from engine.scale.source import Source, draft_sources, with_revision
 
 METHODS = ("auto", "eagle3", "draft", "mtp", "ngram", "none")
@@ -53,6 +53,27 @@ class Speculation:
     why: str = ""
 
 
+def choice_for(
+    engine: str, target: Source, cluster: Cluster, context: int, wish: Wish, forced: Forced | None = None
+) -> tuple[Layout, Speculation]:
+    """Return the smallest layout in which `target` fits together with heads or a draft model; if there is
+    none, the smallest in which it fits, with what speculates there. No machine is added for speculation.
+
+    Raises OutOfMemory if the target does not fit, and BadOption if `forced` or `wish` is impossible.
+    """
+    layouts = layouts_for(target, cluster, context, forced, by_layers=engine == "llama-server")
+    if wish.method not in ("auto", "eagle3", "draft"):
+        return layouts[0], speculation_for(engine, target, layouts[0], cluster, context, wish)
+    for layout in layouts:
+        try:
+            found = speculation_for(engine, target, layout, cluster, context, wish)
+        except BadOption:
+            continue
+        if found.heads or found.draft:
+            return layout, found
+    return layouts[0], speculation_for(engine, target, layouts[0], cluster, context, wish)
+
+
 def speculation_for(
     engine: str, target: Source, layout: Layout, cluster: Cluster, context: int, wish: Wish
 ) -> Speculation:
@@ -83,13 +104,14 @@ def speculation_for(
                     nbytes = _heads_nbytes(target, heads) // layout.tensor
                     if nbytes <= room:
                         return Speculation(method, number, None, heads, nbytes, " ".join(reasons))
-                    reasons.append(f"{heads.repository} would need {nbytes / GIB:.1f} GiB more.")
+                    reasons.append(f"{heads.repository} would need {nbytes / GIB:.1f} GiB on each card.")
             case "draft":
                 for draft in _drafts(engine, target, wish):
                     if fault := _fault(engine, target, draft, layout):
                         reasons.append(fault)
                     elif (nbytes := load(draft, _drafts_layout(layout), context).nbytes) > room:
-                        reasons.append(f"The draft {draft.name} would need {nbytes / GIB:.1f} GiB.")
+                        needed = f"{nbytes / GIB:.1f} GiB on each card"
+                        reasons.append(f"The draft {draft.name} would need {needed}.")
                     else:
                         return Speculation(method, number, draft, None, nbytes, " ".join(reasons))
             case _:  # needs nothing beside the target

@@ -1,7 +1,8 @@
 """`python -m tests.remote.vllm`: the emitted commands of vLLM, run on this machine's processor.
 
-Sets vLLM up in an environment of its own, exports models to folders, serves them by what `specexec plan --emit
-vllm` prints, asks over HTTP, by `RemoteConnection` and by `specexec chat --engine`, and prints a table. It
+Sets vLLM up in an environment of its own, exports models to folders, serves them by what `specexec plan
+--emit vllm` prints, with --enforce-eager, as compiling takes minutes here. Asks over HTTP, by
+`RemoteConnection` and by `specexec chat --engine`, and prints a table. It
 needs Linux, 5 GB of disk, 8 GB of RAM, a registry of Python packages, and the models SmolLM2 and, for the
 draft model, Qwen2.5-Coder 1.5B and 0.5B as GGUF files among the installed ones.
 """
@@ -58,7 +59,7 @@ CASES = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one question brought. `seconds`: of the whole request; `first`: whether it was the server's first."""
+    """What one question brought. `seconds`: of the whole request; `ready_s`: of the server's start."""
 
     case: Case
     by: str
@@ -73,15 +74,18 @@ def main() -> int:
     usual = platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "vllm"
     parser.add_argument("--folder", type=Path, default=usual, help=f"for all it makes (default: {usual})")
     parser.add_argument("--only", choices=list(QUESTIONS), help="only this target (default: all)")
+    parser.add_argument("--what", help="only the case of this name (default: all)")
     given = parser.parse_args()
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     programs = vllm_environment.set_up(folder / "environment")
     rows: list[Row] = []
     for case in CASES:
-        if given.only in (None, case.target):
+        if given.only in (None, case.target) and given.what in (None, case.what):
             rows += run(case, folder, programs)
             print("\n".join(map(line, rows[-3:])), flush=True)
+    for case in dict.fromkeys(row.case for row in rows):
+        print(f"{case.target}, {case.what}: {' '.join(case.arguments)}")
     print("\n".join(table(rows)))
     return 0
 
@@ -95,7 +99,8 @@ def run(case: Case, folder: Path, programs: Path) -> list[Row]:
     arguments += [*case.arguments, "--context", "1024", "--port", str(port)]
     log = folder / f"{case.target}-{case.what.replace(' ', '-')}.log"
     rows = []
-    with served(emitted(arguments), programs, port, log) as ready_s:
+    text = emitted(arguments).rstrip() + " --enforce-eager\n"
+    with served(text, programs, port, log) as ready_s:
         for by, ask in (("HTTP", by_http), ("RemoteConnection", by_connection), ("chat --engine", by_chat)):
             before, start = counters(port), time.monotonic()
             tokens = ask(case.target, port, folder)
@@ -166,20 +171,19 @@ def by_chat(target: str, port: int, folder: Path) -> int:
 def table(rows: list[Row]) -> list[str]:
     """Return the table as Markdown."""
     return [
-        "| target | what | arguments | asked by | tokens | seconds | drafts | drafted | accepted | by place |",
+        "| target | what | asked by | tokens | s | drafts | drafted | accepted | at each place | ready, s |",
         "|---|---|---|---|---|---|---|---|---|---|",
         *map(line, rows),
     ]
 
 
 def line(row: Row) -> str:
-    drafted = row.drafted
+    case, drafted = row.case, row.drafted
     positions = ", ".join(map(str, drafted.by_position)) or "–"
-    arguments = " ".join(row.case.arguments)
     counts = f"{drafted.drafts} | {drafted.drafted} | {drafted.accepted}" if drafted.drafts else "– | – | –"
     return (
-        f"| {row.case.target} | {row.case.what} | `{arguments}` | {row.by} | {row.tokens} | {row.seconds:.1f} "
-        f"| {counts} | {positions} |"
+        f"| {case.target} | {case.what} | {row.by} | {row.tokens} | {row.seconds:.1f} | {counts} "
+        f"| {positions} | {row.ready_s:.0f} |"
     )
 
 

@@ -10,7 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ COUNTER = re.compile(r"^vllm:spec_decode_num_(\w+?)_total(\{[^}]*\})? ([0-9.e+]+
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """Counters of vLLM: drafts, tokens drafted, tokens accepted, and the latter by their place in the draft."""
+    """Counters of vLLM: drafts, tokens drafted, tokens accepted, and accepted ones by place in the draft."""
 
     drafts: int
     drafted: int
@@ -81,21 +81,17 @@ def served(text: str, programs: Path, port: int, log: Path) -> Iterator[float]:
                 time.sleep(0.5)
             yield time.monotonic() - start
         finally:
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(20)
-            except subprocess.TimeoutExpired:
-                pass
-            finally:
-                _kill(process.pid)
-                process.wait()
+            _kill(process.pid)
+            process.wait()
 
 
 def _kill(group: int) -> None:
-    try:
+    with suppress(ProcessLookupError):  # all of its processes have ended
         os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        pass  # all of its processes have ended
 
 
 def _answers(port: int) -> bool:
