@@ -21,6 +21,7 @@ import platformdirs
 
 from engine import protocol
 from engine.cli.elsewhere import Elsewhere
+from engine.remote import engines
 from engine.remote.connection import RemoteConnection
 from engine.remote.engines import AddedEngine
 from tests.remote import vllm_environment
@@ -78,6 +79,7 @@ def main() -> int:
     given = parser.parse_args()
     folder = given.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
+    os.environ["XDG_CONFIG_HOME"] = str(folder / "config")  # engines added here are not the user's
     programs = vllm_environment.set_up(folder / "environment")
     rows: list[Row] = []
     for case in CASES:
@@ -101,11 +103,13 @@ def run(case: Case, folder: Path, programs: Path) -> list[Row]:
     rows = []
     text = emitted(arguments).rstrip() + " --enforce-eager\n"
     with served(text, programs, port, log) as ready_s:
+        engines.add(AddedEngine(_name(port), f"http://127.0.0.1:{port}/v1"), "")
         for by, ask in (("HTTP", by_http), ("RemoteConnection", by_connection), ("chat --engine", by_chat)):
             before, start = counters(port), time.monotonic()
             tokens = ask(case.target, port, folder)
             seconds = time.monotonic() - start
             rows.append(Row(case, by, tokens, seconds, counters(port).since(before), ready_s))
+        engines.remove(_name(port))
     return rows
 
 
@@ -138,7 +142,7 @@ def by_http(target: str, port: int, folder: Path) -> int:
 
 
 def by_connection(target: str, port: int, folder: Path) -> int:
-    connection = RemoteConnection(AddedEngine("vllm", f"http://127.0.0.1:{port}/v1"))
+    connection = RemoteConnection(engines.find(_name(port)))
     try:
         elsewhere = Elsewhere(connection)
         elsewhere.load(protocol.Load(id=0, target=target), lambda event: None, lambda: False)
@@ -153,19 +157,16 @@ def by_connection(target: str, port: int, folder: Path) -> int:
 
 
 def by_chat(target: str, port: int, folder: Path) -> int:
-    """Ask by the command line, which knows the engine by a name in a configuration of its own."""
-    environment = {**os.environ, "XDG_CONFIG_HOME": str(folder / "config")}
-    command = [sys.executable, "-m", "engine.cli"]
-    name = f"vllm-{port}"
-    adding = [*command, "engines", "add", name, f"http://127.0.0.1:{port}/v1"]
-    subprocess.run(adding, check=True, env=environment, stdout=subprocess.DEVNULL)
-    asking = [*command, "chat", "--engine", name, "--target", target, "--max-tokens", str(TOKENS)]
-    asking += ["--temperature", "0", "--json", QUESTIONS[target]]
-    answer = subprocess.run(asking, check=True, env=environment, stdout=subprocess.PIPE, text=True).stdout
-    removing = [*command, "engines", "remove", name]
-    subprocess.run(removing, check=True, env=environment, stdout=subprocess.DEVNULL)
+    """Ask by the command line."""
+    asking = [sys.executable, "-m", "engine.cli", "chat", "--engine", _name(port), "--target", target]
+    asking += ["--max-tokens", str(TOKENS), "--temperature", "0", "--json", QUESTIONS[target]]
+    answer = subprocess.run(asking, check=True, stdout=subprocess.PIPE, text=True).stdout
     tokens: int = json.loads(answer.splitlines()[-1])["tokens"]
     return tokens
+
+
+def _name(port: int) -> str:
+    return f"vllm-{port}"
 
 
 def table(rows: list[Row]) -> list[str]:
