@@ -8,7 +8,7 @@ import msgspec
 from engine import planner, scale
 from engine.errors import BadOption
 from engine.planner import MachineProfile
-from engine.scale import Cluster, Forced, Order, Source, Wish
+from engine.scale import Cluster, Forced, ModelSource, ServerOrder, Wish
 from engine.scale.cluster import GIB
 from engine.scale.layout import load
 from engine.terminal import say
@@ -116,7 +116,7 @@ def run_emit(parsed: argparse.Namespace, there: MachineProfile) -> int:
     else:
         layout, speculation = scale.choice_for(engine, target, cluster, context, wish, forced)
     served = parsed.served_name or parsed.target
-    order = Order(target, served, cluster, layout, speculation, context, parsed.host, parsed.port)
+    order = ServerOrder(target, served, cluster, layout, speculation, context, parsed.host, parsed.port)
     emission = scale.emit(parsed.emit, order)
     if parsed.json:
         held = load(target, layout, context)
@@ -139,7 +139,7 @@ def run_emit(parsed: argparse.Namespace, there: MachineProfile) -> int:
     return 0
 
 
-def _source(engine: str, name: str, checkpoint: str | None, revision: str | None) -> Source:
+def _source(engine: str, name: str, checkpoint: str | None, revision: str | None) -> ModelSource:
     if engine == "llama-server":
         return scale.gguf_source(name, checkpoint)
     return scale.hub_source(name, checkpoint, revision)

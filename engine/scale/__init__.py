@@ -6,22 +6,22 @@ engine writes the command. Plain data in, text out: nothing is started, download
 
 from engine.scale.cluster import Cluster, cluster_of
 from engine.scale.emission import EMITTERS, Emission, emit
-from engine.scale.layout import Forced, Layout, Load, layouts_for
-from engine.scale.order import Order
-from engine.scale.source import Source, gguf_source, hub_source
-from engine.scale.speculation import METHODS, Speculation, Wish, choice_for
+from engine.scale.layout import CardLayout, CardLoad, Forced, layouts_for
+from engine.scale.order import ServerOrder
+from engine.scale.source import ModelSource, gguf_source, hub_source
+from engine.scale.speculation import METHODS, ChosenSpeculation, Wish, choice_for
 
 __all__ = [
     "EMITTERS",
     "METHODS",
+    "CardLayout",
+    "CardLoad",
+    "ChosenSpeculation",
     "Cluster",
     "Emission",
     "Forced",
-    "Layout",
-    "Load",
-    "Order",
-    "Source",
-    "Speculation",
+    "ModelSource",
+    "ServerOrder",
     "Wish",
     "choice_for",
     "cluster_of",

@@ -7,7 +7,7 @@ from engine.errors import BadOption
 from engine.scale import kuberay, llama_server, script, sglang, skypilot, vllm
 from engine.scale.cluster import GIB
 from engine.scale.layout import load
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +19,8 @@ class Emitter:
     """
 
     engine: str
-    text: Callable[[Order], str]
-    arguments: Callable[[Order], list[str]] | None = None
+    text: Callable[[ServerOrder], str]
+    arguments: Callable[[ServerOrder], list[str]] | None = None
 
 
 EMITTERS = {
@@ -45,7 +45,7 @@ class Emission:
     notes: tuple[str, ...]
 
 
-def emit(to: str, order: Order) -> Emission:
+def emit(to: str, order: ServerOrder) -> Emission:
     """Return the text of `order` for `to`, a key of `EMITTERS`. Raises BadOption if it cannot be given."""
     emitter = EMITTERS[to]
     local = [each.place for each in (order.target, order.speculation.draft) if each and each.local]
@@ -58,7 +58,7 @@ def emit(to: str, order: Order) -> Emission:
     return Emission(remarks + emitter.text(order), arguments, tuple(_notes(order)))
 
 
-def _remarks(engine: str, order: Order) -> list[str]:
+def _remarks(engine: str, order: ServerOrder) -> list[str]:
     """Return what whoever runs the text must know; it becomes comments in it."""
     target, speculation = order.target, order.speculation
     lines = []
@@ -78,7 +78,7 @@ def _remarks(engine: str, order: Order) -> list[str]:
     return lines
 
 
-def _notes(order: Order) -> list[str]:
+def _notes(order: ServerOrder) -> list[str]:
     target, speculation = order.target, order.speculation
     notes = [f"Target       {target}, {target.outline.nbytes / GIB:.1f} GiB"]
     if order.cluster is not None:

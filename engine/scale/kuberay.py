@@ -5,7 +5,7 @@ from typing import Any
 from engine.scale import script, vllm
 from engine.scale.cluster import SHARE
 from engine.scale.manifest_text import label, yaml_text
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 RAY = "2.52.0"
 IMAGE = f"rayproject/ray-llm:{RAY}-py311-cu128"
@@ -13,7 +13,7 @@ SECRET = "hf-token"
 GIB = 2**30
 
 
-def service(order: Order) -> dict[str, Any]:
+def service(order: ServerOrder) -> dict[str, Any]:
     """Return the RayService: a head without cards, and one worker with all its cards for each machine."""
     layout = order.layout
     cards = layout.cards // layout.nodes
@@ -47,7 +47,7 @@ def service(order: Order) -> dict[str, Any]:
     }
 
 
-def _application(order: Order) -> dict[str, Any]:
+def _application(order: ServerOrder) -> dict[str, Any]:
     target, layout = order.target, order.layout
     arguments: dict[str, Any] = {
         "revision": target.revision,
@@ -96,7 +96,7 @@ def _ports() -> list[dict[str, Any]]:
     return [{"name": name, "containerPort": number} for name, number in numbers.items()]
 
 
-def text(order: Order) -> str:
+def text(order: ServerOrder) -> str:
     name = label(order.served)
     usage = ["KubeRay's operator must run in the cluster. Ray Serve asks for no key: keep it inside."]
     if order.target.gated:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from engine.errors import BadOption, OutOfMemory
 from engine.scale.cluster import GIB, Cluster
-from engine.scale.source import Source
+from engine.scale.source import ModelSource
 
 KV_ITEM = 2  # bytes of a number in the KV cache of the other engines
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class CardLayout:
     """A split of a model.
 
     Attributes: `tensor`, the number of cards among which each matrix is split (TP); `pipeline`, the number of
@@ -34,7 +34,7 @@ class Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class CardLoad:
     """Bytes on the fullest card: `weights` and `cache` of the target, and both of what drafts (`draft`)."""
 
     weights: int
@@ -55,8 +55,8 @@ class Forced:
 
 
 def layouts_for(
-    target: Source, cluster: Cluster, context: int, forced: Forced | None = None, by_layers: bool = False
-) -> list[Layout]:
+    target: ModelSource, cluster: Cluster, context: int, forced: Forced | None = None, by_layers: bool = False
+) -> list[CardLayout]:
     """Return the layouts of `target` with a KV cache of `context` tokens that fit as few machines as
     possible, the best first: the fewest stages, one in each machine, and the smallest TP.
 
@@ -78,7 +78,7 @@ def layouts_for(
     )
 
 
-def load(source: Source, layout: Layout, context: int) -> Load:
+def load(source: ModelSource, layout: CardLayout, context: int) -> CardLoad:
     """Return what the fullest card holds of `source` in this layout, with a KV cache of `context` tokens."""
     outline = source.outline
     number = len(outline.layers)
@@ -90,19 +90,19 @@ def load(source: Source, layout: Layout, context: int) -> Load:
         tables = outline.embedding + (0 if outline.tied else outline.head)
     copies = max(1, layout.tensor // max(source.kv_heads, 1)) if source.kv_heads else 1
     row = outline.kv_row * KV_ITEM * share * copies / (number * layout.tensor)
-    return Load((stage + tables) // layout.tensor, int(row * context))
+    return CardLoad((stage + tables) // layout.tensor, int(row * context))
 
 
-def is_divisible(source: Source, tensor: int) -> bool:
+def is_divisible(source: ModelSource, tensor: int) -> bool:
     """Whether the attention heads of `source` can be split among `tensor` cards."""
     heads, kv_heads = source.heads, source.kv_heads
     return tensor == 1 or (heads % tensor == 0 < heads and (kv_heads % tensor == 0 or tensor % kv_heads == 0))
 
 
-def _layouts(target: Source, cluster: Cluster, forced: Forced, by_layers: bool) -> Iterator[Layout]:
+def _layouts(target: ModelSource, cluster: Cluster, forced: Forced, by_layers: bool) -> Iterator[CardLayout]:
     layers = len(target.outline.layers)
     if by_layers:
-        yield from (Layout(1, cards, 1) for cards in range(1, min(cluster.gpus, layers) + 1))
+        yield from (CardLayout(1, cards, 1) for cards in range(1, min(cluster.gpus, layers) + 1))
         return
     splits = [each for each in range(1, cluster.gpus + 1) if is_divisible(target, each)]
     splits = [each for each in splits if forced.tensor in (None, each)]
@@ -112,10 +112,10 @@ def _layouts(target: Source, cluster: Cluster, forced: Forced, by_layers: bool) 
             for tensor in splits:
                 fits = stages * tensor <= cluster.gpus and pipeline <= layers
                 if fits and forced.pipeline in (None, pipeline):
-                    yield Layout(tensor, pipeline, nodes)
+                    yield CardLayout(tensor, pipeline, nodes)
 
 
-def _indivisible(target: Source, cluster: Cluster, forced: Forced) -> BadOption:
+def _indivisible(target: ModelSource, cluster: Cluster, forced: Forced) -> BadOption:
     possible = [each for each in range(1, cluster.gpus + 1) if is_divisible(target, each)]
     if forced.tensor is not None and forced.tensor not in possible:
         return BadOption(
@@ -130,7 +130,7 @@ def _indivisible(target: Source, cluster: Cluster, forced: Forced) -> BadOption:
     )
 
 
-def _advice(target: Source, cluster: Cluster, context: int) -> str:
+def _advice(target: ModelSource, cluster: Cluster, context: int) -> str:
     """Return what would fit: a shorter context, or more cards."""
     for fewer in (context // 2, context // 4, context // 8):
         if fewer >= 512 and _fits(target, cluster, fewer):
@@ -149,6 +149,6 @@ def _advice(target: Source, cluster: Cluster, context: int) -> str:
     )
 
 
-def _fits(target: Source, cluster: Cluster, context: int) -> bool:
+def _fits(target: ModelSource, cluster: Cluster, context: int) -> bool:
     layouts = _layouts(target, cluster, Forced(), by_layers=False)
     return any(load(target, each, context).nbytes <= cluster.usable for each in layouts)

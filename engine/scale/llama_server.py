@@ -2,13 +2,13 @@
 --spec-draft-n-max."""
 
 from engine.scale import script
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 METHODS = {"draft": "draft-simple", "mtp": "draft-mtp", "ngram": "ngram-simple"}
 LOOKUP = 4  # tokens that must have occurred before
 
 
-def arguments(order: Order) -> list[str]:
+def arguments(order: ServerOrder) -> list[str]:
     target, speculation = order.target, order.speculation
     given = ["llama-server"]
     given += ["-m", target.place] if target.local else ["-hf", target.place, "-hff", target.file]
@@ -30,5 +30,5 @@ def arguments(order: Order) -> list[str]:
     return [*given, "--spec-draft-n-max", str(speculation.tokens)]
 
 
-def text(order: Order) -> str:
+def text(order: ServerOrder) -> str:
     return script.command_text(arguments(order)) + "\n"

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 
 from engine.scale.cluster import Cluster
-from engine.scale.layout import Layout
-from engine.scale.source import Source
-from engine.scale.speculation import Speculation
+from engine.scale.layout import CardLayout
+from engine.scale.source import ModelSource
+from engine.scale.speculation import ChosenSpeculation
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ServerOrder:
     """One server.
 
     Attributes: `target`; `served`, the name that its clients give; `cluster`, on which `layout` fits; None if
@@ -17,11 +17,11 @@ class Order:
     of prompt and answer together; `host` and `port`, where it listens.
     """
 
-    target: Source
+    target: ModelSource
     served: str
     cluster: Cluster | None
-    layout: Layout
-    speculation: Speculation
+    layout: CardLayout
+    speculation: ChosenSpeculation
     context: int
     host: str = "127.0.0.1"
     port: int = 8000

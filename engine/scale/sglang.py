@@ -2,13 +2,13 @@
 
 from engine.scale import script
 from engine.scale.cluster import SHARE
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 METHODS = {"eagle3": "EAGLE3", "draft": "STANDALONE", "mtp": "EAGLE", "ngram": "NGRAM"}
 MEETING_PORT = 20_000  # where the machines find each other
 
 
-def arguments(order: Order) -> list[str]:
+def arguments(order: ServerOrder) -> list[str]:
     """Return the command, without what differs from machine to machine."""
     target, layout = order.target, order.layout
     given = ["python3", "-m", "sglang.launch_server", "--model-path", target.place]
@@ -26,7 +26,7 @@ def arguments(order: Order) -> list[str]:
     return given + _speculation(order)
 
 
-def _speculation(order: Order) -> list[str]:
+def _speculation(order: ServerOrder) -> list[str]:
     speculation = order.speculation
     if speculation.method == "none":
         return []
@@ -50,7 +50,7 @@ def _speculation(order: Order) -> list[str]:
     return [*given, "--speculative-num-draft-tokens", str(speculation.tokens + 1)]
 
 
-def text(order: Order) -> str:
+def text(order: ServerOrder) -> str:
     """Return the command as shell text; with several machines, one script to run on each."""
     if order.layout.nodes == 1:
         return script.command_text(arguments(order), program=3) + "\n"

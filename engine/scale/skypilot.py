@@ -6,7 +6,7 @@ from typing import Any
 from engine.errors import BadOption
 from engine.scale import script, vllm
 from engine.scale.manifest_text import label, yaml_text
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 VLLM = "0.32.0"
 # Cards as SkyPilot names them, by their GiB; the first that has what is asked is taken, with its equals.
@@ -21,7 +21,7 @@ CARDS = (
 )
 
 
-def task(order: Order) -> dict[str, Any]:
+def task(order: ServerOrder) -> dict[str, Any]:
     """Return the task. Raises BadOption if no card that SkyPilot knows has so much memory."""
     assert order.cluster is not None
     gib, layout = order.cluster.gib, order.layout
@@ -54,7 +54,7 @@ def task(order: Order) -> dict[str, Any]:
     }
 
 
-def text(order: Order) -> str:
+def text(order: ServerOrder) -> str:
     name = label(order.served)
     given = " ".join(f"--secret {secret}" for secret in task(order)["secrets"])
     usage = [

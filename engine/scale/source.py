@@ -15,7 +15,7 @@ REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ModelSource:
     """A model as another engine is told to load it.
 
     Attributes: `name`, the id or path by which it was asked for; `model`, its id in the catalogue, or "";
@@ -43,7 +43,7 @@ class Source:
         return self.place + (f"/{self.file}" if self.file and not self.local else "") + at
 
 
-def hub_source(name: str, checkpoint: str | None = None, revision: str | None = None) -> Source:
+def hub_source(name: str, checkpoint: str | None = None, revision: str | None = None) -> ModelSource:
     """Return where vLLM and SGLang take the model `name` from: the original repository, never a GGUF file.
 
     name: an id of the catalogue, whose GGUF variants stand for the original one, or a path. checkpoint: a
@@ -68,7 +68,7 @@ def hub_source(name: str, checkpoint: str | None = None, revision: str | None = 
             f"{place!r} is neither a folder nor a repository.", "Give a folder's path, or owner/name."
         )
     same = place == variant.repository
-    return Source(
+    return ModelSource(
         name=name,
         model=model.id,
         place=place,
@@ -81,7 +81,7 @@ def hub_source(name: str, checkpoint: str | None = None, revision: str | None = 
     )
 
 
-def gguf_source(name: str, checkpoint: str | None = None) -> Source:
+def gguf_source(name: str, checkpoint: str | None = None) -> ModelSource:
     """Return where llama-server takes the model `name` from: its GGUF file.
 
     name: an id of the catalogue, whose other variants stand for its GGUF one, or the path of a GGUF file.
@@ -96,9 +96,9 @@ def gguf_source(name: str, checkpoint: str | None = None) -> Source:
                 "llama-server reads only GGUF: give --checkpoint with such a file, or --emit vllm.",
             )
         outline = planner.checkpoint_outline(open_checkpoint(path), name)
-        return Source(name, _model_at(path), str(path), outline, local=True, packed=outline.packed)
+        return ModelSource(name, _model_at(path), str(path), outline, local=True, packed=outline.packed)
     model = catalog.catalog().models[variant.model]
-    return Source(
+    return ModelSource(
         name=name,
         model=model.id,
         place=variant.repository,
@@ -112,25 +112,25 @@ def gguf_source(name: str, checkpoint: str | None = None) -> Source:
     )
 
 
-def draft_sources(target: Source, gguf: bool) -> list[Source]:
+def draft_sources(target: ModelSource, gguf: bool) -> list[ModelSource]:
     """Return the drafts that the catalogue pairs with `target`, best first."""
     drafts = [pair.draft for pair in catalog.catalog().drafts_for(target.model)]
     known = [draft for draft in drafts if _variant(draft, ("gguf",) if gguf else ("16-bit",))]
     return [gguf_source(draft) if gguf else hub_source(draft) for draft in known]
 
 
-def fitting_variants(model: str) -> list[Source]:
+def fitting_variants(model: str) -> list[ModelSource]:
     """Return the smaller variants of a catalogue model that the Hub's engines load: GPTQ and AWQ."""
     known = catalog.catalog().models.get(model)
     names = [each.id for each in known.variants if each.format in ("awq", "gptq")] if known else []
     return [hub_source(name) for name in names]
 
 
-def with_revision(source: Source, revision: str | None) -> Source:
+def with_revision(source: ModelSource, revision: str | None) -> ModelSource:
     return replace(source, revision=revision) if revision and not source.local else source
 
 
-def _folder(name: str, folder: Path) -> Source:
+def _folder(name: str, folder: Path) -> ModelSource:
     outline = planner.checkpoint_outline(open_checkpoint(folder), name)
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
@@ -140,7 +140,7 @@ def _folder(name: str, folder: Path) -> Source:
         ) from error
     heads = config.get("num_attention_heads") or 0
     variant = _original(name)
-    return Source(
+    return ModelSource(
         name=name,
         model=variant.model if variant else "",
         place=str(folder),

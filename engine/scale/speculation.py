@@ -10,8 +10,8 @@ from engine import catalog
 from engine.catalog import CatalogHead, CatalogModel
 from engine.errors import BadOption
 from engine.scale.cluster import GIB, Cluster
-from engine.scale.layout import Forced, Layout, is_divisible, layouts_for, load
-from engine.scale.source import Source, draft_sources, with_revision
+from engine.scale.layout import CardLayout, Forced, is_divisible, layouts_for, load
+from engine.scale.source import ModelSource, draft_sources, with_revision
 
 METHODS = ("auto", "eagle3", "draft", "mtp", "ngram", "none")
 TOKENS = {"eagle3": 3, "draft": 4, "mtp": 3, "ngram": 4, "none": 0}
@@ -32,13 +32,13 @@ class Wish:
 
     method: str = "auto"
     tokens: int | None = None
-    draft: Source | None = None
+    draft: ModelSource | None = None
     catalogued: bool = True
     revision: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Speculation:
+class ChosenSpeculation:
     """What drafts.
 
     Attributes: `method`, of `METHODS` except auto; `tokens`, drafted at a time; `draft`, the draft model;
@@ -47,15 +47,15 @@ class Speculation:
 
     method: str
     tokens: int
-    draft: Source | None = None
+    draft: ModelSource | None = None
     heads: CatalogHead | None = None
     nbytes: int = 0
     why: str = ""
 
 
 def choice_for(
-    engine: str, target: Source, cluster: Cluster, context: int, wish: Wish, forced: Forced | None = None
-) -> tuple[Layout, Speculation]:
+    engine: str, target: ModelSource, cluster: Cluster, context: int, wish: Wish, forced: Forced | None = None
+) -> tuple[CardLayout, ChosenSpeculation]:
     """Return the smallest layout in which `target` fits together with heads or a draft model; if there is
     none, the smallest in which it fits, with what speculates there. No machine is added for speculation.
 
@@ -75,8 +75,8 @@ def choice_for(
 
 
 def speculation_for(
-    engine: str, target: Source, layout: Layout, cluster: Cluster, context: int, wish: Wish
-) -> Speculation:
+    engine: str, target: ModelSource, layout: CardLayout, cluster: Cluster, context: int, wish: Wish
+) -> ChosenSpeculation:
     """Return the best speculation that `engine` (vllm, sglang or llama-server) has for `target` and that fits
     beside it. Raises BadOption if `wish` is impossible, and says why."""
     tokens = wish.tokens
@@ -92,7 +92,9 @@ def speculation_for(
                 "SGLang speculates together with pipeline parallelism only in an experiment.",
                 "Give --emit vllm, or cards enough for tensor parallelism alone.",
             )
-        return Speculation("none", 0, why="SGLang does not speculate together with pipeline parallelism.")
+        return ChosenSpeculation(
+            "none", 0, why="SGLang does not speculate together with pipeline parallelism."
+        )
     wanted = ("eagle3", "draft", "ngram") if wish.method == "auto" else (wish.method,)
     if wish.method == "auto" and wish.draft is not None:
         wanted = ("draft",)
@@ -103,7 +105,7 @@ def speculation_for(
                 for heads in _heads(engine, target, wish):
                     nbytes = _heads_nbytes(target, heads) // layout.tensor
                     if nbytes <= room:
-                        return Speculation(method, number, None, heads, nbytes, " ".join(reasons))
+                        return ChosenSpeculation(method, number, None, heads, nbytes, " ".join(reasons))
                     reasons.append(f"{heads.repository} would need {nbytes / GIB:.1f} GiB on each card.")
             case "draft":
                 for draft in _drafts(engine, target, wish):
@@ -113,9 +115,9 @@ def speculation_for(
                         needed = f"{nbytes / GIB:.1f} GiB on each card"
                         reasons.append(f"The draft {draft.name} would need {needed}.")
                     else:
-                        return Speculation(method, number, draft, None, nbytes, " ".join(reasons))
+                        return ChosenSpeculation(method, number, draft, None, nbytes, " ".join(reasons))
             case _:  # needs nothing beside the target
-                return Speculation(method, number, why=" ".join(reasons))
+                return ChosenSpeculation(method, number, why=" ".join(reasons))
     name = {"eagle3": "EAGLE-3 heads", "draft": "draft model"}[wanted[0]]
     raise BadOption(
         f"No {name} can draft for {target.name} with this engine and layout. {' '.join(reasons)}".strip(),
@@ -123,20 +125,20 @@ def speculation_for(
     )
 
 
-def _heads(engine: str, target: Source, wish: Wish) -> list[CatalogHead]:
+def _heads(engine: str, target: ModelSource, wish: Wish) -> list[CatalogHead]:
     model = catalog.catalog().models.get(target.model)
     known = [each for each in model.heads_elsewhere if engine in each.engines] if model else []
     return [replace(each, commit=wish.revision or each.commit) for each in known]
 
 
-def _drafts(engine: str, target: Source, wish: Wish) -> list[Source]:
+def _drafts(engine: str, target: ModelSource, wish: Wish) -> list[ModelSource]:
     if wish.draft is not None:
         return [wish.draft]
     known = draft_sources(target, gguf=engine == "llama-server") if wish.catalogued else []
     return [with_revision(each, wish.revision) for each in known]
 
 
-def _fault(engine: str, target: Source, draft: Source, layout: Layout) -> str:
+def _fault(engine: str, target: ModelSource, draft: ModelSource, layout: CardLayout) -> str:
     """Return why `engine` cannot draft with `draft`, or ""."""
     rows = target.outline.vocabulary, draft.outline.vocabulary
     if abs(rows[0] - rows[1]) > (LLAMA_CPP_PADDING if engine == "llama-server" else 0):
@@ -146,12 +148,12 @@ def _fault(engine: str, target: Source, draft: Source, layout: Layout) -> str:
     return ""
 
 
-def _drafts_layout(layout: Layout) -> Layout:
+def _drafts_layout(layout: CardLayout) -> CardLayout:
     """Return the split of the draft: with the target's TP, whole in the last stage."""
-    return Layout(layout.tensor, 1, 1)
+    return CardLayout(layout.tensor, 1, 1)
 
 
-def _heads_nbytes(target: Source, heads: CatalogHead) -> int:
+def _heads_nbytes(target: ModelSource, heads: CatalogHead) -> int:
     """Return the bytes of EAGLE-3 heads: as listed, or one layer that reads two states, a projection of three
     states to one, and a head of 32,000 rows, in 16 bits (arXiv 2503.01840)."""
     if heads.nbytes:

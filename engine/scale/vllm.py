@@ -5,13 +5,13 @@ from typing import Any
 
 from engine.scale import script
 from engine.scale.cluster import SHARE
-from engine.scale.order import Order
+from engine.scale.order import ServerOrder
 
 METHODS = {"eagle3": "eagle3", "draft": "draft_model", "mtp": "mtp", "ngram": "ngram"}
 LONGEST_NGRAM = 4  # tokens that are looked up
 
 
-def arguments(order: Order) -> list[str]:
+def arguments(order: ServerOrder) -> list[str]:
     """Return the command, without what differs from machine to machine."""
     target, layout = order.target, order.layout
     given = ["vllm", "serve", target.place]
@@ -32,7 +32,7 @@ def arguments(order: Order) -> list[str]:
     return given
 
 
-def speculative_config(order: Order) -> dict[str, Any]:
+def speculative_config(order: ServerOrder) -> dict[str, Any]:
     """Return the value of --speculative-config; empty without speculation."""
     speculation = order.speculation
     if speculation.method == "none":
@@ -48,7 +48,7 @@ def speculative_config(order: Order) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-def text(order: Order) -> str:
+def text(order: ServerOrder) -> str:
     """Return the command as shell text; with several machines, one script to run on each."""
     if order.layout.nodes == 1:
         return script.command_text(arguments(order)) + "\n"

@@ -3,12 +3,12 @@
 import pytest
 
 from engine.errors import BadOption, OutOfMemory
-from engine.scale import Cluster, Forced, Layout, Source, cluster_of, hub_source, layouts_for
+from engine.scale import CardLayout, Cluster, Forced, ModelSource, cluster_of, hub_source, layouts_for
 from engine.scale.cluster import GIB
 from engine.scale.layout import is_divisible, load
 
 
-def layout_for(target: Source, cluster: Cluster, context: int, *more, **options) -> Layout:
+def layout_for(target: ModelSource, cluster: Cluster, context: int, *more, **options) -> CardLayout:
     return layouts_for(target, cluster, context, *more, **options)[0]
 
 
@@ -40,12 +40,12 @@ def test_an_impossible_number_of_machines_is_refused(nodes):
 @pytest.mark.parametrize(
     ("target", "cards", "nodes", "expected"),
     [
-        ("llama-3.1-8b", "4x24", 1, Layout(1, 1, 1)),  # the fewest cards
-        ("qwen2.5-32b", "8x24", 1, Layout(4, 1, 1)),  # 61 GiB: 40 heads, which 3 do not divide
-        ("llama-3.3-70b", "8x80", 2, Layout(2, 1, 1)),  # one machine is enough
-        ("qwen2.5-72b-awq", "2x24", 2, Layout(2, 2, 2)),  # TP within a machine, PP across
-        ("qwen2.5-72b-awq", "1x24", 4, Layout(1, 3, 3)),
-        ("smollm2-360m", "2x2.4", 1, Layout(1, 2, 1)),  # 15 heads: stages instead
+        ("llama-3.1-8b", "4x24", 1, CardLayout(1, 1, 1)),  # the fewest cards
+        ("qwen2.5-32b", "8x24", 1, CardLayout(4, 1, 1)),  # 61 GiB: 40 heads, which 3 do not divide
+        ("llama-3.3-70b", "8x80", 2, CardLayout(2, 1, 1)),  # one machine is enough
+        ("qwen2.5-72b-awq", "2x24", 2, CardLayout(2, 2, 2)),  # TP within a machine, PP across
+        ("qwen2.5-72b-awq", "1x24", 4, CardLayout(1, 3, 3)),
+        ("smollm2-360m", "2x2.4", 1, CardLayout(1, 2, 1)),  # 15 heads: stages instead
     ],
 )
 def test_the_smallest_layout_that_fits_is_taken(target, cards, nodes, expected):
@@ -53,7 +53,9 @@ def test_the_smallest_layout_that_fits_is_taken(target, cards, nodes, expected):
 
 
 def test_each_card_holds_its_share_of_weights_and_cache():
-    whole, halves, stages = (load(BIG, Layout(*split), 8192) for split in ((1, 1, 1), (2, 1, 1), (1, 2, 1)))
+    whole, halves, stages = (
+        load(BIG, CardLayout(*split), 8192) for split in ((1, 1, 1), (2, 1, 1), (1, 2, 1))
+    )
     assert whole.weights == BIG.outline.nbytes
     assert whole.cache == 80 * 2 * 8 * 128 * 2 * 8192  # layers, K and V, heads, columns, bytes, tokens
     assert halves.weights == whole.weights // 2
@@ -62,7 +64,7 @@ def test_each_card_holds_its_share_of_weights_and_cache():
 
 
 def test_cards_beyond_the_kv_heads_hold_copies_of_the_cache():
-    assert load(BIG, Layout(16, 1, 1), 8192).cache == load(BIG, Layout(8, 1, 1), 8192).cache
+    assert load(BIG, CardLayout(16, 1, 1), 8192).cache == load(BIG, CardLayout(8, 1, 1), 8192).cache
 
 
 def test_heads_are_divisible_among_cards_or_copied():
@@ -77,7 +79,7 @@ def test_what_does_not_fit_is_refused_with_the_arithmetic_and_a_way_out():
         "19.4 GiB of weights and 1.2 GiB of KV cache for 8,192 tokens, and 20.1 GiB" in caught.value.message
     )
     assert caught.value.hint == "It fits with --context 4096."
-    assert layout_for(BIG, cluster_of("2x24"), 4096) == Layout(2, 1, 1), "the way out is one"
+    assert layout_for(BIG, cluster_of("2x24"), 4096) == CardLayout(2, 1, 1), "the way out is one"
     with pytest.raises(OutOfMemory) as caught:
         layout_for(hub_source("qwen2.5-72b"), cluster_of("2x24"), 8192)
     assert "It fits 8 cards of 24 GiB" in caught.value.hint
@@ -85,7 +87,7 @@ def test_what_does_not_fit_is_refused_with_the_arithmetic_and_a_way_out():
 
 
 def test_a_forced_layout_is_kept_or_refused():
-    assert layout_for(BIG, cluster_of("8x80"), 512, Forced(4, 2)) == Layout(4, 2, 1)
+    assert layout_for(BIG, cluster_of("8x80"), 512, Forced(4, 2)) == CardLayout(4, 2, 1)
     with pytest.raises(BadOption, match="64 attention heads") as caught:
         layout_for(BIG, cluster_of("8x80"), 512, Forced(3))
     assert "1, 2, 4, 8" in caught.value.hint
@@ -94,4 +96,4 @@ def test_a_forced_layout_is_kept_or_refused():
 
 
 def test_llama_server_splits_layers_and_no_heads():
-    assert layout_for(BIG, cluster_of("3x24"), 8192, by_layers=True) == Layout(1, 3, 1)
+    assert layout_for(BIG, cluster_of("3x24"), 8192, by_layers=True) == CardLayout(1, 3, 1)
