@@ -147,7 +147,7 @@ def by_connection(target: str, port: int, folder: Path) -> int:
         elsewhere = Elsewhere(connection)
         elsewhere.load(protocol.Load(id=0, target=target), lambda event: None, lambda: False)
         question = protocol.Message("user", QUESTIONS[target])
-        options = protocol.Options(max_tokens=TOKENS, temperature=0.0)
+        options = protocol.Options(max_new_tokens=TOKENS, temperature=0.0)
         chat = protocol.Chat(id=0, messages=[question], options=options)
         answer = elsewhere.answer(chat, lambda event: None, lambda: False)
     finally:
@@ -159,7 +159,7 @@ def by_connection(target: str, port: int, folder: Path) -> int:
 def by_chat(target: str, port: int, folder: Path) -> int:
     """Ask by the command line."""
     asking = [sys.executable, "-m", "engine.cli", "chat", "--engine", _name(port), "--target", target]
-    asking += ["--max-tokens", str(TOKENS), "--temperature", "0", "--json", QUESTIONS[target]]
+    asking += ["--max-new-tokens", str(TOKENS), "--temperature", "0", "--json", QUESTIONS[target]]
     answer = subprocess.run(asking, check=True, stdout=subprocess.PIPE, text=True).stdout
     tokens: int = json.loads(answer.splitlines()[-1])["tokens"]
     return tokens
