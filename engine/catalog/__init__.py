@@ -19,12 +19,13 @@ from engine.catalog.local import (
     models_folder,
     resolve,
 )
-from engine.catalog.models import Catalog, CatalogModel, CatalogPair, Expectation, Variant
+from engine.catalog.models import Catalog, CatalogHead, CatalogModel, CatalogPair, Expectation, Variant
 
 __all__ = [
     "MODELS_VARIABLE",
     "MOVING",
     "Catalog",
+    "CatalogHead",
     "CatalogModel",
     "CatalogPair",
     "Expectation",

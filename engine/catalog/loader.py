@@ -7,11 +7,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from engine.catalog.models import FORMATS, SOURCES, Catalog, CatalogModel, CatalogPair, Expectation, Variant
+from engine.catalog.models import (
+    FORMATS,
+    HEAD_ENGINES,
+    HEAD_METHODS,
+    SOURCES,
+    Catalog,
+    CatalogHead,
+    CatalogModel,
+    CatalogPair,
+    Expectation,
+    Variant,
+)
 from engine.catalog.sizes import MIXES, files_nbytes
 from engine.errors import BadOption
 
 REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*")
+COMMIT = re.compile(r"[0-9a-f]{40}")
 GGUF_FILE = re.compile(r"[\w.-]+\.gguf")
 # The files needed from a repository in Hugging Face's layout. Some repositories hold the weights a second
 # time, in files that do not match these patterns.
@@ -73,10 +85,11 @@ def _invalid(file: str, error: Exception) -> BadOption:
 
 
 def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
-    variant_fields = fields.pop("variants", [])
+    variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
         model = CatalogModel(id=id, **fields.pop("shape", {}), **fields)
-        return replace(model, variants=tuple(_variants(model, variant_fields)))
+        heads = tuple(_head(each) for each in head_fields)
+        return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
     except (TypeError, Fault) as error:
         raise Fault(f"{id}: {error}") from error
 
@@ -103,9 +116,23 @@ def _variants(model: CatalogModel, entries: list[dict[str, Any]]) -> Iterator[Va
         yield variant if variant.nbytes else replace(variant, nbytes=files_nbytes(model, variant))
 
 
+def _head(fields: dict[str, Any]) -> CatalogHead:
+    head = CatalogHead(**{**fields, "engines": tuple(fields["engines"])})
+    if head.method not in HEAD_METHODS or not set(head.engines) <= set(HEAD_ENGINES):
+        raise Fault(f"unknown method or engine of the heads {head.repository!r}")
+    _check_source(head.repository, head.repository, head.commit)
+    return head
+
+
+def _check_source(name: str, repository: str, commit: str) -> None:
+    if not REPOSITORY.fullmatch(repository):
+        raise Fault(f"{name}: {repository!r} is not a repository name (owner/name)")
+    if commit and not COMMIT.fullmatch(commit):
+        raise Fault(f"{name}: {commit!r} is not a commit (40 hexadecimal digits)")
+
+
 def _check_variant(variant: Variant) -> None:
-    if not REPOSITORY.fullmatch(variant.repository):
-        raise Fault(f"{variant.id}: {variant.repository!r} is not a repository name (owner/name)")
+    _check_source(variant.id, variant.repository, variant.commit)
     if (variant.format == "gguf") != bool(variant.mix):
         raise Fault(f"{variant.id}: GGUF files need a mix, other formats must not have one")
     if variant.mix and variant.mix not in MIXES:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
 SOURCES = ("paper", "measured")
+HEAD_METHODS = ("eagle3",)
+HEAD_ENGINES = ("vllm", "sglang")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,8 @@ class Variant:
 
     Attributes: `id`, as given to `--target`; `model`, the id of its model; `name`, for display; `format`, one
     of `FORMATS`; `repository`, owner/name on the Hugging Face Hub; `revision`, a branch, or "" for the
-    default branch; `files`, the names or patterns of the files needed; `nbytes`, the size of the download;
+    default branch; `commit`, the commit that commands for other engines name, as public code names it, or ""
+    if none was found; `files`, the names or patterns of the files needed; `nbytes`, the size of the download;
     `nbytes_from`, "listing" if that size is stated in the catalogue, "computed" if `catalog.sizes` computed
     it; `license`; `gated`, whether an account and consent are required; `seen`, the source from which the
     repository's name is known; `sha256`, the SHA-256 of the file if there is only one, or ""; `embedded`,
@@ -40,6 +43,7 @@ class Variant:
     gated: bool = False
     files: tuple[str, ...] = ()
     revision: str = ""
+    commit: str = ""
     mix: str = ""
     bits: int = 0
     group_size: int = 0
@@ -55,6 +59,23 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class CatalogHead:
+    """Trained heads that draft for one model in other engines; this program does not load them.
+
+    Attributes: `method`, one of `HEAD_METHODS`; `engines`, those that serve them, of `HEAD_ENGINES`;
+    `repository`, owner/name on the Hub; `commit`, as of a `Variant`; `nbytes`, the size of the download, 0
+    if it is unknown; `seen`, the source from which all this is known.
+    """
+
+    method: str
+    engines: tuple[str, ...]
+    repository: str
+    seen: str
+    commit: str = ""
+    nbytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogModel:
     """One model, with the numbers from its configuration that determine its size.
 
@@ -65,7 +86,8 @@ class CatalogModel:
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
     also the head; `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
     maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
-    recommended to everyone.
+    recommended to everyone; `heads_elsewhere`,
+    the heads that other engines can draft with, best first.
     """
 
     id: str
@@ -89,6 +111,7 @@ class CatalogModel:
     sliding_window: int = 0
     special: bool = False
     variants: tuple[Variant, ...] = ()
+    heads_elsewhere: tuple[CatalogHead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import msgspec
 
 from engine import catalog, machine, planner
 from engine.cli.disk import add_disk_options, with_disk_measured
+from engine.cli.emit import add_emit_options, run_emit
 from engine.errors import BadOption
 from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
@@ -95,6 +96,7 @@ def add(commands: Commands) -> None:
         help="read speed of the disk, in GB/s (default: the machine's)",
     )
     add_disk_options(described)
+    add_emit_options(parser)
 
 
 def size(text: str) -> float:
@@ -116,6 +118,8 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.table:
         return _table(parsed.json)
     there = _machine(parsed)
+    if parsed.emit:
+        return run_emit(parsed, there)
     history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
     found = None
     if parsed.target is None:

@@ -24,6 +24,7 @@ GGUF = (
     '[[a.variants]]\nformat="gguf"\nmix="Q8_0"\nrepository="x/y"\nfiles=["a.gguf"]\nnbytes=7\nseen="there"\n'
 )
 AWQ = '[[a.variants]]\nformat="awq"\nrepository="x/y"\nseen="there"\ngated=true\nlicense="other"\n'
+HEADS = '[[a.heads_elsewhere]]\nmethod="eagle3"\nengines=["vllm"]\nrepository="x/heads"\nseen="there"\n'
 DRAFT = MODEL.replace("[a]", "[b]")
 
 
@@ -38,6 +39,12 @@ def test_missing_fields_follow_from_the_model() -> None:
     assert awq.nbytes_from == "computed"
     assert awq.nbytes == rows * 128 + rows * groups * 20 // 8 + 2 * (2 * 100 * 256 + 3 * 256)
     assert "model*.safetensors" in awq.files
+
+
+def test_heads_for_other_engines_are_kept_in_their_order() -> None:
+    more = HEADS.replace("x/heads", "x/more") + f'commit="{"0a" * 20}"\n'
+    heads = catalog.parse({"f.toml": MODEL + HEADS + more}).models["a"].heads_elsewhere
+    assert [(each.repository, each.commit) for each in heads] == [("x/heads", ""), ("x/more", "0a" * 20)]
 
 
 def test_pairs_keep_their_order_across_files() -> None:
@@ -61,6 +68,10 @@ def test_pairs_keep_their_order_across_files() -> None:
         (MODEL + GGUF.replace("a.gguf", "../a.gguf"), "a-q8_0: files must be plain file names"),
         (MODEL + GGUF.replace("x/y", "y"), "a-q8_0: 'y' is not a repository"),
         (MODEL + GGUF.replace("x/y", "../y/z"), "is not a repository"),
+        (MODEL + AWQ + 'commit="main"\n', "'main' is not a commit"),
+        (MODEL + HEADS.replace("eagle3", "hope"), "unknown method or engine"),
+        (MODEL + HEADS.replace("vllm", "ollama"), "unknown method or engine"),
+        (MODEL + HEADS.replace("x/heads", "heads"), "'heads' is not a repository"),
         (MODEL + GGUF.replace("Q8_0", "Q9"), "unknown mix 'Q9'"),
         (MODEL + GGUF.replace('mix="Q8_0"', ""), "GGUF files need a mix"),
         (MODEL + AWQ.replace("awq", "exl2"), "unknown format 'exl2'"),
