@@ -91,7 +91,9 @@ def fit(
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
     pair = planner.pair_of(outline, drafting)
-    here = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    torch = machine.installed_torch()
+    cards = planner.cards(torch is None or torch.kernel_problem is None)
+    here = planner.profile_of(machine.probe(catalog.models_folder()), cards)
     here = replace(here, ram=here.ram + own_nbytes())
     if itemsize is not None or request.weights == "unpacked":
         here = replace(here, compiled=None)
