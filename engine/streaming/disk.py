@@ -226,13 +226,14 @@ class MemoryFile:
     """A stand-in for `DiskFile` whose content is in memory."""
 
     def __init__(self, content: NDArray[np.uint8]) -> None:
-        self._content = content.data
+        self._content = content
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
-        into[:] = self._content[offset : offset + len(into)]
+        # A copy between memory views would hold the interpreter's lock, and with it the computing thread.
+        np.copyto(np.frombuffer(into, np.uint8), self._content[offset : offset + len(into)])
 
     def close(self) -> None:
-        self._content.release()
+        self._content = self._content[:0]
 
 
 def broken(path: Path, reason: str) -> StreamBroken:
