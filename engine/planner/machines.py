@@ -204,6 +204,17 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
     )
 
 
+# Cards before Ampere compute this many times as fast in float16, on tensor cores, as in float32.
+TENSOR_CORES = 4
+
+
+def with_itemsize(card: Compute, itemsize: int) -> Compute:
+    """Return the card's speed if it computes with numbers of `itemsize` bytes."""
+    if itemsize <= card.itemsize:
+        return card
+    return replace(card, itemsize=itemsize, flops=card.flops / TENSOR_CORES)
+
+
 # How many times as long plain torch takes to unpack weights as a kernel that Triton compiles: it reads and
 # writes memory a dozen times. Estimated from its operations, between 6 and 10 by format.
 PLAIN_UNPACKING = 8

@@ -8,6 +8,7 @@ at a time.
 import gc
 import os
 import secrets
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -158,6 +159,10 @@ class EngineService:
             self.session.close()
         self.session = None
         gc.collect()  # needed because modules and their parts reference each other
+        if "torch" in sys.modules:
+            from engine.serving.load import release_device_memory
+
+            release_device_memory()
 
     def _build(self, job: "LoadJob", note: str) -> str:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
