@@ -113,6 +113,9 @@ def best_tokens(logits: Array, count: int) -> tuple[Array, Array]:
         return like(logits, np.empty((len(logits), 0), np.int64)), as_float(logits[:, :0])
     if isinstance(logits, np.ndarray) and logits.strides[-1] == logits.itemsize:
         return best(as_float(logits), count)
+    if is_on_card(logits):  # one number per row to subtract, instead of a softmax of the whole vocabulary
+        values, tokens = top(logits, count)
+        return tokens, as_float(values) - log_sum_exp(as_float(logits))
     log_probs, tokens = top(log_softmax(as_float(logits)), count)
     return tokens, log_probs
 

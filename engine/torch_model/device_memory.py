@@ -12,11 +12,11 @@ _log = logging.getLogger(__name__)
 def release() -> None:
     """Give freed memory, of the card and pinned, back to the system: torch keeps both for itself, so that the
     next plan would see too little."""
-    if not torch.cuda.is_initialized():
+    if not torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return
     try:
         torch.cuda.empty_cache()
-        torch.accelerator.empty_host_cache()  # type: ignore[no-untyped-call,unused-ignore]
+        torch.accelerator.empty_host_cache()
     except RuntimeError as error:  # after an error of the card, every call fails with it
         _log.warning("Memory of the graphics card cannot be released: %s", error)
 

@@ -258,3 +258,13 @@ def test_rows_share_noise_by_position_and_choose_as_if_each_had_its_own(library,
     assert sampler.choose(logits, positions, history).tolist() == expected
     assert len(set(expected)) > 20
     assert [tuple(noise.shape) for noise in made] == [(vocabulary,)] * 7
+
+
+def test_on_a_card_the_best_tokens_have_the_same_log_probabilities(monkeypatch):
+    logits = torch.randn(5, 3000, generator=torch.Generator().manual_seed(2)) * 5
+    tokens, log_probs = sampling.best_tokens(logits, 20)
+    monkeypatch.setattr(sampling, "is_on_card", lambda array: True)
+    monkeypatch.setattr(sampling, "log_softmax", lambda values: pytest.fail("of the whole vocabulary"))
+    on_card = sampling.best_tokens(logits, 20)
+    assert torch.equal(on_card[0], tokens)
+    assert torch.equal(on_card[1], log_probs)
