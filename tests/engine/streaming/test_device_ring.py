@@ -268,7 +268,8 @@ def test_the_first_copies_wait_for_work_that_still_uses_the_slots_memory(chunks,
 def test_closing_waits_for_copies_under_way_after_a_failure(chunks):
     """The error of a later chunk ends the wait for a chunk whose copy has begun."""
     link = FakeLink(0)
-    link._random.choice = lambda ready: ready[0]  # the device works only when it is waited for
+    # The device works only when it is waited for, and computes before it copies.
+    link._random.choice = lambda ready: 0 if 0 in ready else ready[-1]
     ring = DeviceRing(chunks, 3, link, {number: slab_of(chunk) for number, chunk in enumerate(chunks)}, None)
     with ring._changed:
         assert ring._changed.wait_for(lambda: len(ring._arrived) == 2, timeout=10)
