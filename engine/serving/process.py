@@ -90,7 +90,6 @@ class Server:
         self._engine.close()
         for client in list(self._clients.values()):
             client.flush()
-        self._engine.leave_card()
 
     def _end(self, reason: str) -> NoReturn:
         if self._rendezvous:

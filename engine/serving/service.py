@@ -154,12 +154,6 @@ class EngineService:
             self._prompts.close()
         self._prompts = None
 
-    def leave_card(self) -> None:
-        """Unload what is on a graphics card, before the process ends: otherwise, threads that copy weights
-        would be cut off within the card's driver."""
-        if self.session is not None and self.session.pair.target.model.device == "cuda":
-            self.unload()
-
     def _close(self) -> None:
         if self.session is not None:
             self.session.close()

@@ -1,7 +1,5 @@
 """What is asked of torch's allocators for a card, on a card that only takes notes."""
 
-from types import SimpleNamespace
-
 import pytest
 import torch
 
@@ -49,19 +47,3 @@ def test_on_windows_no_more_is_allocated_than_the_card_has_free(card):
     assert card == []
     device_memory.bound("win32")
     assert card == [pytest.approx(8 / 12)]
-
-
-@pytest.mark.parametrize(("device", "closed"), [("cuda", ["closed"]), ("cpu", [])])
-def test_at_the_engines_end_no_thread_is_left_in_the_cards_driver(card, device, closed):
-    class Loaded:
-        pair = SimpleNamespace(target=SimpleNamespace(model=SimpleNamespace(device=device)))
-        calls: list[str]
-
-        def close(self):
-            self.calls.append("closed")
-
-    engine, loaded = EngineService(), Loaded()
-    engine.session, loaded.calls = loaded, []
-    engine.leave_card()
-    assert loaded.calls == closed
-    assert (engine.session is None) == bool(closed)
