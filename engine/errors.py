@@ -5,6 +5,7 @@ Independent of torch, Qt and the protocol. A new kind of error takes one new cla
 
 import _thread
 import errno
+from typing import Literal
 
 
 class SpecExecError(Exception):
@@ -173,6 +174,41 @@ NO_THREADS = (
     "The system lets this program start no more threads or processes.",
     "End other programs, or raise the limit on processes (ulimit -u), then try again.",
 )
+
+
+# What libraries for graphics cards say if memory for an allocation is missing. Only torch's own allocator has
+# a class for it; the others (cuBLAS and cuDNN with their workspaces, graphs, the driver) raise RuntimeError.
+# cuBLAS reports that it is not initialised if there is no room for its handle.
+_NO_MEMORY_ON_CARD = (
+    "CUDA out of memory",
+    "HIP out of memory",
+    "CUDA error: out of memory",
+    "HIP error: out of memory",
+    "cudaErrorMemoryAllocation",
+    "CUDA_ERROR_OUT_OF_MEMORY",
+    "BLAS_STATUS_ALLOC_FAILED",
+    "CUBLAS_STATUS_NOT_INITIALIZED",
+    "CUDNN_STATUS_ALLOC_FAILED",
+    "MIOPEN_STATUS_ALLOC_FAILED",
+)
+
+
+def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
+    """Return the tier whose memory ran out, according to an error of Python, torch or a library for graphics
+    cards; None if the error is about something else.
+
+    The errors in whose handling it was raised count too: what fails within a recorded graph is followed by a
+    complaint about the recording.
+    """
+    link: BaseException | None = error
+    while link is not None:
+        text = str(link)
+        if type(link).__name__ == "OutOfMemoryError" or any(words in text for words in _NO_MEMORY_ON_CARD):
+            return "vram"
+        if isinstance(link, MemoryError) or "DefaultCPUAllocator" in text:
+            return "ram"
+        link = link.__cause__ or link.__context__
+    return None
 
 
 def refused_by_system(error: BaseException) -> SpecExecError | None:

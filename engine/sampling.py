@@ -35,6 +35,7 @@ _MASK32 = 0xFFFFFFFF
 _PHILOX_M = (0xD2511F53, 0xCD9E8D57)
 _PHILOX_W = (0x9E3779B9, 0xBB67AE85)
 _FIRST_CANDIDATES = 256  # number of tokens to examine first; most nuclei at everyday settings are smaller
+_ROWS_WITH_NOISE = 16  # rows whose noise is added at a time: of a large vocabulary, 20 MB
 # Lower temperatures are raised to this one: below it, logits would leave the range of float32, and the choice
 # no longer changes.
 _COLDEST = 1e-6
@@ -112,6 +113,9 @@ def best_tokens(logits: Array, count: int) -> tuple[Array, Array]:
         return like(logits, np.empty((len(logits), 0), np.int64)), as_float(logits[:, :0])
     if isinstance(logits, np.ndarray) and logits.strides[-1] == logits.itemsize:
         return best(as_float(logits), count)
+    if is_on_card(logits):  # one number per row to subtract, instead of a softmax of the whole vocabulary
+        values, tokens = top(logits, count)
+        return tokens, as_float(values) - log_sum_exp(as_float(logits))
     log_probs, tokens = top(log_softmax(as_float(logits)), count)
     return tokens, log_probs
 
@@ -221,10 +225,29 @@ class Sampler:
         if self.temperature == 0:
             return xp.argmax(logits, axis=-1)
         values, tokens = self.filtered(logits, candidates)
+        if not self._sorts:
+            return self._chosen_of_all(values, tokens, positions)
         best = xp.argmax(self.perturbed(values, tokens, positions), axis=-1, keepdims=True)
         chosen = xp.take_along_axis(tokens, best, axis=-1)[:, 0]
         if self._sorts and not self.top_k and values.shape[-1] < logits.shape[-1]:
             chosen = xp.where(values[:, -1] == -math.inf, chosen, MORE_CANDIDATES)
+        return chosen
+
+    def _chosen_of_all(self, values: Array, tokens: Array, positions: Sequence[int]) -> Array:
+        """Return the tokens chosen where every token takes part, a few rows at a time. Rows at the same
+        position, such as nodes of the same depth, share one noise vector. Noise for all rows of a tree and a
+        vocabulary of 152,000 would take gigabytes."""
+        xp = namespace(values)
+        at = np.asarray(positions, np.int64)
+        chosen = like(tokens, np.zeros(len(at), np.int64))
+        for position in np.unique(at).tolist():
+            noise = gumbel_noise(self.seed, position, tokens[0])
+            there = np.flatnonzero(at == position)
+            for start in range(0, len(there), _ROWS_WITH_NOISE):
+                which = there[start : start + _ROWS_WITH_NOISE]
+                rows = like(tokens, which)
+                scores = as_float(self.excluded(values[rows], tokens[rows], at[which]), double=True) + noise
+                chosen[rows] = xp.argmax(scores, axis=-1)
         return chosen
 
     def processed(self, logits: Array, history: TokenHistory) -> Array:

@@ -188,7 +188,7 @@ def _here(parsed: argparse.Namespace) -> MachineProfile:
         here = replace(here, gpus=())  # the engine cannot use this machine's graphics cards
     if parsed.disk_gbps is None or parsed.measure:
         here = with_disk_measured(here, folder, parsed.measure)
-    return planner.profile_of(here, planner.cards())
+    return planner.profile_of(here, planner.cards(torch is None or torch.kernel_problem is None))
 
 
 # -- text output

@@ -65,6 +65,7 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
     elif nvidia and torch.cuda is not None:
         yield from _driver(machine, nvidia[0], torch.cuda)
         yield from _capability(nvidia, torch)
+        yield from _kernels(machine, nvidia[0], torch)
     if amd and not nvidia and torch.rocm is None:
         yield Finding(
             "no_rocm_torch",
@@ -102,6 +103,26 @@ def _capability(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
                 "Install a build of PyTorch that supports this card (pytorch.org/get-started), or use "
                 "--device cpu.",
             )
+
+
+def _kernels(machine: Machine, gpu: Gpu, torch: TorchBuild) -> Iterator[Finding]:
+    if torch.kernel_problem is None:
+        return
+    version = torch.version.partition("+")[0]
+    if torch.kernel_problem == "no_triton":
+        missing = "Triton is not installed"
+        hint = "Set the engine up again in the settings, or install the package triton"
+        hint += "-windows" if machine.system == "windows" else ""
+        hint += f" in the version that belongs to PyTorch {version}."
+    else:
+        missing = "Triton finds no C compiler or no headers of Python"
+        hint = "Install them (on Debian and Ubuntu: sudo apt install gcc python3-dev)."
+    yield Finding(
+        "slow_kernels",
+        "warning",
+        f"{missing}, so the {gpu.name} unpacks compressed weights several times more slowly than it could.",
+        hint,
+    )
 
 
 def _runs(architecture: str, capability: tuple[int, int]) -> bool:

@@ -1,10 +1,17 @@
 """Find the installed build of torch, without importing torch, which would take seconds."""
 
+import os
 import runpy
+import shutil
+import sys
+import sysconfig
 from dataclasses import dataclass
 from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
+
+KernelProblem = Literal["no_triton", "no_compiler"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +20,15 @@ class TorchBuild:
 
     cuda, rocm: the version of CUDA or ROCm it was built for, such as "13.0", or None. architectures: the CUDA
     architectures it was compiled for, such as "sm_90" (`torch.cuda.get_arch_list`); empty if unknown.
+    kernel_problem: why the engine's own kernels for a graphics card cannot be compiled beside this build:
+    Triton is missing, or what it needs on Linux: a C compiler and Python's headers; None if nothing is.
     """
 
     version: str
     cuda: str | None = None
     rocm: str | None = None
     architectures: tuple[str, ...] = ()
+    kernel_problem: KernelProblem | None = None
 
 
 def installed_torch(packages: Path | None = None) -> TorchBuild | None:
@@ -31,4 +41,21 @@ def installed_torch(packages: Path | None = None) -> TorchBuild | None:
     if file is None or not file.is_file():
         return None
     names = runpy.run_path(str(file))
-    return TorchBuild(names["__version__"], names.get("cuda"), names.get("hip"))
+    problem = kernel_problem(packages)
+    return TorchBuild(names["__version__"], names.get("cuda"), names.get("hip"), kernel_problem=problem)
+
+
+def kernel_problem(packages: Path | None = None, system: str = sys.platform) -> KernelProblem | None:
+    """Return why Triton cannot compile kernels here, or None. packages: as for `installed_torch`.
+
+    On Linux, Triton compiles its connection to the driver when it is first used; the package for Windows
+    brings a compiler.
+    """
+    spec = PathFinder.find_spec("triton", [str(packages)]) if packages else find_spec("triton")
+    if spec is None:
+        return "no_triton"
+    if system == "win32":
+        return None
+    compiler = os.environ.get("CC") or shutil.which("gcc") or shutil.which("clang")
+    headers = Path(sysconfig.get_path("include"), "Python.h")
+    return None if compiler and headers.is_file() else "no_compiler"

@@ -23,7 +23,8 @@ class Family:
     `period`, the distance of layers without it where there are no such types, or 0 for that of the
     configuration;
     `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
-    rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all.
+    rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all;
+    `large_states`, whether numbers between layers leave the range of float16 at some tokens.
     """
 
     defaults: Mapping[str, Any]
@@ -40,6 +41,7 @@ class Family:
     rotary_by_layer: bool = False
     partial: bool = False
     rotary_types: tuple[str, ...] = ()
+    large_states: bool = False
 
 
 def _defaults(
@@ -87,7 +89,9 @@ FAMILIES = {
         mixture=True,
         window="all",
     ),
-    "qwen2": Family(_defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer"),
+    "qwen2": Family(
+        _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
+    ),
     "qwen3": Family(
         _defaults(_QWEN, 32, 32768, head_dim=128, **_QWEN_WINDOW),
         options=("attention_bias",),
@@ -107,6 +111,7 @@ FAMILIES = {
         options=("attention_bias",),
         gemma=True,
         capped=True,
+        large_states=True,
         whole_heads=True,
         window="by layer",
     ),
@@ -123,6 +128,7 @@ FAMILIES = {
         options=("attention_bias",),
         qk_norm=True,
         gemma=True,
+        large_states=True,
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,

@@ -8,7 +8,7 @@ from collections.abc import Sequence as Ids
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.arrays import Array
+from engine.arrays import Array, namespace
 from engine.model.interface import Model, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
@@ -19,6 +19,19 @@ def common_prefix(a: Ids[int], b: Ids[int]) -> int:
     """Return the length of the longest common prefix of `a` and `b`."""
     limit = min(len(a), len(b))
     return next((i for i in range(limit) if a[i] != b[i]), limit)
+
+
+def joined(outputs: Ids[Output]) -> Output:
+    """Return the output of passes over consecutive pieces of a text: the last one's logits, the states of
+    all."""
+    last = outputs[-1]
+    if len(outputs) == 1:
+        return last
+    hidden = {
+        layer: namespace(states).concat([output.hidden[layer] for output in outputs])
+        for layer, states in last.hidden.items()
+    }
+    return Output(last.logits, hidden)
 
 
 class Sequence:
@@ -71,13 +84,32 @@ class Sequence:
     ) -> Output:
         """Commit tokens as `extend` does. Return the hidden states at all of them, and the logits [1,
         vocabulary] at the last."""
-        self.rewind(len(self.ids))
-        rows = Rows.text(tokens, len(self.ids))
-        output = self.model.forward(
-            rows, self.cache, logits_for=slice(-1, None), hidden_layers=hidden_layers, progress=progress
-        )
-        self.keep(range(len(tokens)), tokens)
-        return output
+        before = len(self.ids)
+        self.rewind(before)
+        most = self.model.prompt_rows or len(tokens)
+        starts = range(0, len(tokens), most)
+        outputs: list[Output] = []
+        try:
+            for number, start in enumerate(starts):
+                piece = tokens[start : start + most]
+
+                def report(done: int, total: int, number: int = number) -> None:
+                    progress(number * total + done, len(starts) * total)
+
+                outputs.append(
+                    self.model.forward(
+                        Rows.text(piece, len(self.ids)),
+                        self.cache,
+                        logits_for=slice(-1, None),
+                        hidden_layers=hidden_layers,
+                        progress=report,
+                    )
+                )
+                self.keep(range(len(piece)), piece)
+        except BaseException:
+            self.rewind(before)
+            raise
+        return joined(outputs)
 
     def consider(
         self,

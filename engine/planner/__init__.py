@@ -15,6 +15,7 @@ from engine.planner.machines import (
     named_machines,
     profile_of,
     usual_card,
+    with_itemsize,
 )
 from engine.planner.observation import Answered, learned, observed
 from engine.planner.outline import (
@@ -86,4 +87,5 @@ __all__ = [
     "smaller",
     "usual_card",
     "variant_outline",
+    "with_itemsize",
 ]

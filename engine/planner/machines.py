@@ -204,11 +204,34 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
     )
 
 
+# Cards before Ampere compute this many times as fast in float16, on tensor cores, as in float32.
+TENSOR_CORES = 4
+
+
+def with_itemsize(card: Compute, itemsize: int) -> Compute:
+    """Return the card's speed if it computes with numbers of `itemsize` bytes."""
+    if itemsize <= card.itemsize:
+        return card
+    return replace(card, itemsize=itemsize, flops=card.flops / TENSOR_CORES)
+
+
+# How many times as long plain torch takes to unpack weights as a kernel that Triton compiles: it reads and
+# writes memory a dozen times. Estimated from its operations, between 6 and 10 by format.
+PLAIN_UNPACKING = 8
+
+
 @cache
-def cards() -> dict[str, Compute]:
+def cards(kernels: bool = True) -> dict[str, Compute]:
     """Return the speeds of known graphics cards, each by a part of the card's name; "" stands for any other
-    card."""
-    return {name: graphics_card(**sheet) for name, sheet in figures()["cards"].items()}
+    card. kernels: whether the engine's kernels can be compiled (`engine.machine.TorchBuild.kernel_problem`);
+    without them, weights are unpacked by plain torch, also for few rows."""
+    known = {name: graphics_card(**sheet) for name, sheet in figures()["cards"].items()}
+    if kernels:
+        return known
+    return {
+        name: replace(card, unpack=card.unpack / PLAIN_UNPACKING, fused_rows=0)
+        for name, card in known.items()
+    }
 
 
 def usual_card(vram_gib: float) -> Compute:

@@ -55,7 +55,7 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
     parts = form.split(word)
     quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)
     if form.levels:
-        values = torch.tensor(form.levels, dtype=torch.float32, device=blocks.device)[quants.int()]
+        values = _levels(form.levels, blocks.device)[quants.int()]
     else:
         values = quants.float() - form.offset
     scale = _half(parts.scale)
@@ -70,6 +70,14 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
     if minimum is not None:
         groups -= minimum[:, :, None]
     return groups.view(len(blocks), -1)
+
+
+@cache
+def _levels(levels: tuple[float, ...], device: torch.device) -> Tensor:
+    """Return a code book on the device. It is copied there once: no copy from plain memory may be recorded in
+    a CUDA graph."""
+    with torch.inference_mode(False):  # usable inside and outside inference mode
+        return torch.tensor(levels, dtype=torch.float32, device=device)
 
 
 def _half(word: Tensor) -> Tensor:

@@ -31,7 +31,8 @@ class Backend:
     def lists(self) -> tuple[Path, Path]:
         """Return the paths of two requirement lists: the engine's packages; torch with its dependencies."""
         folder = interpreter.requirements_folder()
-        return folder / "engine.txt", folder / f"torch-{self.name}.txt"
+        engine = folder / f"engine-{self.name}.txt"  # if the backend needs more packages than others
+        return engine if engine.is_file() else folder / "engine.txt", folder / f"torch-{self.name}.txt"
 
     def key(self) -> str:
         """Return a hash of the requirement lists, which identifies the runtime installed from them."""

@@ -3,7 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from engine import protocol
 from engine.constraint.masks import Masks
@@ -19,6 +19,26 @@ from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
 
 Emit = Callable[[protocol.Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BegunAnswer:
+    """What an answer had committed and counted when an error ended it, so that another pair can go on from
+    there. It refers to no model.
+
+    Attributes: `started`, `first`: when the request and the first token came, as time.perf_counter gave it;
+    `moved`: bytes streamed for it; the others are named as in `protocol.Answer`.
+    """
+
+    tokens: list[int]
+    log_probs: list[protocol.TokenLogProbs]
+    budgets: list[int]
+    drafted: list[int]
+    accepted: list[int]
+    seconds: protocol.Seconds
+    started: float
+    first: float
+    moved: int
 
 
 class AnswerWriter:
@@ -76,6 +96,34 @@ class AnswerWriter:
     def _is_loop(self) -> bool:
         return self._loops.found and self.options.stop_loops
 
+    def begun(self) -> BegunAnswer:
+        """Return what the answer has committed and counted so far."""
+        return BegunAnswer(
+            self.tokens,
+            self._log_probs,
+            self._budgets,
+            self._drafted,
+            self._accepted,
+            self.seconds,
+            self._started,
+            self._first,
+            self._model.moved - self._moved,
+        )
+
+    def resume(self, begun: BegunAnswer) -> None:
+        """Go on behind what another pair had committed. Its text has been sent already."""
+        for token in begun.tokens:
+            self.tokens.append(token)
+            piece = self._decoder.step(token)
+            self._text.add(piece)
+            self._loops.add(token)
+            self._characters += len(piece)
+        self._log_probs = begun.log_probs
+        self._budgets, self._drafted, self._accepted = begun.budgets, begun.drafted, begun.accepted
+        self.passes, self.seconds = len(begun.budgets), begun.seconds
+        self._started, self._first, self._last = begun.started, begun.first, time.perf_counter()
+        self._moved -= begun.moved
+
     def read(self, done: int, total: int) -> None:
         """Report that the prefill has run `done` of `total` chunks."""
         if self.tokens:
@@ -98,7 +146,15 @@ class AnswerWriter:
         """Send what a decoding event adds to the answer."""
         match event:
             case Prefilled(token, log_probs):
-                self._first = self._last = time.perf_counter()
+                now = time.perf_counter()
+                if self.tokens:  # resumed: the text was read again, in a pass that verified no tree
+                    self.passes += 1
+                    for column in (self._budgets, self._drafted, self._accepted):
+                        column.append(0)
+                    self.seconds.other += now - self._last
+                else:
+                    self._first = now
+                self._last = now
                 self._waited_s = self._model.waited_s
                 self._moved_before = self._model.moved
                 self._add([token], log_probs)

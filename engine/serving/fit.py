@@ -78,12 +78,13 @@ def fit(
     device: Literal["cuda", "cpu"] | None,
     itemsize: int | None,
     context: int,
+    card_itemsize: int | None = None,
 ) -> Fitted:
     """Plan a load for this machine.
 
     device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
-    context open.
+    context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
@@ -91,8 +92,12 @@ def fit(
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
     pair = planner.pair_of(outline, drafting)
-    here = planner.profile_of(machine.probe(catalog.models_folder()), planner.cards())
+    torch = machine.installed_torch()
+    cards = planner.cards(torch is None or torch.kernel_problem is None)
+    here = planner.profile_of(machine.probe(catalog.models_folder()), cards)
     here = replace(here, ram=here.ram + own_nbytes())
+    if card_itemsize is not None and here.card:
+        here = replace(here, card=planner.with_itemsize(here.card, card_itemsize))
     if itemsize is not None or request.weights == "unpacked":
         here = replace(here, compiled=None)
     if itemsize is not None:

@@ -160,7 +160,14 @@ def plan(pair: CheckedPair) -> Fitted:
         check_context(pair.files.checkpoints, request.context, form, device)
     chosen = device if device == "cpu" or request.device == "cuda" else None
     itemsize = None if request.dtype == "auto" else itemsize_of(request.dtype)
-    return fit(request, pair.files.target, pair.files.draft, chosen, itemsize, pair.context)
+    card_itemsize = None
+    if device == "cuda" and request.dtype == "auto":
+        from engine.torch_model.loader import choose_dtype
+
+        names = [file.architecture for file in pair.files.checkpoints]
+        card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
+    files = pair.files
+    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize)
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -196,7 +203,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
                 raise _needs_compiled_passes(cache)
         from engine.torch_model.loader import choose_dtype, load_model, prepare
 
-        dtype = choose_dtype(pair.request.dtype, device)
+        dtype = choose_dtype(pair.request.dtype, device, file.architecture)
         prepare(file, dtype)
         return load_model(
             file, dtype, device, progress, plan.context, size, not unpacked, limits, layer_progress
@@ -217,6 +224,13 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         models = [model for model in (target_model, draft_model) if model]
         share_cores(all(isinstance(model, CompiledModel) for model in models), pair.request.threads)
     return LoadedPair(target, draft, pair.tokenizer, heads, threads if plan.device == "cpu" else None)
+
+
+def release_device_memory() -> None:
+    """Give the memory of unloaded models back to the graphics card. Only called if torch is imported."""
+    from engine.torch_model.device_memory import release
+
+    release()
 
 
 def may_compile(request: protocol.Load, device: str) -> bool:

@@ -10,12 +10,12 @@ import os
 import secrets
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from msgspec import structs
 
 from engine import protocol
-from engine.errors import NotLoaded, OutOfMemory, SpecExecError
+from engine.errors import NotLoaded, OutOfMemory, SpecExecError, exhausted_tier
 from engine.tokenizer.chat import templates
 
 if TYPE_CHECKING:
@@ -73,13 +73,15 @@ class EngineService:
         return loaded_event(request.id, pair, self.session, note)
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
-        """Answer a chat; if memory runs out, load the pair again by the next smaller plan and start over.
+        """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind
+        the tokens committed so far, whose text the client has. In 16 bits, another plan may compute other
+        tokens; what was sent stays, and what follows is the target's own choice after it.
 
         Raises SpecExecError. What is loaded stays loaded, unless loading the pair again fails.
         """
         seed = secrets.randbits(63) if request.options.seed is None else request.options.seed
-        options = structs.replace(request.options, seed=seed)  # so that a second attempt gives the same text
-        relay = AnswerRelay(emit)
+        options = structs.replace(request.options, seed=seed)  # so that a second attempt draws the same noise
+        begun = None
         note = ""
         while True:
             if self.session is None or self.fitted is None:
@@ -90,23 +92,24 @@ class EngineService:
                 answer = self.session.answer(
                     request.messages,
                     options,
-                    relay,
+                    emit,
                     cancelled,
                     request.id,
                     request.prompt,
                     request.conversation,
+                    begun,
                 )
-                expected = answer.drafter == self.session.drafter("auto").name
+                expected = begun is None and answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
                     self.fitted.learn(answer)
                 return structs.replace(answer, note=note)
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)
+            begun = self.session.begun
             self._close()
             from engine.serving.load import LoadJob
 
             note = self._build(LoadJob(request.id, discard, cancelled), note)
-            relay.restart()
 
     def count(self, request: protocol.Count) -> protocol.Counted:
         """Count the tokens of a prompt. May be called on any thread. Raises SpecExecError."""
@@ -156,6 +159,10 @@ class EngineService:
             self.session.close()
         self.session = None
         gc.collect()  # needed because modules and their parts reference each other
+        if "torch" in sys.modules:
+            from engine.serving.load import release_device_memory
+
+            release_device_memory()
 
     def _build(self, job: "LoadJob", note: str) -> str:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.
@@ -188,36 +195,13 @@ class EngineService:
         Raises OutOfMemory if there is no smaller plan; `error` itself if it is not about memory.
         """
         problem = out_of_memory(error)
-        if self._prompts is not None and not _is_torchs(error) and self._prompts.shrink(0):
+        full = exhausted_tier(error)
+        if self._prompts is not None and full == "ram" and self._prompts.shrink(0):
             return PROMPTS_DROPPED
-        full: Literal["vram", "ram"] = "vram" if _is_torchs(error) else "ram"
-        note = self.fitted.shrink(full) if self.fitted else None
+        note = self.fitted.shrink(full) if self.fitted and full else None
         if note is None:
             raise problem from error
         return note
-
-
-class AnswerRelay:
-    """Passes an answer's events on. If the answer is started over, `restart` makes it skip as much text as it
-    has already sent."""
-
-    def __init__(self, emit: Emit) -> None:
-        self._emit = emit
-        self._sent = 0  # number of characters
-        self._received = 0  # number of characters since the last restart
-
-    def __call__(self, event: protocol.Event) -> None:
-        if isinstance(event, protocol.TextDelta):
-            new = event.text[max(0, self._sent - self._received) :]
-            self._received += len(event.text)
-            if not new:
-                return
-            self._sent += len(new)
-            event = structs.replace(event, text=new)
-        self._emit(event)
-
-    def restart(self) -> None:
-        self._received = 0
 
 
 def discard(event: protocol.Event) -> None:
@@ -225,17 +209,10 @@ def discard(event: protocol.Event) -> None:
 
 
 def out_of_memory(error: Exception) -> SpecExecError:
-    """Return `error` as an OutOfMemory if torch or Python ran out of memory; otherwise raise it again."""
-    # torch has no class of its own for a failed allocation on the CPU.
-    if isinstance(error, MemoryError) or _is_torchs(error) or "DefaultCPUAllocator" in str(error):
+    """Return `error` as an OutOfMemory if memory ran out; otherwise raise it again."""
+    if exhausted_tier(error):
         return OutOfMemory(
             "There is not enough free memory for this model.",
             "Close other programs, take a smaller context (--context), or load a smaller model.",
         )
     raise error
-
-
-def _is_torchs(error: Exception) -> bool:
-    """Return whether memory ran out on a graphics card."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(error, torch.OutOfMemoryError)

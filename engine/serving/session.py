@@ -20,7 +20,7 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
 from engine.model.sequence import Sequence
-from engine.serving.answer import AnswerWriter, Emit
+from engine.serving.answer import AnswerWriter, BegunAnswer, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
 
@@ -35,7 +35,10 @@ class Cancelled(Exception):
 
 class Session:
     """Answers one question at a time. Drafters are kept between answers, so that later answers use what they
-    have learnt."""
+    have learnt.
+
+    Attribute: `begun`: what the last answer that an error ended had committed; None if that was nothing.
+    """
 
     def __init__(
         self, pair: LoadedPair, budget: int | None = None, iteration_s: Callable[[int], float] | None = None
@@ -48,6 +51,7 @@ class Session:
         self._drafters: dict[str, Drafter] = {}
         self._rules: dict[str, Rule] = {}
         self._constraints = Constraints(pair.tokenizer, pair.target.model.vocabulary)
+        self.begun: BegunAnswer | None = None
 
     def close(self) -> None:
         """Stop streaming weights; the session cannot answer afterwards."""
@@ -159,9 +163,12 @@ class Session:
         request: int = 0,
         prompt: str | None = None,
         conversation: str = "",
+        begun: BegunAnswer | None = None,
     ) -> protocol.Answer:
         """Answer the last message, or continue it if it is the assistant's; or continue `prompt`. `emit`
-        receives events meanwhile, in the order of the protocol. conversation: whose rows they are.
+        receives events meanwhile, in the order of the protocol. conversation: whose rows they are. begun:
+        what another session has committed of this answer; it goes on from there, or ends if this context is
+        too small for that.
 
         `cancelled` is called once per chunk of a pass; when it returns true, or the pass is interrupted
         (`engine.interruption`), the answer ends with the text so far.
@@ -172,6 +179,7 @@ class Session:
         BadNumbers if the target computes numbers that are not finite. The session stays usable.
         """
         started = time.perf_counter()
+        self.begun = begun
         drafter = self.drafter(options.drafter)
         tokens = self.tokens_of(messages, prompt)
         if max(tokens) >= self.pair.target.model.vocabulary:
@@ -196,6 +204,12 @@ class Session:
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
         writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
+        if begun is not None:
+            writer.resume(begun)
+            if masks is not None:
+                masks.commit(begun.tokens)
+            if len(tokens) + len(begun.tokens) >= self.context:
+                return writer.finish()
 
         def progress(done: int, total: int) -> None:
             if cancelled():
@@ -212,10 +226,10 @@ class Session:
             ),
             drafter,
             writer.sampler,
-            tokens,
+            [*tokens, *writer.tokens],
             rule,
             self.pair.tokenizer.eos_ids,
-            options.max_new_tokens or self.context,
+            (options.max_new_tokens or self.context) - len(writer.tokens),
             progress,
         )
         try:
@@ -226,6 +240,7 @@ class Session:
         except (Cancelled, Interrupted):
             writer.cancelled = True
         except Exception:
+            self.begun = writer.begun() if writer.tokens else None
             self.forget()
             raise
         finally:

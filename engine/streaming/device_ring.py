@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
 from engine.streaming.mover import Bytes
-from engine.streaming.ring import Ring
+from engine.streaming.ring import STOP_S, Ring, end_if_interrupted
 from engine.streaming.schedule import RingSchedule
 
 # A point in the work of a stream. Only the link that made an event looks inside it.
@@ -33,7 +33,7 @@ class DeviceLink(Protocol):
         """Allocate page-aligned pinned RAM, uint8 [nbytes], from which the device can copy asynchronously.
         Raises RuntimeError if the system provides no more pinned memory."""
 
-    def copy(self, slot: Bytes, source: NDArray[np.uint8], after: Event | None) -> Event:
+    def copy(self, slot: Bytes, source: NDArray[np.uint8], after: Event) -> Event:
         """Start copying `source` to `slot` once `after` has happened; return the event of its completion."""
 
     def used(self) -> Event:
@@ -80,7 +80,10 @@ class DeviceRing:
         self.waited_s = 0.0
         self._changed = threading.Condition()
         self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
-        self._free: list[Event | None] = [None] * slots  # by slot: the event after which it may be written
+        # By slot: the event after which it may be written. Work launched earlier may still use memory that
+        # was freed for the slots.
+        self._free: list[Event] = [link.used()] * slots
+        self._last: Event | None = None  # the copy started last; copies run in order
         self._queue = 0  # the next step to be copied
         self._arrived: dict[int, Event] = {}  # events of started copies, by step
         self._from_staging: Event | None = None  # copy from the staging slot fetched last
@@ -93,7 +96,8 @@ class DeviceRing:
         """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
         release the chunk fetched before.
 
-        Raises StreamBroken if a chunk cannot be read; the next fetch then restarts the ring.
+        Raises StreamBroken if a chunk cannot be read, and Interrupted if the pass is interrupted while this
+        waits; the next fetch then restarts the ring.
         """
         with self._changed:
             if self._schedule.step >= 0:
@@ -117,16 +121,16 @@ class DeviceRing:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """End the threads, then wait until the device has finished with the slots."""
+        """End the threads, then wait until the device has finished with the slots: with the copies under way,
+        which read slabs and staging slots too, and with computing."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         self._thread.join()
         if self._staging is not None:
             self._staging.close()
-        for event in self._free:
-            if event is not None:
-                self._link.wait(event)
+        if self._last is not None:
+            self._link.wait(self._last)
         self._link.wait(self._link.used())
 
     def _advance(self) -> int:
@@ -138,7 +142,8 @@ class DeviceRing:
         step = self._schedule.step
         started = time.perf_counter()
         while step not in self._arrived and self._error is None:
-            self._changed.wait()
+            self._changed.wait(STOP_S)
+            end_if_interrupted()
         self.waited_s += time.perf_counter() - started
         if self._error is not None:
             raise self._error
@@ -196,7 +201,7 @@ class DeviceRing:
                 return
             slot = step % len(self._slots)
             arrived = self._link.copy(self._slots[slot], source, self._free[slot])
-            self._free[slot] = arrived
+            self._free[slot] = self._last = arrived
             self._arrived[step] = arrived
             if staged:
                 self._from_staging = arrived

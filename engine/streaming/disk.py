@@ -8,6 +8,7 @@ import contextlib
 import mmap
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -105,6 +106,10 @@ else:
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
+# Windows reads through one synchronous handle at a time, whichever threads ask, so each gets one of its own.
+HANDLE_PER_THREAD = sys.platform == "win32"
+
+
 class DiskFile:
     """A file that several threads read, bypassing the page cache if the system allows it.
 
@@ -119,6 +124,7 @@ class DiskFile:
         self.path = path
         self.direct = direct
         self._closed = False
+        self._own: dict[int, int] = {}  # handles of threads
         try:
             try:
                 self._file = _open(path, direct)
@@ -140,7 +146,8 @@ class DiskFile:
         """
         done = 0
         try:
-            while done < len(into) and (got := _read(self._file, into[done:], offset + done)):
+            file = self._handle()
+            while done < len(into) and (got := _read(file, into[done:], offset + done)):
                 done += got
                 if done % SECTOR:  # the end of the file: the next direct read would begin inside a sector
                     break
@@ -150,6 +157,15 @@ class DiskFile:
             raise broken(self.path, error.strerror or str(error)) from error
         if done < needed:
             raise broken(self.path, f"it ends after {offset + done:,} bytes")
+
+    def _handle(self) -> int:
+        """Return the handle through which this thread reads."""
+        if not HANDLE_PER_THREAD:
+            return self._file
+        thread = threading.get_ident()
+        if thread not in self._own:
+            self._own[thread] = _open(self.path, self.direct)
+        return self._own[thread]
 
     @property
     def modified(self) -> int:
@@ -165,7 +181,8 @@ class DiskFile:
         """Close the file. A second call does nothing: the descriptor may belong to another file by then."""
         if not self._closed:
             self._closed = True
-            _close(self._file)
+            for file in (self._file, *self._own.values()):
+                _close(file)
 
 
 def open_files(modified: Mapping[Path, int]) -> dict[Path, DiskFile]:
@@ -226,13 +243,14 @@ class MemoryFile:
     """A stand-in for `DiskFile` whose content is in memory."""
 
     def __init__(self, content: NDArray[np.uint8]) -> None:
-        self._content = content.data
+        self._content = content
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
-        into[:] = self._content[offset : offset + len(into)]
+        # A copy between memory views would hold the interpreter's lock, and with it the computing thread.
+        np.copyto(np.frombuffer(into, np.uint8), self._content[offset : offset + len(into)])
 
     def close(self) -> None:
-        self._content.release()
+        self._content = self._content[:0]
 
 
 def broken(path: Path, reason: str) -> StreamBroken:

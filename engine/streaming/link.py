@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.streaming.device_ring import DeviceLink, Event
+from engine.streaming.pinned import PageLocks, driver_locks, pinned
 
 
 def link_to(device: torch.device) -> DeviceLink | None:
@@ -21,17 +22,20 @@ class CudaLink:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.
+        self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
 
     def slots(self, count: int, nbytes: int) -> list[Tensor]:
         return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
-        return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
+        if self._locks is None:
+            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
+        return pinned(nbytes, self._locks)
 
-    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event | None) -> Event:
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
         with torch.cuda.stream(self._stream):
-            if after is not None:
-                self._stream.wait_event(after)
+            self._stream.wait_event(after)
             slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=True)
             return self._stream.record_event()
 

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import Interrupted
+from engine.interruption import is_interrupted
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.disk import SECTOR, DiskFile, MemoryFile
 from engine.streaming.schedule import RingSchedule
@@ -19,6 +21,9 @@ from engine.streaming.schedule import RingSchedule
 PIECE_NBYTES = 4 << 20
 # Number of reader threads. One alone leaves the disk idle between two reads; a third gains nothing.
 READERS = 2
+# Seconds after which a wait for bytes looks whether the user has pressed Stop: too short to be noticed. A
+# disk that hangs must not hold up the answer's end.
+STOP_S = 0.1
 
 
 class Ring:
@@ -35,9 +40,11 @@ class Ring:
         slots: int,
         files: Mapping[Path, DiskFile | MemoryFile],
         allocate: Callable[[int], NDArray[np.uint8]],
+        staging: bool = False,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. files: the open files of the
-        chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes."""
+        chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes.
+        staging: whether a copying thread fetches, which works ahead and does not end with a pass."""
         self._chunks = chunks
         self._files = files
         self._slots = slots
@@ -55,6 +62,7 @@ class Ring:
         self._reading = 0
         self._error: Exception | None = None
         self._closed = False
+        self._staging = staging
         self._threads = [
             threading.Thread(target=self._read, name=f"stream-{number}", daemon=True)
             for number in range(READERS)
@@ -66,7 +74,8 @@ class Ring:
         """Wait until chunk number `chunk` has been read; return its bytes, uint8, and release the chunk
         fetched before.
 
-        Raises StreamBroken if a chunk cannot be read; the next fetch then restarts the ring.
+        Raises StreamBroken if a chunk cannot be read, and, unless this is a staging ring, Interrupted if the
+        pass is interrupted while this waits; the next fetch then restarts the ring.
         """
         with self._changed:
             if self._error is not None or not self._schedule.expects(chunk):
@@ -99,7 +108,9 @@ class Ring:
         step = self._schedule.step
         started = time.perf_counter()
         while self._missing.get(step) != 0 and self._error is None:
-            self._changed.wait()
+            self._changed.wait(STOP_S)
+            if not self._staging:
+                end_if_interrupted()
         self.waited_s += time.perf_counter() - started
         if self._error is not None:
             raise self._error
@@ -154,6 +165,12 @@ class Ring:
                     continue
                 self._changed.wait()
         return None
+
+
+def end_if_interrupted() -> None:
+    """Raise Interrupted if the running pass is to end."""
+    if is_interrupted():
+        raise Interrupted("The pass was interrupted.")
 
 
 def pieces(extent: Extent) -> list[Extent]:

@@ -92,10 +92,10 @@ class Streamer:
         sizes = [chunk.nbytes for chunk in self._chunks]
         slots = max(self._placement.staging, 2)
         # Allocated before the slabs, which may use up all the memory that the system can pin.
-        room = self._link.slab(slots * max(sizes))
+        room = self._staging_room(self._link, slots * max(sizes))
         slabs = self._fill(self._link, progress)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
-        staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes]) if staged else None
+        staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True) if staged else None
         self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging)
 
     @property
@@ -166,6 +166,17 @@ class Streamer:
             chunk.take()
         for file in self._files.values():
             file.close()
+
+    @staticmethod
+    def _staging_room(link: DeviceLink, nbytes: int) -> NDArray[np.uint8]:
+        """Return memory for the staging slots, pinned if the system pins that much."""
+        try:
+            return link.slab(nbytes)
+        except RuntimeError as error:
+            _log.warning(
+                "%.2f GiB cannot be pinned, so copies to the card are slower: %s", nbytes / 2**30, error
+            )
+            return memory(nbytes)
 
     def _fill(self, link: DeviceLink, progress: Callable[[int, int], None]) -> dict[int, NDArray[np.uint8]]:
         """Read the chunks of the RAM tier into pinned memory; return that memory by number of the chunk. Once

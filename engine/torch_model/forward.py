@@ -24,6 +24,9 @@ from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
 from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
 
+# As in engine.planner.search, which reserves memory for so many rows of a prompt.
+PROMPT_ROWS = 2048
+
 
 def _attend(
     module: nn.Module,
@@ -117,6 +120,8 @@ class TorchModel(Model):
         self.streamer = streamer
         self.packed = packed
         self._unpacked_nbytes = sum(weight.nbytes for weight in weights)
+        # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
+        self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.graphs: Graphs | None = None
         if device == "cuda" and streamer is None and not is_mixture(module):
             self.graphs = Graphs(

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
 from engine.quantization import Workspace
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache
@@ -94,9 +95,9 @@ class Graphs:
         self._record = record
         self._workspaces = workspaces
         # Cache -> (rows, keys, hidden layers) -> recording. A recording works only with its own cache,
-        # because it contains the cache's address.
+        # because it contains the cache's address. None: there was no memory for it.
         self._recordings: WeakKeyDictionary[
-            TensorCache, dict[tuple[int, int, tuple[int, ...]], Recording]
+            TensorCache, dict[tuple[int, int, tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
         self._works = True
 
@@ -110,13 +111,16 @@ class Graphs:
         run: Run,
     ) -> Output | None:
         """Run a pass as Model.forward does, but do not extend the cache's tail. Returns None if there are too
-        many rows or the device cannot record."""
+        many rows, the device cannot record, or there was no memory to record passes of this size."""
         if len(rows) > ROWS[-1] or not self._works:
             return None
         size = next(size for size in ROWS if size >= len(rows))
         keys = bucket(cache.length + cache.tail + len(rows), cache.capacity)
         recordings = self._recordings.setdefault(cache, {})
-        recording = recordings.get(kind := (size, keys, tuple(hidden_layers)))
+        kind = size, keys, tuple(hidden_layers)
+        if kind in recordings and recordings[kind] is None:
+            return None
+        recording = recordings.get(kind)
         inputs = recording.inputs if recording else Inputs(size, keys, cache.device)
         inputs.fill(TensorRows.of(rows), cache, tail_positions)
         cache.clear_behind(len(rows))
@@ -124,8 +128,12 @@ class Graphs:
             try:
                 recording = self._recorded(inputs, cache.addressed(inputs.slots, keys), hidden_layers, run)
             except RuntimeError as error:
-                _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
-                self._works = False
+                if exhausted_tier(error):
+                    _log.warning("No memory to record passes of %d rows, which run slower: %s", size, error)
+                    recordings[kind] = None
+                else:
+                    _log.warning("Passes cannot be recorded as CUDA graphs and run slower: %s", error)
+                    self._works = False
                 return None
             recordings[kind] = recording
         recording.replay()

@@ -10,7 +10,7 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.checkpoints import Checkpoint
 from engine.errors import SpecExecError
-from engine.model.architectures import family_of
+from engine.model.architectures import FAMILIES, family_of
 from engine.model.configuration import bad_configuration
 from engine.model.description import describe
 from engine.model.interface import Device, Progress, no_progress
@@ -19,17 +19,25 @@ from engine.model.weight_names import check_layers
 from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
 from engine.torch_model.builder import Builder
+from engine.torch_model.device_memory import bound
 from engine.torch_model.forward import ATTENTION, TorchModel
 from engine.torch_model.rope import fix_rope
 
 
-def choose_dtype(requested: str, device: Device) -> torch.dtype:
+def choose_dtype(requested: str, device: Device, architecture: str = "") -> torch.dtype:
     """Return the dtype. requested: auto, float32, bfloat16 or float16; auto stands for the smallest dtype
-    that the device multiplies at full speed."""
+    that the device multiplies at full speed, and that has the range for the states of this architecture.
+
+    float16 ends at 65,504. Between the layers of Gemma and Qwen 2, numbers are larger at some tokens, so
+    cards before Ampere, which lack bfloat16, compute with these in float32.
+    """
     if requested != "auto":
         return {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}[requested]
     if device == "cuda":
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+        if torch.cuda.is_bf16_supported(including_emulation=False):
+            return torch.bfloat16
+        large = architecture in FAMILIES and family_of(architecture).large_states
+        return torch.float32 if large else torch.float16
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
 
@@ -65,6 +73,8 @@ def load_model(
         wanted |= {
             name: (stored.matrix.format.name, stored.spans) for name, stored in builder.resident.items()
         }
+        if device == "cuda":
+            bound()
         for name, parts in read_layers(wanted, progress, layer_progress):
             on_device = [torch.from_numpy(part).to(device) for part in parts]
             if name in builder.resident:

@@ -66,7 +66,9 @@ def build(order: Order, backend: str, system: str) -> None:
     offered = lists.write(folder / "requirements", system, order.wheels)
     if backend not in offered:
         raise Failed(f"{backend} for {system} has a package without a hash: run `build.py hashes`")
-    requirements = [folder / "requirements" / "engine.txt", folder / "requirements" / f"torch-{backend}.txt"]
+    listed = folder / "requirements"
+    engine = listed / f"engine-{backend}.txt"  # as in engine.runtime.backends.Backend.lists
+    requirements = [engine if engine.is_file() else listed / "engine.txt", listed / f"torch-{backend}.txt"]
     declared = tomllib.loads((folder / "requirements" / "backends.toml").read_text("utf-8"))
     torch_index = declared[backend].get("index", "")
     collected = folder / "wheels"

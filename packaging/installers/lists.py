@@ -95,11 +95,14 @@ def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
     lines = []
     for name, systems in declared.items():
         fields = dict(systems.get(system, {}))
-        packages = fields.pop("packages", None)
+        packages, also = fields.pop("packages", None), fields.pop("also", {})
         blocks = _default_torch(name) if packages is None else _pins(packages, wheels)
         if not fields or blocks is None:
             continue
         (folder / f"torch-{name}.txt").write_text("".join(f"{block}\n" for block in blocks))
+        if also:
+            more = "".join(f"{block}\n" for block in _pins(also, None) or ())
+            (folder / f"engine-{name}.txt").write_text((folder / "engine.txt").read_text("utf-8") + more)
         lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in fields.items()), ""]
         offered.append(name)
     if "cpu" not in offered:

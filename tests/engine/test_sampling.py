@@ -14,6 +14,7 @@ from transformers import (
     TopPLogitsWarper,
 )
 
+from engine import sampling
 from engine.sampling import (
     NOT_NUMBERS,
     TARGET_STREAM,
@@ -235,3 +236,35 @@ def test_xtc_keeps_spared_tokens_and_leaves_greedy_decoding_alone():
     probs = Sampler(temperature=1.0, spared=frozenset({0}), **settings).probabilities(logits, history)
     assert (probs[0] > 0).tolist() == [True, False, True, True]
     assert Sampler(**settings).choose(logits, history.positions(), history).tolist() == [0]
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+@pytest.mark.parametrize("xtc", [0.0, 0.5])
+def test_rows_share_noise_by_position_and_choose_as_if_each_had_its_own(library, xtc, monkeypatch):
+    rows, vocabulary, made = 60, 700, []
+    numbers = np.random.default_rng(3).normal(0, 4, (rows, vocabulary)).astype(np.float32)
+    logits = torch.from_numpy(numbers) if library == "torch" else numbers
+    positions = [100 + row % 7 for row in range(rows)]
+    sampler = Sampler(seed=5, temperature=1.3, xtc_probability=xtc)
+    history = TokenHistory([1] * 100, [[] for _ in range(rows)])
+    expected = sampler.perturbed(*sampler.filtered(logits), positions).argmax(-1).tolist()
+    original = sampling.gumbel_noise
+
+    def noting(*arguments):
+        made.append(original(*arguments))
+        return made[-1]
+
+    monkeypatch.setattr(sampling, "gumbel_noise", noting)
+    assert sampler.choose(logits, positions, history).tolist() == expected
+    assert len(set(expected)) > 20
+    assert [tuple(noise.shape) for noise in made] == [(vocabulary,)] * 7
+
+
+def test_on_a_card_the_best_tokens_have_the_same_log_probabilities(monkeypatch):
+    logits = torch.randn(5, 3000, generator=torch.Generator().manual_seed(2)) * 5
+    tokens, log_probs = sampling.best_tokens(logits, 20)
+    monkeypatch.setattr(sampling, "is_on_card", lambda array: True)
+    monkeypatch.setattr(sampling, "log_softmax", lambda values: pytest.fail("of the whole vocabulary"))
+    on_card = sampling.best_tokens(logits, 20)
+    assert torch.equal(on_card[0], tokens)
+    assert torch.equal(on_card[1], log_probs)

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import re
 import shutil
 import struct
 import tomllib
@@ -82,6 +83,19 @@ def test_a_backend_without_a_hash_is_omitted_unless_a_wheel_folder_provides_one(
     assert (tmp_path / "windows" / "torch-cpu.txt").read_text().startswith("torch==2.13.0 ")
     with pytest.raises(part("common").Failed, match="has no hash"):
         lists.write(tmp_path / "none", "linux", None)
+
+
+def test_cuda_on_windows_brings_triton_from_the_default_index(part, tmp_path: Path) -> None:
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    (wheels / "torch-2.13.0+cu130-cp311-cp311-win_amd64.whl").write_bytes(b"torch")
+    assert part("lists").write(tmp_path / "windows", "windows", wheels) == ["cpu", "cuda"]
+    common = (tmp_path / "windows" / "engine.txt").read_text()
+    own = (tmp_path / "windows" / "engine-cuda.txt").read_text()
+    assert own.startswith(common)
+    assert re.fullmatch(r"triton-windows==3\.7\S+ --hash=sha256:\w{64}\n", own.removeprefix(common))
+    assert not (tmp_path / "windows" / "engine-cpu.txt").exists()
+    assert "also" not in (tmp_path / "windows" / "backends.toml").read_text()
 
 
 def test_the_app_reads_a_runtime_file(part, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

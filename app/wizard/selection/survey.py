@@ -43,7 +43,8 @@ class Examined:
         """
         idle = self.torch is not None and not (self.torch.cuda or self.torch.rocm)
         usable = replace(self.machine, gpus=()) if idle else self.machine
-        return planner.profile_of(usable, planner.cards())
+        kernels = self.torch is None or self.torch.kernel_problem is None
+        return planner.profile_of(usable, planner.cards(kernels))
 
 
 class Survey(QObject):

@@ -8,6 +8,7 @@ and no kernel is selected by timing, so equal inputs give equal bits.
 import logging
 import os
 import subprocess
+from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
 
@@ -67,12 +68,7 @@ def multiply_blocks(name: str, data: Tensor, x: Tensor, rows: int) -> Tensor | N
     in ggml's format `name`. Return the product, [n, rows], or None if unpacking first is faster."""
     from engine.quantization.triton import ggml
 
-    if (most := _compiled_rows(x)) is None:
-        return None
-    out = x.new_empty(len(x), rows)
-    with torch.cuda.device_of(out):
-        ggml.product(name, data, x.contiguous(), out, most)
-    return out
+    return _multiplied(name, x, rows, lambda out, most: ggml.product(name, data, x.contiguous(), out, most))
 
 
 def unpack_grouped(
@@ -94,11 +90,32 @@ def multiply_grouped(name: str, parts: TensorParts, groups: Groups, x: Tensor, r
     `unpack_grouped`."""
     from engine.quantization.triton import grouped
 
-    if (most := _compiled_rows(x)) is None:
+    def launch(out: Tensor, most: int) -> None:
+        grouped.product(_is_awq(name), parts, groups, x.contiguous(), out, most)
+
+    return _multiplied(name, x, rows, launch)
+
+
+# Products that a card refused, by format, maximum number of rows, dtype and device.
+_refused: set[tuple[str, int, torch.dtype, torch.device]] = set()
+
+
+def _multiplied(name: str, x: Tensor, rows: int, launch: Callable[[Tensor, int], None]) -> Tensor | None:
+    """Return the product that `launch` writes, [n, rows]; None if unpacking first is faster, or if the kernel
+    does not compile for the card or needs more of its registers or shared memory than there are."""
+    from triton.errors import TritonError
+
+    most = _compiled_rows(x)
+    if most is None or (kind := (name, most, x.dtype, x.device)) in _refused:
         return None
     out = x.new_empty(len(x), rows)
-    with torch.cuda.device_of(out):
-        grouped.product(_is_awq(name), parts, groups, x.contiguous(), out, most)
+    try:
+        with torch.cuda.device_of(out):
+            launch(out, most)
+    except TritonError as error:
+        _refused.add(kind)
+        _log.warning("Products of %s with up to %d rows unpack the weights first: %s", name, most, error)
+        return None
     return out
 
 

@@ -54,6 +54,22 @@ def kinds(machine: Machine, torch: TorchBuild | None = CUDA) -> list[str]:
     return [finding.kind for finding in findings]
 
 
+@pytest.mark.parametrize(
+    ("system", "problem", "words"),
+    [
+        ("linux", "no_compiler", "apt install gcc"),
+        ("linux", "no_triton", "package triton in"),
+        ("windows", "no_triton", "package triton-windows in"),
+    ],
+)
+def test_a_card_without_compiled_kernels_is_named_slow(system, problem, words):
+    torch = replace(CUDA, kernel_problem=problem)
+    (finding,) = diagnose(replace(HEALTHY, system=system), torch)
+    assert (finding.kind, finding.severity) == ("slow_kernels", "warning")
+    assert words in finding.hint
+    assert "slow_kernels" not in kinds(replace(HEALTHY, gpus=()), torch)
+
+
 def test_a_healthy_machine_has_no_findings():
     assert kinds(HEALTHY) == []
 

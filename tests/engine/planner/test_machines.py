@@ -59,3 +59,12 @@ def test_processors_with_bfloat16_compute_in_it():
     speeds = [processor(4, {name}).flops for name in ("", "avx2", "avx512f", "avx512_bf16")]
     assert speeds == sorted(speeds)
     assert processor(64, {"avx2"}).memory == processor(32, {"avx2"}).memory, "limited by memory, not by cores"
+
+
+def test_without_kernels_a_card_unpacks_slowly_and_multiplies_no_packed_weights():
+    fast, slow = cards(), cards(kernels=False)
+    assert fast.keys() == slow.keys()
+    for name, card in slow.items():
+        assert 6 <= fast[name].unpack / card.unpack <= 10
+        assert card.fused_rows == 0
+        assert card.memory == fast[name].memory

@@ -142,3 +142,17 @@ def test_after_preparation_the_first_call_is_fast(dtype, monkeypatch):
     assert len(fresh.kernel.signatures) == 1
     unpacked(fresh, blocks_of(fresh, 2).flatten(), (1, 64), dtype)
     assert len(fresh.kernel.signatures) == 1
+
+
+@every_format
+def test_unpacking_again_copies_nothing_from_the_host(form, monkeypatch):
+    """What runs once is then recorded as a CUDA graph, where such copies are forbidden."""
+    blocks = blocks_of(form, 3)
+    first = blocks_in_torch(form, blocks)
+
+    def refuse(*arguments, **others):
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    for name in ("tensor", "as_tensor", "from_numpy"):
+        monkeypatch.setattr(torch, name, refuse)
+    same(blocks_in_torch(form, blocks), first)

@@ -114,3 +114,25 @@ def test_plain_torch_replaces_triton_on_unsupported_cards(monkeypatch, caplog):
     monkeypatch.setattr(kernels, "unpack_blocks", no_compiler)
     assert not kernels.compiles(torch.device("cpu"))
     assert "Failed to find C compiler" in caplog.text
+
+
+def test_a_product_that_a_card_has_no_room_for_unpacks_first(monkeypatch, caplog):
+    errors = pytest.importorskip("triton.runtime.errors", reason="needs Triton")
+    from engine.quantization.triton import ggml
+
+    asked = []
+
+    def too_large(name, data, x, out, most):
+        asked.append(most)
+        if most == 16:
+            raise errors.OutOfResources(131072, 101376, "shared memory")
+        out.fill_(1)
+
+    monkeypatch.setattr(ggml, "product", too_large)
+    monkeypatch.setattr(kernels, "_refused", set())
+    x = torch.zeros(5, 256, dtype=torch.float16)
+    for _ in range(3):
+        assert kernels.multiply_blocks("Q4_K", torch.zeros(144, dtype=torch.uint8), x, 1) is None
+    assert kernels.multiply_blocks("Q4_K", torch.zeros(144, dtype=torch.uint8), x[:1], 1).eq(1).all()
+    assert asked == [16, 1], "what was refused once is not tried again"
+    assert "shared memory" in caplog.text

@@ -8,6 +8,7 @@ import pytest
 from engine import runtime
 from engine.launch import interpreter
 from engine.machine import Cpu, Disk, Gpu, Machine, Surroundings, SystemMemory
+from engine.runtime.backends import Backend
 from engine.runtime.installer import Sources, environment, install_command, install_error
 
 LISTS = """
@@ -115,3 +116,17 @@ def test_the_installers_output_becomes_an_error_with_a_hint(output: str, kind: s
     error = install_error(output, tmp_path / "setup.log")
     assert error.kind == kind
     assert error.hint
+
+
+def test_a_backend_may_need_more_packages_than_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path)
+    cuda = Backend("cuda", 1, 1)
+    for name in ("engine.txt", "torch-cuda.txt"):
+        (tmp_path / name).write_text(name)
+    before = cuda.key()
+    (tmp_path / "engine-cuda.txt").write_text("more")
+    assert cuda.lists() == (tmp_path / "engine-cuda.txt", tmp_path / "torch-cuda.txt")
+    assert cuda.key() != before
+    assert Backend("cpu", 1, 1).lists()[0] == tmp_path / "engine.txt"

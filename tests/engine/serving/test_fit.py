@@ -6,15 +6,17 @@ from pathlib import Path
 import platformdirs
 import psutil
 import pytest
+import torch
 
 from engine import planner, protocol
+from engine.decoding.verification import TargetVerifier
 from engine.errors import OutOfMemory
 from engine.planner import Plan
 from engine.protocol import Message, Options
 from engine.serving import fit
+from engine.serving.answer import BegunAnswer
 from engine.serving.load import weight_limits
-from engine.serving.service import AnswerRelay, EngineService
-from engine.serving.session import Session
+from engine.serving.service import EngineService
 from engine.streaming import WeightLimits
 from engine.torch_model import loader
 from tests.engine.conftest import model_file
@@ -97,39 +99,86 @@ def test_if_loading_runs_out_of_memory_the_next_smaller_plan_is_used(monkeypatch
     engine.unload()
 
 
-def test_an_answer_that_runs_out_of_memory_is_completed_and_sent_once(monkeypatch):
+def run_out_after(calls: int):
+    """Return a `cancelled` whose call of that number finds no memory, as an allocation in a pass would."""
+    count = 0
+
+    def cancelled() -> bool:
+        nonlocal count
+        count += 1
+        if count == calls:
+            raise MemoryError
+        return False
+
+    return cancelled
+
+
+def text_of(events: list) -> str:
+    return "".join(event.text for event in events if isinstance(event, protocol.TextDelta))
+
+
+def test_an_answer_that_runs_out_of_memory_goes_on_behind_what_was_sent():
     engine = EngineService()
     load(engine)
-    whole = ask(engine, seed=3)
+    whole = ask(engine, seed=3, drafter="none", log_probs=1)
     engine.unload()
     load(engine)
     before = engine.fitted.plan
-    original = Session.answer
-    attempts = []
-
-    def failing_once(self, messages, options, emit, cancelled, request=0, prompt=None):
-        attempts.append(options.seed)
-        if len(attempts) > 1:
-            return original(self, messages, options, emit, cancelled, request)
-        deltas = 0
-
-        def stop(event):
-            nonlocal deltas
-            emit(event)
-            deltas += isinstance(event, protocol.TextDelta)
-            if deltas == 3:
-                raise MemoryError
-
-        return original(self, messages, options, stop, cancelled, request, prompt)
-
-    monkeypatch.setattr(Session, "answer", failing_once)
+    chosen = Options(max_new_tokens=12, seed=3, drafter="none", log_probs=1)
+    request = protocol.Chat(id=2, messages=QUESTION, options=chosen)
     events: list = []
-    answer = ask(engine, events, seed=3)
-    assert attempts == [3, 3]
-    assert answer.token_ids == whole.token_ids
-    assert "".join(event.text for event in events if isinstance(event, protocol.TextDelta)) == answer.text
+    layers = engine.session.pair.target.model.layers
+    answer = engine.answer(request, events.append, run_out_after(6 * layers))
     assert "Memory ran out" in answer.note
     assert engine.fitted.plan.memory.ram < before.memory.ram
+    assert answer.token_ids == whole.token_ids
+    assert text_of(events) == answer.text == whole.text
+    counts = [event.tokens for event in events if isinstance(event, protocol.TextDelta)]
+    assert counts == sorted(set(counts)), "nothing is sent twice"
+    assert len(answer.log_probs) == len(answer.budgets) + 1 == answer.target_passes + 1 == answer.tokens
+    assert planner.history() == (), "two plans took part in it"
+    engine.unload()
+
+
+@pytest.mark.parametrize("constraint", [None, protocol.Constraint(kind="regex", text="[a-z ]{30,40}")])
+def test_another_plan_that_computes_other_numbers_follows_what_was_sent(monkeypatch, constraint):
+    """As in 16 bits: the text stays one text, and `token_ids` are those of the text that was sent."""
+    engine = EngineService()
+    load(engine)
+    asked: list[list[int]] = []
+    original = TargetVerifier.read
+
+    def read(self, prompt, drafter, progress):
+        asked.append(list(prompt))
+        if len(asked) > 1:  # the pair that was loaded by the smaller plan
+            sampler = replace(self._sampler, seed=8)
+            object.__setattr__(self, "_sampler", sampler)
+        return original(self, prompt, drafter, progress)
+
+    monkeypatch.setattr(TargetVerifier, "read", read)
+    chosen = Options(
+        max_new_tokens=12, seed=3, temperature=1.5, drafter="none", stop=["~~"], constraint=constraint
+    )
+    request = protocol.Chat(id=2, messages=QUESTION, options=chosen)
+    events: list = []
+    layers = engine.session.pair.target.model.layers
+    answer = engine.answer(request, events.append, run_out_after(6 * layers))
+    kept = len(asked[1]) - len(asked[0])
+    assert kept > 1
+    assert asked[1] == asked[0] + answer.token_ids[:kept]
+    assert text_of(events) == answer.text
+    tokenizer = engine.session.pair.tokenizer
+    assert tokenizer.decode(answer.token_ids) == answer.text
+    engine.unload()
+
+
+def test_an_answer_ends_if_it_no_longer_fits_the_context_of_the_smaller_plan():
+    load(engine := EngineService())
+    session = engine.session
+    room = session.context - len(session.tokens_of(QUESTION))
+    begun = BegunAnswer([9] * room, [], [0] * (room - 1), [], [], protocol.Seconds(), 0.0, 1.0, 0)
+    answer = session.answer(QUESTION, Options(), [].append, lambda: False, begun=begun)
+    assert (answer.stop_reason, answer.token_ids) == ("context_full", [9] * room)
     engine.unload()
 
 
@@ -140,6 +189,31 @@ def test_without_a_smaller_plan_loading_is_out_of_memory(monkeypatch):
     monkeypatch.setattr(loader, "load_model", full)
     with pytest.raises(OutOfMemory):
         load(EngineService())
+
+
+@pytest.mark.parametrize(
+    ("error", "tier"),
+    [
+        (MemoryError(), "ram"),
+        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes"), "ram"),
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB."), "vram"),
+        (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"), "vram"),
+        (RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later"), "vram"),
+        (RuntimeError("cuDNN error: CUDNN_STATUS_ALLOC_FAILED"), "vram"),
+    ],
+    ids=str,
+)
+def test_every_way_to_say_that_memory_ran_out_leads_to_a_smaller_plan(monkeypatch, error, tier):
+    full: list[str] = []
+
+    def failing(*arguments):
+        raise error
+
+    monkeypatch.setattr(loader, "load_model", failing)
+    monkeypatch.setattr(fit.Fitted, "shrink", lambda self, tier: full.append(tier))
+    with pytest.raises(OutOfMemory):
+        load(EngineService())
+    assert full == [tier]
 
 
 def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch):
@@ -192,18 +266,3 @@ def test_after_the_system_killed_the_engine_a_smaller_plan_is_taken():
     assert engine.fitted.plan.memory.ram < before * 0.8
     assert "Memory ran out in RAM, so the model is loaded with" in loaded.note
     engine.unload()
-
-
-def test_a_restarted_answer_continues_where_it_stopped():
-    received: list[str] = []
-    relay = AnswerRelay(lambda event: received.append(event.text))
-
-    def send(text: str) -> None:
-        relay(protocol.TextDelta(request=1, text=text, tokens=1))
-
-    for text in ("The ", "sky "):
-        send(text)
-    relay.restart()
-    for text in ("The sk", "y is", " blue"):
-        send(text)
-    assert received == ["The ", "sky ", "is", " blue"]

@@ -208,6 +208,15 @@ def test_an_unknown_drafter_is_refused_with_the_list(smollm2):
     assert "recycling" in refused.value.hint
 
 
+@pytest.mark.parametrize("beyond", [0, 1, 10**12])
+def test_a_bias_beyond_the_vocabulary_is_refused_before_anything_is_computed(smollm2, monkeypatch, beyond):
+    """On a card, an index beyond the logits is a device assert, after which every call fails."""
+    model = smollm2.session.pair.target.model
+    monkeypatch.setattr(model, "forward", lambda *rows, **others: pytest.fail("computed"))
+    with pytest.raises(BadOption, match=f"no token {model.vocabulary + beyond}"):
+        ask(smollm2, [Message("user", "Hello")], logit_bias={5: 1.0, model.vocabulary + beyond: -1.0})
+
+
 def test_logits_that_are_not_finite_end_the_answer_and_the_session_stays_usable(smollm2):
     weight = smollm2.session.pair.target.model.module.model.layers[3].input_layernorm.weight
     good, _ = ask(smollm2, "Say yes.", max_new_tokens=4)

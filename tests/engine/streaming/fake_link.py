@@ -38,7 +38,7 @@ class FakeLink:
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
         return np.zeros(nbytes, np.uint8)
 
-    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event | None) -> Event:
+    def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
         return self._ask("copy", after, lambda: slot[: len(source)].copy_(torch.from_numpy(source)))
 
     def used(self) -> Event:

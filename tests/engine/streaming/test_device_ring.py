@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from engine import interruption
 from engine.checkpoints import Span
-from engine.errors import StreamBroken
+from engine.errors import Interrupted, StreamBroken
 from engine.formats import format_named
 from engine.quantization import Packed, Workspace
 from engine.streaming.chunks import StoredMatrix, make_chunk
@@ -19,7 +20,7 @@ from engine.streaming.device_ring import DeviceRing
 from engine.streaming.disk import DiskFile, memory
 from engine.streaming.placement import place, spread
 from engine.streaming.ring import Ring
-from tests.engine.streaming.fake_link import FakeLink
+from tests.engine.streaming.fake_link import Event, FakeLink
 
 WORKSPACE = Workspace(torch.float32, torch.device("cpu"))
 CHUNKS = 11
@@ -50,6 +51,13 @@ def content(chunk):
     return span.file.read_bytes()[span.offset : span.offset + span.nbytes]
 
 
+def slab_of(chunk):
+    slab = np.zeros(chunk.nbytes, np.uint8)
+    at, nbytes = chunk.places[0][0]
+    slab[at : at + nbytes] = np.frombuffer(content(chunk), np.uint8)
+    return slab
+
+
 class Device:
     """A ring over `chunks`, of which those in `in_ram` are in slabs; `use` computes with a chunk."""
 
@@ -58,17 +66,11 @@ class Device:
         self.link = FakeLink(seed)
         self.files = {chunks[0].extents[0].file: DiskFile(chunks[0].extents[0].file)}
         staged = [chunk for number, chunk in enumerate(chunks) if number not in in_ram]
-        slabs = {number: self.slab(chunks[number]) for number in in_ram}
-        staging = Ring(staged, 2, self.files, memory) if staged else None
+        slabs = {number: slab_of(chunks[number]) for number in in_ram}
+        staging = Ring(staged, 2, self.files, memory, staging=True) if staged else None
         self.ring = DeviceRing(chunks, slots, self.link, slabs, staging)
         self.wrong = []
         self.used = 0
-
-    def slab(self, chunk):
-        slab = np.zeros(chunk.nbytes, np.uint8)
-        at, nbytes = chunk.places[0][0]
-        slab[at : at + nbytes] = np.frombuffer(content(chunk), np.uint8)
-        return slab
 
     def use(self, number):
         slot = self.ring.fetch(number)
@@ -241,6 +243,65 @@ def test_threads_are_gone_after_close_at_any_moment(chunks):
         device.close()
         assert device.wrong == []
     assert threading.active_count() == before
+
+
+def test_the_first_copies_wait_for_work_that_still_uses_the_slots_memory(chunks, monkeypatch):
+    """Memory that the host has freed may be allocated for slots while the device still writes to it."""
+    for seed in range(8):
+        slots = [torch.zeros(20_000, dtype=torch.uint8) for _ in range(3)]
+        monkeypatch.setattr(FakeLink, "slots", lambda self, count, nbytes, slots=slots: slots)
+        earlier = FakeLink.__init__
+
+        def busy(self, seed, slots=slots, earlier=earlier):
+            earlier(self, seed)
+            self._streams["compute"].append((None, Event(), lambda: [slot.fill_(7) for slot in slots]))
+
+        with monkeypatch.context() as patched:
+            patched.setattr(FakeLink, "__init__", busy)
+            device = Device(chunks, range(CHUNKS), 3, seed)
+        for number in range(3):
+            device.use(number)
+        device.close()
+        assert (device.wrong, device.used) == ([], 3)
+
+
+def test_closing_waits_for_copies_under_way_after_a_failure(chunks):
+    """The error of a later chunk ends the wait for a chunk whose copy has begun."""
+    link = FakeLink(0)
+    # The device works only when it is waited for, and computes before it copies.
+    link._random.choice = lambda ready: 0 if 0 in ready else ready[-1]
+    ring = DeviceRing(chunks, 3, link, {number: slab_of(chunk) for number, chunk in enumerate(chunks)}, None)
+    with ring._changed:
+        assert ring._changed.wait_for(lambda: len(ring._arrived) == 2, timeout=10)
+    for _ in range(2):
+        ring._error = StreamBroken("weights can no longer be read.", "Check the disk.")
+        with pytest.raises(StreamBroken), ring._changed:
+            ring._advance()
+        ring._free[ring._schedule.step % 3] = link.used()  # as the next fetch notes
+    ring.close()
+    assert not link._streams["copy"], "slots and slabs would be freed under a copy"
+
+
+def test_stop_ends_a_wait_for_a_disk_that_hangs(chunks, monkeypatch):
+    whole, hangs = DiskFile.read, threading.Event()
+
+    def read(self, buffer, offset, needed):
+        assert hangs.wait(30)
+        whole(self, buffer, offset, needed)
+
+    monkeypatch.setattr(DiskFile, "read", read)
+    device = Device(chunks, range(0), 3, seed=1)
+    interruption.interrupt()
+    try:
+        with pytest.raises(Interrupted):
+            device.use(0)
+    finally:
+        interruption.resume()
+        hangs.set()
+    for number in range(CHUNKS):
+        device.use(number)
+    device.close()
+    assert device.wrong == []
 
 
 # -- placement -----------------------------------------------------------------------------------------------

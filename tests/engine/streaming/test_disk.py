@@ -4,6 +4,7 @@ import threading
 import pytest
 
 from engine.errors import StreamBroken
+from engine.streaming import disk
 from engine.streaming.disk import SECTOR, DiskFile, aligned, memory, open_files
 
 
@@ -94,3 +95,37 @@ def test_memory_that_the_system_does_not_have_is_a_memory_error():
     """The service then takes a smaller plan."""
     with pytest.raises(MemoryError):
         memory(1 << 60)
+
+
+def test_where_a_handle_serves_one_read_at_a_time_each_thread_has_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(disk, "HANDLE_PER_THREAD", True)
+    path = tmp_path / "weights"
+    path.write_bytes(content := os.urandom(1 << 20))
+    used, opened, closed = {}, [], []
+    read, start, end = disk._read, disk._open, disk._close
+    both = threading.Barrier(2)
+
+    def noting(file, buffer, offset):
+        used.setdefault(threading.get_ident(), set()).add(file)
+        both.wait(20)  # at the same time
+        return read(file, buffer, offset)
+
+    monkeypatch.setattr(disk, "_read", noting)
+    monkeypatch.setattr(disk, "_open", lambda *how: opened.append(start(*how)) or opened[-1])
+    monkeypatch.setattr(disk, "_close", lambda file: closed.append(file) or end(file))
+    file = DiskFile(path)
+    halves = [memory(1 << 19), memory(1 << 19)]
+    threads = [
+        threading.Thread(target=file.read, args=(half.data, number << 19, 1 << 19))
+        for number, half in enumerate(halves)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    file.close()
+    assert b"".join(half.tobytes() for half in halves) == content
+    first, second = used.values()
+    assert (len(first), len(second)) == (1, 1)
+    assert first != second
+    assert sorted(opened) == sorted(closed)

@@ -181,6 +181,27 @@ def test_a_device_that_cannot_record_runs_plain_passes():
     assert len(asked) == 1
 
 
+def test_lack_of_memory_ends_recording_only_for_passes_of_that_size():
+    asked = []
+
+    def record(work):
+        work()
+        asked.append(size := len(taped(work)[1].logits))
+        if size == 16:
+            try:
+                raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 MiB.")
+            finally:
+                # What torch raises when it ends the recording in which the allocation failed.
+                raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
+        return taped(work)
+
+    session = Session(*pair("llama", 200, record), seed=6)
+    for count in (1, 9, 9, 3, 30):
+        session.extend(count)
+    session.check()
+    assert asked == [1, 16, 4, 32]
+
+
 def test_an_interrupted_pass_leaves_the_sequence_unchanged():
     class Ended(Exception):
         pass

@@ -1,0 +1,89 @@
+"""Pinned memory has exactly the size asked for, and is unlocked before it is freed."""
+
+import mmap
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+
+from engine.streaming.disk import MemoryFile
+from engine.streaming.pinned import pinned
+from engine.streaming.streamer import Streamer
+from tests.engine.streaming.fake_link import FakeLink
+
+
+class Locks:
+    """Page locks of a driver that locks up to `most` bytes."""
+
+    def __init__(self, most):
+        self.most = most
+        self.locked = {}
+
+    def lock(self, address, nbytes):
+        assert address % mmap.PAGESIZE == 0
+        if sum(self.locked.values()) + nbytes > self.most:
+            raise RuntimeError("the driver locks no more")
+        self.locked[address] = nbytes
+
+    def unlock(self, address):
+        del self.locked[address]
+
+
+def test_nothing_is_rounded_up_and_locks_end_with_the_last_part():
+    locks = Locks(100 << 20)
+    slab = pinned(5_000_001, locks)
+    assert locks.locked == {slab.ctypes.data: 5_000_001}
+    slab[:] = 9
+    part = torch.from_numpy(slab[1000:2000])
+    del slab
+    assert locks.locked
+    assert part.eq(9).all()
+    del part
+    assert not locks.locked
+
+
+def test_memory_that_cannot_be_locked_is_refused_and_freed():
+    locks = Locks(1 << 20)
+    first = pinned(1 << 19, locks)
+    with pytest.raises(RuntimeError, match="locks no more"):
+        pinned(1 << 20, locks)
+    assert locks.locked == {first.ctypes.data: 1 << 19}
+
+
+def test_without_pinned_memory_staging_slots_are_plain_memory(caplog):
+    class Refusing(FakeLink):
+        def slab(self, nbytes):
+            raise RuntimeError("the driver locks no more")
+
+    room = Streamer._staging_room(Refusing(0), 100_000)
+    assert len(room) == 100_000
+    assert "cannot be pinned" in caplog.text
+
+
+def test_copying_within_memory_lets_other_threads_run():
+    content = np.ones(200 << 20, np.uint8)
+    into = np.zeros(200 << 20, np.uint8)
+    into[::4096] = 0  # its pages are there
+    file, counted, ended = MemoryFile(content), [0], threading.Event()
+    before = sys.getswitchinterval()
+
+    def count():
+        while not ended.is_set():
+            counted[0] += 1
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    try:
+        ended.wait(0.01)
+        sys.setswitchinterval(60)  # from now on, a thread runs until it releases the lock by itself
+        start = counted[0]
+        file.read(into.data, 0, len(into))
+        during = counted[0] - start
+    finally:
+        sys.setswitchinterval(before)
+        ended.set()
+        thread.join()
+    assert into.all()
+    assert during > 0
