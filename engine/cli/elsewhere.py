@@ -20,14 +20,14 @@ _LOOK_S = 0.1  # how often a command looks for Ctrl-C
 
 
 class Answerer(Protocol):
-    """What `EngineService` and `Elsewhere` have in common."""
+    """What `EngineService` and `RemoteService` have in common."""
 
     def load(self, request: protocol.Load, emit: Emit, cancelled: Cancelled) -> protocol.Loaded: ...
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Cancelled) -> protocol.Answer: ...
 
 
-class Elsewhere:
+class RemoteService:
     """A connection to an engine elsewhere, whose methods return the outcome of a request or raise its
     error."""
 
@@ -75,9 +75,9 @@ class Elsewhere:
             self._events.put(event)
 
 
-def join(name: str) -> Elsewhere:
+def join(name: str) -> RemoteService:
     """Return the engine that was added under `name`. Raises EngineUnknown; EnginesFileProblem."""
-    return Elsewhere(RemoteConnection(find(name)))
+    return RemoteService(RemoteConnection(find(name)))
 
 
 def expect_its_options(parsed: argparse.Namespace) -> None:

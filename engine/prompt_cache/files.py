@@ -8,6 +8,7 @@ import hashlib
 import logging
 import os
 import queue
+import sys
 import threading
 from collections import OrderedDict
 from contextlib import suppress
@@ -205,6 +206,20 @@ class BlockFiles:
 def default_folder() -> Path:
     """Return the folder of the blocks of this user's programs."""
     return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "prompts"
+
+
+def forget_on_disk(owner: str) -> None:
+    """Delete what earlier engines have written of a conversation, where none runs that would do it."""
+    folder = default_folder()
+    if not folder.is_dir():
+        return
+    try:
+        files = BlockFiles(folder, sys.maxsize)
+    except OSError as error:
+        log.warning("what is kept of a deleted chat in %s cannot be deleted: %s", folder, error)
+        return
+    files.forget(owner)
+    files.close()
 
 
 def _parsed(key: bytes, data: bytes) -> tuple[_Header, NDArray[np.uint8]]:

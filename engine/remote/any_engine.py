@@ -10,10 +10,11 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import NotLoaded, SpecExecError
+from engine.prompt_cache.files import forget_on_disk
 from engine.protocol import EngineConnection
 from engine.remote.connection import RemoteConnection
 from engine.remote.engines import find
-from engine.remote.source import Channel, Ended, Source
+from engine.remote.source import JoinableEngine, JoinedSource, SourceEnded
 
 HERE = ""  # the engine on this machine, as `Load.engine` names it
 
@@ -26,18 +27,20 @@ class AnyEngine:
     it is.
     """
 
-    def __init__(self, here: Channel | None, connect: Callable[[], Channel] = EngineConnection.share) -> None:
+    def __init__(
+        self, here: JoinableEngine | None, connect: Callable[[], JoinableEngine] = EngineConnection.share
+    ) -> None:
         """here: the engine on this machine, if it is joined already. connect: joins it; may wait."""
         self._connect = connect
-        self._inbox: queue.SimpleQueue[protocol.Request | tuple[Source, protocol.Event | Ended] | None] = (
-            queue.SimpleQueue()
-        )
+        self._inbox: queue.SimpleQueue[
+            protocol.Request | tuple[JoinedSource, protocol.Event | SourceEnded] | None
+        ] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._closing = False
         self._ends_all = False
         # What follows is used by the thread in `events` only.
-        self._running: list[Source] = []
-        self._loads: dict[int, Source] = {}  # the engine of each Load in progress, by its id
+        self._running: list[JoinedSource] = []
+        self._loads: dict[int, JoinedSource] = {}  # the engine of each Load in progress, by its id
         self._number = 0  # this client's number, as it was told
         self._first = self._new(HERE, lambda: here) if here is not None else None
         self._active = self._first  # the engine that answers
@@ -103,7 +106,7 @@ class AnyEngine:
             source.close(for_all=self._ends_all and source.name == HERE)
         while self._running:
             item = self._inbox.get()
-            if isinstance(item, tuple) and isinstance(item[1], Ended):
+            if isinstance(item, tuple) and isinstance(item[1], SourceEnded):
                 self._running.remove(item[0])
 
     # -- requests --------------------------------------------------------------------------------------------
@@ -116,6 +119,8 @@ class AnyEngine:
             case protocol.Cancel():
                 for source in self._running:
                     source.post(request)
+            case protocol.Forget():
+                yield from self._forget(request)
             case _:
                 newest = next(reversed(self._loads.values()), self._active)
                 if newest is not None:
@@ -124,6 +129,15 @@ class AnyEngine:
                     yield protocol.Unloaded(request.id)
                 else:
                     yield self._failed(request.id, NotLoaded("No model is loaded.", "Load one first."))
+
+    def _forget(self, request: protocol.Forget) -> Iterator[protocol.Event]:
+        """Let the engine on this machine forget a conversation; engines elsewhere know no names of any."""
+        here = next((each for each in self._running if each.name == HERE and not each.is_closing), None)
+        if here is not None:
+            here.post(request)
+        else:
+            forget_on_disk(request.conversation)
+            yield protocol.Forgotten(request.id)
 
     def _pass_on_load(self, load: protocol.Load) -> Iterator[protocol.Event]:
         try:
@@ -134,7 +148,7 @@ class AnyEngine:
         self._loads[load.id] = source
         source.post(load)
 
-    def _open(self, name: str) -> Source:
+    def _open(self, name: str) -> JoinedSource:
         """Return an engine, which is joined if it is not. Raises EngineUnknown; EnginesFileProblem."""
         for source in self._running:
             if source.name == name and not source.is_closing:
@@ -147,17 +161,17 @@ class AnyEngine:
         source.start()
         return source
 
-    def _new(self, name: str, connect: Callable[[], Channel]) -> Source:
-        source = Source(name, connect, lambda source, event: self._inbox.put((source, event)))
+    def _new(self, name: str, connect: Callable[[], JoinableEngine]) -> JoinedSource:
+        source = JoinedSource(name, connect, lambda source, event: self._inbox.put((source, event)))
         self._running.append(source)
         return source
 
     # -- events ----------------------------------------------------------------------------------------------
 
-    def _receive(self, source: Source, event: protocol.Event | Ended) -> Iterator[protocol.Event]:
+    def _receive(self, source: JoinedSource, event: protocol.Event | SourceEnded) -> Iterator[protocol.Event]:
         """Note what an engine sends, and yield it if it is for this client."""
         match event:
-            case Ended():
+            case SourceEnded():
                 yield from self._note_end(source, event.problem)
             case protocol.Ready():
                 source.number = event.client
@@ -188,13 +202,13 @@ class AnyEngine:
             case _:
                 yield event
 
-    def _activate(self, source: Source) -> None:
+    def _activate(self, source: JoinedSource) -> None:
         self._active = source
         for other in self._running:
             if other is not source and other not in self._loads.values():
                 other.close()
 
-    def _note_failure(self, source: Source, failed: protocol.Failed) -> protocol.Failed:
+    def _note_failure(self, source: JoinedSource, failed: protocol.Failed) -> protocol.Failed:
         """Return the failure as this client is told: with whether any model is still loaded."""
         if self._loads.pop(failed.request, None) is None:
             return failed
@@ -205,7 +219,7 @@ class AnyEngine:
             source.close()
         return structs.replace(failed, loaded=self._active.has_model)
 
-    def _note_end(self, source: Source, problem: SpecExecError | None) -> Iterator[protocol.Event]:
+    def _note_end(self, source: JoinedSource, problem: SpecExecError | None) -> Iterator[protocol.Event]:
         """Note that an engine was left, or could not be joined. Raises what kept the first one from it."""
         self._running.remove(source)
         if problem is not None and source is self._active:
@@ -214,7 +228,7 @@ class AnyEngine:
             del self._loads[id]
             yield self._failed(id, problem or NotLoaded("The engine has ended.", "Load the model again."))
 
-    def _renumbered(self, task: protocol.Task, source: Source) -> protocol.Task:
+    def _renumbered(self, task: protocol.Task, source: JoinedSource) -> protocol.Task:
         """Return the task with this client's number as it was told; the engine here may have been left and
         joined again since."""
         swapped = {source.number: self._number, self._number: source.number}

@@ -11,17 +11,17 @@ from engine.remote.errors import AnswerBroken
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
-class Alternative(Struct, frozen=True):
+class ReplyToken(Struct, frozen=True):
     token: str
     logprob: float | None = None
     id: int | None = None  # llama-server
 
 
-class TokenLogProb(Alternative, frozen=True):
-    top_logprobs: list[Alternative] = []
+class TokenLogProb(ReplyToken, frozen=True):
+    top_logprobs: list[ReplyToken] = []
 
 
-class LogProbs(Struct, frozen=True):
+class ReplyLogProbs(Struct, frozen=True):
     content: list[TokenLogProb] | None = None
 
 
@@ -34,7 +34,7 @@ class Delta(Struct, frozen=True):
     refusal: str | None = None
 
 
-class Choice(Struct, frozen=True):
+class ReplyChoice(Struct, frozen=True):
     """`stop_reason`, `matched_stop`: the stop string or token that ended the answer (vLLM, SGLang)."""
 
     delta: Delta = Delta()
@@ -42,7 +42,7 @@ class Choice(Struct, frozen=True):
     finish_reason: str | None = None
     stop_reason: str | int | None = None
     matched_stop: str | int | None = None
-    logprobs: LogProbs | None = None
+    logprobs: ReplyLogProbs | None = None
     token_ids: list[int] | None = None
 
 
@@ -56,7 +56,7 @@ class Usage(Struct, frozen=True):
     prompt_tokens_details: CachedTokens | None = None
 
 
-class Timings(Struct, frozen=True):
+class ReplyTimings(Struct, frozen=True):
     """llama-server's figures."""
 
     cache_n: Count | None = None
@@ -77,7 +77,7 @@ class SpeculationFigures(Struct, frozen=True):
     per_step_drafted: list[Count] | None = None
 
 
-class Metrics(Struct, frozen=True):
+class ReplyMetrics(Struct, frozen=True):
     speculative_decoding: SpeculationFigures | None = None
 
 
@@ -89,21 +89,21 @@ class PromptProgress(Struct, frozen=True):
     processed: Count = 0
 
 
-class Chunk(Struct, frozen=True):
-    choices: list[Choice] = []
+class ReplyChunk(Struct, frozen=True):
+    choices: list[ReplyChoice] = []
     usage: Usage | None = None
-    timings: Timings | None = None
-    metrics: Metrics | None = None
+    timings: ReplyTimings | None = None
+    metrics: ReplyMetrics | None = None
     prompt_progress: PromptProgress | None = None
     error: Any = None
     object: str | None = None
     message: Any = None
 
 
-def chunk_of(data: bytes) -> Chunk:
+def chunk_of(data: bytes) -> ReplyChunk:
     """Raises AnswerBroken."""
     try:
-        return json_of(data, Chunk)
+        return json_of(data, ReplyChunk)
     except ValueError as error:
         raise AnswerBroken(
             f"The engine sent something that is no part of an answer: {error}.", "Ask again."

@@ -17,7 +17,7 @@ from engine.remote.exchange import Exchange
 from engine.remote.fields import chat_fields, messages_of
 from engine.remote.models import RemoteModel, details, served
 from engine.remote.reply import chunk_of
-from engine.remote.transcript import Transcript
+from engine.remote.transcript import ReplyTranscript
 
 Emit = Callable[[Event], None]
 _SPECIAL = {"add_special": True, "parse_special": True}  # as in a prompt that llama-server reads
@@ -73,7 +73,7 @@ class RemoteSession:
         loaded; OptionRefused; BadOption."""
         model = self._expected(chat.target)
         fields = chat_fields(chat, model, self._is_openai_itself)
-        transcript = Transcript(chat.id, chat.options, fields.get("seed"))
+        transcript = ReplyTranscript(chat.id, chat.options, fields.get("seed"))
         counted: Speculation | None = None
         try:
             with Exchange(self._engine, self._key) as exchange:
@@ -109,7 +109,12 @@ class RemoteSession:
         return host == "api.openai.com"
 
     def _receive(
-        self, exchange: Exchange, fields: dict[str, object], transcript: Transcript, emit: Emit, stop: Stop
+        self,
+        exchange: Exchange,
+        fields: dict[str, object],
+        transcript: ReplyTranscript,
+        emit: Emit,
+        stop: Stop,
     ) -> None:
         """Read the answer to its end. Raises AnswerBroken if it has none."""
         url = exchange.base.copy_with(path=f"{exchange.base.path}/chat/completions")

@@ -12,7 +12,7 @@ from engine.errors import NO_THREADS, EngineGone, SpecExecError, SystemLimit, re
 log = logging.getLogger(__name__)
 
 
-class Channel(Protocol):
+class JoinableEngine(Protocol):
     """The methods of `EngineConnection` that are used here."""
 
     def post(self, request: protocol.Request) -> None: ...
@@ -25,13 +25,13 @@ class Channel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class SourceEnded:
     """The last that a source delivers. problem: why it could not be joined, or nothing more can be read."""
 
     problem: SpecExecError | None
 
 
-class Source:
+class JoinedSource:
     """An engine, under the name that `Load.engine` gives it. `post` and `close` never wait.
 
     Attributes: `is_closing`, whether it was left; `number`, this client's number there; `has_model`, whether
@@ -41,8 +41,8 @@ class Source:
     def __init__(
         self,
         name: str,
-        connect: Callable[[], Channel],
-        deliver: Callable[["Source", protocol.Event | Ended], None],
+        connect: Callable[[], JoinableEngine],
+        deliver: Callable[["JoinedSource", protocol.Event | SourceEnded], None],
     ) -> None:
         """connect: joins the engine; may wait. deliver: is called on this source's own thread."""
         self.name = name
@@ -50,7 +50,7 @@ class Source:
         self.number = 0
         self.has_model = False
         self._connect, self._deliver = connect, deliver
-        self._channel: Channel | None = None
+        self._channel: JoinableEngine | None = None
         self._held: list[protocol.Request] = []  # posted before the engine was joined
         self._ends_all = False
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class Source:
         try:
             threading.Thread(target=self._pass_on, name=f"engine {self.name}", daemon=True).start()
         except RuntimeError:
-            self._deliver(self, Ended(SystemLimit(*NO_THREADS)))
+            self._deliver(self, SourceEnded(SystemLimit(*NO_THREADS)))
 
     def post(self, request: protocol.Request) -> None:
         with self._lock:
@@ -77,7 +77,7 @@ class Source:
             if self._channel is not None:
                 self._leave(self._channel)
 
-    def _leave(self, channel: Channel) -> None:
+    def _leave(self, channel: JoinableEngine) -> None:
         if self._ends_all:
             channel.end()
         else:
@@ -102,4 +102,4 @@ class Source:
             garbage = EngineGone("The engine sent something that cannot be read.", "Restart the engine.")
             problem = refused_by_system(error) or garbage
         finally:
-            self._deliver(self, Ended(problem))
+            self._deliver(self, SourceEnded(problem))

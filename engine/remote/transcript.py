@@ -23,7 +23,7 @@ from engine.protocol import (
 from engine.remote import figures
 from engine.remote.errors import AnswerBroken, RequestRefused
 from engine.remote.faults import said
-from engine.remote.reply import Choice, Chunk, SpeculationFigures, Timings, TokenLogProb, Usage
+from engine.remote.reply import ReplyChoice, ReplyChunk, ReplyTimings, SpeculationFigures, TokenLogProb, Usage
 
 MOST_CHARACTERS = 16 << 20
 _THOUGHT = "<think>"
@@ -37,13 +37,13 @@ class _Told:
     """What a server has told so far beside the text."""
 
     usage: Usage = field(default_factory=Usage)
-    timings: Timings = field(default_factory=Timings)
+    timings: ReplyTimings = field(default_factory=ReplyTimings)
     speculation: SpeculationFigures | None = None
     finish_reason: str | None = None
     stop_string: str = ""
 
 
-class Transcript:
+class ReplyTranscript:
     """Collects one answer. Its clock starts when it is made."""
 
     def __init__(self, request: int, options: Options, seed: int | None) -> None:
@@ -73,7 +73,7 @@ class Transcript:
     def figures(self) -> SpeculationFigures | None:
         return self._told.speculation
 
-    def add(self, chunk: Chunk) -> Iterator[Event]:
+    def add(self, chunk: ReplyChunk) -> Iterator[Event]:
         """Note a piece, and yield what it says. Raises RequestRefused if it is an error; AnswerBroken."""
         if chunk.error is not None or chunk.object == "error":
             words = said({"error": chunk.error} if chunk.error is not None else {"message": chunk.message})
@@ -97,7 +97,7 @@ class Transcript:
         if chunk.timings is not None:
             yield from self._note_timings(chunk.timings)
 
-    def _add(self, choice: Choice, chunk: Chunk) -> Iterator[Event]:
+    def _add(self, choice: ReplyChoice, chunk: ReplyChunk) -> Iterator[Event]:
         told = self._told
         told.finish_reason = choice.finish_reason or told.finish_reason
         for ending in (choice.stop_reason, choice.matched_stop):
@@ -118,7 +118,7 @@ class Transcript:
         committed = self._commit(begin, listed) if self._options.log_probs is not None else None
         yield TextDelta(request=self._request, text=text, tokens=self._tokens, committed=committed)
 
-    def _text_of(self, choice: Choice) -> str:
+    def _text_of(self, choice: ReplyChoice) -> str:
         """Return the new text, with marks around a thought. Raises AnswerBroken if it is endless."""
         delta = choice.delta
         thought = delta.reasoning_content or delta.reasoning or ""
@@ -137,7 +137,7 @@ class Transcript:
             raise AnswerBroken("The answer is endless.", "Set a maximum number of tokens, then ask again.")
         return text
 
-    def _count(self, chunk: Chunk, least: int) -> None:
+    def _count(self, chunk: ReplyChunk, least: int) -> None:
         """Note the number of tokens so far: as the server counts, or else one for each piece."""
         counted = chunk.usage.completion_tokens if chunk.usage else None
         if counted is None and chunk.timings is not None:
@@ -165,7 +165,7 @@ class Transcript:
             top_texts=[[other.token for other in entry.top_logprobs] for entry in listed],
         )
 
-    def _note_timings(self, timings: Timings) -> Iterator[Event]:
+    def _note_timings(self, timings: ReplyTimings) -> Iterator[Event]:
         """Note llama-server's figures, in which each step that drafted shows as a difference."""
         before, self._told.timings = self._told.timings, timings
         drafted = (timings.draft_n or 0) - (before.draft_n or 0)

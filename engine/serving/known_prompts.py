@@ -10,8 +10,7 @@ from engine import protocol
 from engine.checkpoints import Checkpoint
 from engine.machine import available_nbytes
 from engine.model.sequence import Sequence
-from engine.prompt_cache import BlockFiles, KnownRows, PromptCache
-from engine.prompt_cache.files import default_folder
+from engine.prompt_cache import BlockFiles, KnownRows, PromptCache, files
 from engine.serving.load import CheckedPair
 from engine.serving.pair import LoadedPair
 
@@ -36,7 +35,7 @@ def _files(budget_nbytes: int) -> BlockFiles | None:
     if not budget_nbytes:
         return None
     try:
-        return BlockFiles(default_folder(), budget_nbytes)
+        return BlockFiles(files.default_folder(), budget_nbytes)
     except OSError as error:
         log.warning("prompts are not kept on the disk: %s", error)
         return None
@@ -66,10 +65,3 @@ def model_digest(file: Checkpoint, sequence: Sequence) -> bytes:
         sequence.cache.capacity,
     ]
     return hashlib.blake2b(msgspec.json.encode(facts), digest_size=32).digest()
-
-
-def forget_on_disk(conversation: str) -> None:
-    """Delete what earlier engines have written of a conversation."""
-    if default_folder().is_dir() and (files := _files(1 << 62)):
-        files.forget(conversation)
-        files.close()

@@ -120,7 +120,7 @@ class EngineService:
 
     def forget(self, request: protocol.Forget) -> protocol.Forgotten:
         """Delete what is kept of a conversation, in memory and on the disk."""
-        from engine.serving.known_prompts import forget_on_disk
+        from engine.prompt_cache.files import forget_on_disk
 
         if self.session is not None:
             self.session.forget_conversation(request.conversation)

@@ -20,7 +20,7 @@ from pathlib import Path
 import platformdirs
 
 from engine import protocol
-from engine.cli.elsewhere import Elsewhere
+from engine.cli.elsewhere import RemoteService
 from engine.remote import engines
 from engine.remote.connection import RemoteConnection
 from engine.remote.engines import AddedEngine
@@ -144,7 +144,7 @@ def by_http(target: str, port: int, folder: Path) -> int:
 def by_connection(target: str, port: int, folder: Path) -> int:
     connection = RemoteConnection(engines.find(_name(port)))
     try:
-        elsewhere = Elsewhere(connection)
+        elsewhere = RemoteService(connection)
         elsewhere.load(protocol.Load(id=0, target=target), lambda event: None, lambda: False)
         question = protocol.Message("user", QUESTIONS[target])
         options = protocol.Options(max_new_tokens=TOKENS, temperature=0.0)

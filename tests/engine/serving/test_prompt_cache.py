@@ -67,7 +67,7 @@ def test_without_a_prompt_cache_prompts_are_read_anew():
 
 
 def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.serving.known_prompts.default_folder", lambda: tmp_path / "cache" / "prompts")
+    monkeypatch.setattr("engine.prompt_cache.files.default_folder", lambda: tmp_path / "cache" / "prompts")
     before = engine_with(prompt_cache_disk=1.0)
     talks = [Talk(before, subject) for subject in SUBJECTS]
     first = [talk.turn() for talk in talks]
@@ -116,7 +116,7 @@ def test_where_memory_runs_out_other_conversations_give_way_first(monkeypatch):
 
 
 def test_an_engine_without_models_forgets_what_is_on_the_disk(tmp_path, monkeypatch):
-    monkeypatch.setattr("engine.serving.known_prompts.default_folder", lambda: tmp_path / "cache" / "prompts")
+    monkeypatch.setattr("engine.prompt_cache.files.default_folder", lambda: tmp_path / "cache" / "prompts")
     engine = engine_with(prompt_cache_disk=1.0)
     Talk(engine, "the sea").turn()
     engine.close()
