@@ -82,9 +82,11 @@ class EngineClient:
         async for _ in self._events(lambda id: structs.replace(request, id=id)):
             pass
 
-    async def count(self, messages: list[protocol.Message], prompt: str | None) -> int:
-        """Count the tokens of a prompt. Raises RequestFault."""
-        async for event in self._events(lambda id: protocol.Count(id=id, messages=messages, prompt=prompt)):
+    async def count(self, messages: list[protocol.Message], template: protocol.TemplateInput) -> int:
+        """Count the tokens of a chat. Raises RequestFault."""
+        async for event in self._events(
+            lambda id: protocol.Count(id=id, messages=messages, template=template)
+        ):
             if isinstance(event, protocol.Counted):
                 return event.tokens
         raise AssertionError("a count ends with its result")

@@ -3,30 +3,37 @@
 Nothing is kept between requests: `previous_response_id` is refused.
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from engine.protocol import Answer, Message, TextDelta
-from engine.server import replies
+from engine.protocol import Message, TemplateInput
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
-from engine.server.figures import metrics_of
 from engine.server.openai_chat import HARMLESS, ROLES
-from engine.server.openai_errors import error_of
-from engine.server.prompt_request import Content, PromptRequest, SamplingFields, only, text_of
+from engine.server.prompt_request import Content, PromptRequest, SamplingFields, TextPart, only, text_of
 from engine.server.structure import constraint_of
+from engine.server.thinking import Effort, budget_of, effort_options
 
 PLAIN = {"format": {"type": "text"}}
 
 
 class InputItem(Struct, forbid_unknown_fields=True):
-    role: Literal["system", "developer", "user", "assistant"]
-    content: Content = None
-    type: Literal["message"] = "message"
+    """A message, or the thought before one of the assistant's."""
+
+    type: Literal["message", "reasoning"] = "message"
     id: str | None = None
     status: str | None = None
+    role: Literal["system", "developer", "user", "assistant"] = "assistant"
+    content: Content = None
+    summary: list[TextPart] = []
+    encrypted_content: str | None = None  # a thought that another server has kept to itself
+
+
+class Reasoning(Struct, forbid_unknown_fields=True):
+    effort: Effort | None = None
+    summary: str | None = None  # thoughts are given whole, not summarised
+    generate_summary: str | None = None
 
 
 class ResponseFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
@@ -38,6 +45,7 @@ class ResponseFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
     presence_penalty: float = 0.0
     include: list[str] = []
     stream_options: dict[str, Any] = {}
+    reasoning: Reasoning = field(default_factory=Reasoning)
     # These are accepted only with the values that change nothing.
     background: bool = False
     text: dict[str, Any] = field(default_factory=lambda: PLAIN)
@@ -57,117 +65,41 @@ def read_response(body: bytes) -> PromptRequest:
     only("tools", fields.tools, [])
     only("tool_choice", fields.tool_choice, "none", "auto")
     only("truncation", fields.truncation, "disabled")
-    only("include", fields.include, [])
+    only("include", fields.include, [], ["reasoning.encrypted_content"])
     messages = [Message("system", fields.instructions)] if fields.instructions else []
     if isinstance(fields.input, str):
         messages.append(Message("user", fields.input))
     else:
-        messages += [
-            Message(ROLES[item.role], text_of(item.content, f"input[{index}].content"))
-            for index, item in enumerate(fields.input)
-        ]
+        messages += _messages(fields.input)
+    effort = fields.reasoning.effort
     options = fields.sampling_options(
         constraint_of(form, "text.format"),
         presence_penalty=fields.presence_penalty,
         frequency_penalty=fields.frequency_penalty,
         seed=fields.seed,
         max_new_tokens=fields.max_output_tokens,
+        thinking_budget=budget_of(effort, fields.budget_of_thought),
     )
-    return PromptRequest(model=fields.model, options=options, messages=messages, streams=fields.stream)
+    return PromptRequest(
+        model=fields.model,
+        options=options,
+        messages=messages,
+        template=TemplateInput(options={**effort_options(effort), **fields.chat_template_kwargs}),
+        streams=fields.stream,
+    )
 
 
-class ResponseWording:
-    """Words an answer as a `response`, whole and as events with sequence numbers."""
-
-    def __init__(self, asked: PromptRequest, model: str) -> None:
-        self._asked, self._model = asked, model
-        self._id, self._item = replies.new_id("resp_"), replies.new_id("msg_")
-        self._created = replies.now()
-        self._sent = 0
-
-    def begin(self) -> Iterator[tuple[str, Any]]:
-        response = self._response("in_progress", [], None)
-        yield self._event("response.created", response=response)
-        yield self._event("response.in_progress", response=response)
-        item = self._message("in_progress", [])
-        yield self._event("response.output_item.added", output_index=0, item=item)
-        part = {"type": "output_text", "text": "", "annotations": [], "logprobs": []}
-        yield self._event("response.content_part.added", **self._place(), part=part)
-
-    def add(self, delta: TextDelta) -> Iterator[tuple[str, Any]]:
-        if delta.text:
-            yield self._event("response.output_text.delta", **self._place(), delta=delta.text, logprobs=[])
-
-    def finish(self, answer: Answer) -> Iterator[tuple[str, Any]]:
-        part = self._part(answer.text)
-        item = self._message(_status(answer), [part])
-        done = {"text": answer.text, "logprobs": []}
-        yield self._event("response.output_text.done", **self._place(), **done)
-        yield self._event("response.content_part.done", **self._place(), part=part)
-        yield self._event("response.output_item.done", output_index=0, item=item)
-        status = _status(answer)
-        yield self._event(f"response.{status}", response=self.whole(answer))
-
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        status = _status(answer)
-        return self._response(status, [self._message(status, [self._part(answer.text)])], answer)
-
-    def problem(self, fault: RequestFault) -> tuple[str, Any]:
-        error = error_of(fault)["error"]
-        return self._event("error", code=error["code"], message=error["message"], param=error["param"])
-
-    def _event(self, kind: str, **fields: Any) -> tuple[str, Any]:
-        number = self._sent
-        self._sent += 1
-        return kind, {"type": kind, "sequence_number": number, **fields}
-
-    def _place(self) -> dict[str, Any]:
-        return {"item_id": self._item, "output_index": 0, "content_index": 0}
-
-    def _part(self, text: str) -> dict[str, Any]:
-        return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-
-    def _message(self, status: str, content: list[Any]) -> dict[str, Any]:
-        message = {"id": self._item, "type": "message", "role": "assistant"}
-        return {**message, "status": status, "content": content}
-
-    def _response(self, status: str, output: list[Any], answer: Answer | None) -> dict[str, Any]:
-        options = self._asked.options
-        system = [message.content for message in self._asked.messages if message.role == "system"]
-        return {
-            "id": self._id,
-            "object": "response",
-            "created_at": self._created,
-            "status": status,
-            "error": None,
-            "incomplete_details": {"reason": "max_output_tokens"} if status == "incomplete" else None,
-            "instructions": system[0] if system else None,
-            "metadata": {},
-            "model": self._model,
-            "output": output,
-            "parallel_tool_calls": False,
-            "temperature": options.temperature,
-            "tool_choice": "none",
-            "tools": [],
-            "top_p": options.top_p,
-            "max_output_tokens": options.max_new_tokens,
-            "previous_response_id": None,
-            "text": PLAIN,
-            "truncation": "disabled",
-            "usage": usage_of(answer) if answer else None,
-            **({"metrics": metrics_of(answer)} if answer else {}),
-        }
-
-
-def usage_of(answer: Answer) -> dict[str, Any]:
-    return {
-        "input_tokens": answer.prompt_tokens,
-        "input_tokens_details": {"cached_tokens": answer.reused_tokens},
-        "output_tokens": answer.tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": answer.prompt_tokens + answer.tokens,
-    }
-
-
-def _status(answer: Answer) -> str:
-    return "incomplete" if answer.stop_reason in ("max_new_tokens", "context_full") else "completed"
+def _messages(items: list[InputItem]) -> list[Message]:
+    """Return the items as messages. A thought belongs to the assistant's next one."""
+    messages: list[Message] = []
+    thought = ""
+    for index, item in enumerate(items):
+        text = text_of(item.content, f"input[{index}].content")
+        if item.type == "reasoning":
+            thought += text or "".join(part.text for part in item.summary)
+        else:
+            made = Message(ROLES[item.role], text)
+            if item.role == "assistant":
+                made.thought, thought = thought, ""
+            messages.append(made)
+    return messages

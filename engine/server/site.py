@@ -15,18 +15,23 @@ from starlette.routing import Route
 from engine import protocol
 from engine.server import (
     anthropic_messages,
+    message_wording,
     openai_chat,
     openai_errors,
     openai_responses,
     openai_text,
     replies,
 )
+from engine.server.answer_parts import AnswerParts
+from engine.server.chat_wording import ChatWording
 from engine.server.engine_client import EngineClient
 from engine.server.faults import RequestFault
 from engine.server.gate import Gate
+from engine.server.message_wording import MessageWording
 from engine.server.metrics import Metrics
 from engine.server.prompt_request import PromptRequest
 from engine.server.replies import Wording
+from engine.server.response_wording import ResponseWording
 from engine.server.served import ServedModel, installed, loaded_model
 
 RETRY_AFTER_S = 5
@@ -45,14 +50,14 @@ class Interface:
 
 
 INTERFACES = (
-    Interface("/v1/chat/completions", openai_chat.read_chat, openai_chat.ChatWording, last="[DONE]"),
+    Interface("/v1/chat/completions", openai_chat.read_chat, ChatWording, last="[DONE]"),
     Interface("/v1/completions", openai_text.read_text, openai_text.TextWording, last="[DONE]"),
-    Interface("/v1/responses", openai_responses.read_response, openai_responses.ResponseWording),
+    Interface("/v1/responses", openai_responses.read_response, ResponseWording),
     Interface(
         "/v1/messages",
         anthropic_messages.read_messages,
-        anthropic_messages.MessageWording,
-        anthropic_messages.error_of,
+        MessageWording,
+        message_wording.error_of,
     ),
 )
 
@@ -88,7 +93,7 @@ class Site:
             Route("/v1/models/{name:path}", self._shaped(self._show_model)),
             Route(
                 "/v1/messages/count_tokens",
-                self._shaped(self._count, anthropic_messages.error_of),
+                self._shaped(self._count, message_wording.error_of),
                 methods=["POST"],
             ),
         ]
@@ -131,9 +136,11 @@ class Site:
             model = await self._model(asked.model)
             wording = interface.wording(asked, model.name)
             events = self._events(asked, model, _asker(request))
+            begun = protocol.begun_in(asked.messages)
+            parts = AnswerParts(begun, is_plain=asked.prompt is not None)
             if asked.streams:
-                return await replies.sent_as_events(events, wording, interface.last)
-            return await replies.sent_whole(request, events, wording)
+                return await replies.sent_as_events(events, wording, parts, interface.last)
+            return await replies.sent_whole(request, events, wording, parts)
 
         return answer
 
@@ -156,6 +163,7 @@ class Site:
             options=asked.options,
             asker=asker,
             target=loaded.target.path if loaded else str(model.path),
+            template=asked.template,
         )
         async with contextlib.aclosing(self._engine.answer(chat)) as events:
             async for event in events:
@@ -203,9 +211,9 @@ class Site:
     # -- other paths -----------------------------------------------------------------------------------------
 
     async def _count(self, request: Request) -> Response:
-        messages = anthropic_messages.read_count(await request.body())
+        asked = anthropic_messages.read_count(await request.body())
         await self._load_first()
-        return JSONResponse({"input_tokens": await self._engine.count(messages, None)})
+        return JSONResponse({"input_tokens": await self._engine.count(asked.messages, asked.template)})
 
     async def _health(self, request: Request) -> Response:
         loaded = self._engine.loaded

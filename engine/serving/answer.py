@@ -10,6 +10,7 @@ from engine.constraint.masks import Masks
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled, Rule
 from engine.decoding.verification import LogProbs
 from engine.drafting import Drafter
+from engine.protocol.thoughts import ThoughtSplitter
 from engine.repetition import Dry, LoopDetector
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
@@ -58,7 +59,9 @@ class AnswerWriter:
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
         self._loops = LoopDetector()
-        self._decoder = pair.tokenizer.stream()
+        self._decoder = pair.tokenizer.stream(options.shown)
+        self._thought = ThoughtSplitter()
+        self._thought_tokens = 0
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
         self._moved = self._moved_before = self._model.moved
@@ -75,6 +78,20 @@ class AnswerWriter:
     @property
     def _is_loop(self) -> bool:
         return self._loops.found and self.options.stop_loops
+
+    def begin(self, thought: str, begun: str) -> None:
+        """Report that the prompt is about to be read. thought: the mark of the thought that it leaves open,
+        or ""; begun: the beginning of the answer, at the prompt's end."""
+        self._thought = ThoughtSplitter(thought)
+        self._thought.add(begun)
+        self._emit(
+            protocol.AnswerBegun(
+                request=self.request,
+                prompt_tokens=len(self.prompt),
+                reused_tokens=self.reused_tokens,
+                thought=thought,
+            )
+        )
 
     def read(self, done: int, total: int) -> None:
         """Report that the prefill has run `done` of `total` chunks."""
@@ -180,6 +197,7 @@ class AnswerWriter:
             budgets=self._budgets,
             drafted=self._drafted,
             accepted=self._accepted,
+            thought_tokens=self._thought_tokens,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
@@ -190,6 +208,7 @@ class AnswerWriter:
             self.tokens.append(token)
             pieces.append(self._decoder.step(token))
             released += self._text.add(pieces[-1])
+            self._count_thought(pieces[-1])
             self._loops.add(token)
             if self.is_ended:
                 break
@@ -201,6 +220,14 @@ class AnswerWriter:
         self._send(released, requested)
         self._characters += sum(map(len, pieces))
         return pieces
+
+    def _count_thought(self, piece: str) -> None:
+        """Note that a token was added, whose text is `piece`. The token that closes the thought belongs to
+        it."""
+        if self._thought.is_inside or not self._thought.has_thought:
+            self._thought.add(piece)
+            if self._thought.has_thought:
+                self._thought_tokens = len(self.tokens)
 
     def _send(self, text: str, committed: protocol.Committed | None = None) -> None:
         if text or committed is not None:

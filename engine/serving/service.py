@@ -82,7 +82,7 @@ class EngineService:
                 if request.fresh:
                     self.session.renew_drafters()
                 answer = self.session.answer(
-                    request.messages, options, relay, cancelled, request.id, request.prompt
+                    request.messages, options, relay, cancelled, request.id, request.prompt, request.template
                 )
                 expected = answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
@@ -101,7 +101,8 @@ class EngineService:
         session = self.session
         if session is None:
             raise NotLoaded("No model is loaded.", "Load one first.")
-        return protocol.Counted(request.id, len(session.tokens_of(request.messages, request.prompt)))
+        tokens = session.tokens_of(request.messages, request.prompt, request.template)
+        return protocol.Counted(request.id, len(tokens))
 
     def unload(self) -> None:
         self._close()

@@ -65,7 +65,6 @@ def test_an_answer_can_be_begun(server, client):
     ("field", "value"),
     [
         ("tools", [{"name": "f", "input_schema": {"type": "object"}}]),
-        ("thinking", {"type": "enabled", "budget_tokens": 1024}),
         ("mcp_servers", [{}]),
     ],
 )

@@ -150,7 +150,6 @@ def test_the_parts_of_a_chat_are_read(server, client):
         ("tools", [{"type": "function", "function": {"name": "f", "parameters": {}}}]),
         ("response_format", {"type": "xml"}),
         ("modalities", ["text", "audio"]),
-        ("reasoning_effort", "high"),
         ("prediction", {"type": "content", "content": "x"}),
         ("web_search_options", {}),
         ("magic", 1),
