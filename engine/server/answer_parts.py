@@ -3,22 +3,27 @@
 Every interface words these parts. Knows neither HTTP nor how interfaces name things.
 """
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from engine.protocol import AnswerBegun, TextDelta
 from engine.protocol.thoughts import ThoughtSplitter
+from engine.server.calls.reader import CallReader, Found
 
-Kind = Literal["thought", "text"]
+Kind = Literal["thought", "text", "call"]
 
 
 @dataclass(slots=True)
 class Part:
-    """A part of an answer. text: the thought or the text so far."""
+    """A part of an answer. text: the thought, the text, or the arguments of the call so far. id, name: those
+    of the call and of its function."""
 
     kind: Kind
     text: str = ""
+    id: str = ""
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +46,17 @@ class AnswerParts:
     Attributes: `parts`, those so far.
     """
 
-    def __init__(self, begun: str = "", is_plain: bool = False) -> None:
+    def __init__(
+        self, begun: str = "", is_plain: bool = False, calls: CallReader | None = None, several: bool = True
+    ) -> None:
         """begun: the beginning of the answer that the client has given; it belongs to no part. is_plain:
-        whether all of the text is one part."""
+        whether all of the text is one part. calls: finds the calls in the text, None: there are none;
+        several: whether there may be more than one."""
         self.parts: list[Part] = []
+        self._calls = calls
+        self._several = several
+        self._spaces = ""  # white space that is left out if a call follows
+        self._is_over = False  # whether a call was found that is one too many
         self._begun = begun
         self._is_plain = is_plain
         self._splitter = ThoughtSplitter()
@@ -65,13 +77,45 @@ class AnswerParts:
     def finish(self) -> Iterator[PartDelta]:
         """Yield what was held back, because it could have been the beginning of a mark."""
         yield from self._split(*(("", "") if self._is_plain else self._splitter.finish()))
+        if self._calls:
+            yield from self._read(self._calls.finish())
+        if not any(part.kind == "call" for part in self.parts):
+            yield from self._extended("text", self._spaces)
 
     def _divided(self, text: str) -> tuple[str, str]:
         return ("", text) if self._is_plain else self._splitter.add(text)
 
     def _split(self, thought: str, rest: str) -> Iterator[PartDelta]:
         yield from self._extended("thought", thought)
-        yield from self._extended("text", rest)
+        if self._calls:
+            yield from self._read(self._calls.add(rest))
+        else:
+            yield from self._extended("text", rest)
+
+    def _read(self, found: list[Found]) -> Iterator[PartDelta]:
+        """Add what the reader of calls has found."""
+        for kind, text in found:
+            if kind == "name":
+                self._is_over = not self._several and any(part.kind == "call" for part in self.parts)
+            if self._is_over:
+                continue
+            if kind == "name":
+                self._spaces = ""
+                self.parts.append(Part("call", id=f"call_{secrets.token_hex(12)}", name=text))
+                yield PartDelta(len(self.parts) - 1, self.parts[-1], True, "")
+            elif kind == "arguments":
+                yield from self._extended("call", text)
+            else:
+                yield from self._spaced(text)
+
+    def _spaced(self, text: str) -> Iterator[PartDelta]:
+        """Add text, but hold white space at its end back, and leave it out after a call."""
+        text = self._spaces + text
+        if self.parts and self.parts[-1].kind == "call":
+            text = text.lstrip()
+        words = text.rstrip()
+        self._spaces = text[len(words) :]
+        yield from self._extended("text", words)
 
     def _extended(self, kind: Kind, text: str) -> Iterator[PartDelta]:
         """Add text to the last part, or to a new one if the last is of another kind."""

@@ -1,21 +1,23 @@
 """Anthropic's messages: https://docs.anthropic.com/en/api/messages"""
 
+import json
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from engine.protocol import Message, Options, TemplateInput, TemplateOption
+from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
+from engine.server.calls.offer import Offer
 from engine.server.fields import read_fields
 from engine.server.prompt_request import (
     Content,
     PromptRequest,
     SamplingFields,
-    only,
     refused_content,
     text_of,
 )
 from engine.server.structure import constraint_of
 from engine.server.thinking import Effort, budget_of, effort_options, switched
+from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset(
     {"metadata", "service_tier", "cache_control", "container", "context_management", "betas"}
@@ -28,11 +30,33 @@ class Block(Struct):
     type: str
     text: str = ""
     thinking: str = ""
+    id: str = ""
+    name: str = ""
+    input: dict[str, Any] = {}
+    tool_use_id: str = ""
+    content: Content = None
 
 
 class Turn(Struct, forbid_unknown_fields=True):
     role: Literal["user", "assistant", "system"]
     content: str | list[Block] | None = None
+
+
+class MessageTool(Struct, forbid_unknown_fields=True):
+    name: str
+    input_schema: dict[str, Any]
+    description: str | None = None
+    type: Literal["custom"] | None = None
+    strict: bool | None = None
+    cache_control: dict[str, Any] | None = None
+    eager_input_streaming: bool | None = None  # arguments are always sent while they are written
+    input_examples: None = None
+
+
+class MessageChoice(Struct, forbid_unknown_fields=True):
+    type: Literal["auto", "any", "tool", "none"] = "auto"
+    name: str = ""
+    disable_parallel_tool_use: bool = False
 
 
 class Thinking(Struct, forbid_unknown_fields=True):
@@ -48,6 +72,8 @@ class CountFields(Struct, kw_only=True):
     messages: list[Turn]
     system: Content = None
     thinking: Thinking | None = None
+    tools: list[MessageTool] = []
+    tool_choice: MessageChoice = field(default_factory=MessageChoice)
 
 
 class OutputConfig(Struct, forbid_unknown_fields=True):
@@ -63,16 +89,13 @@ class MessageFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
     seed: int | None = None
     output_config: OutputConfig = field(default_factory=lambda: OutputConfig())
     thinking: Thinking | None = None
-    # These are accepted only with the values that change nothing.
-    tools: list[Any] = []
-    tool_choice: dict[str, Any] = field(default_factory=lambda: {"type": "none"})
+    tools: list[MessageTool] = []
+    tool_choice: MessageChoice = field(default_factory=MessageChoice)
 
 
 def read_messages(body: bytes) -> PromptRequest:
     """Return what the body of a request asks for. Raises RequestFault."""
     fields = read_fields(body, MessageFields, HARMLESS)
-    only("tools", fields.tools, [])
-    only("tool_choice.type", fields.tool_choice.get("type"), "none", "auto")
     effort, thinking = fields.output_config.effort, fields.thinking
     options = fields.sampling_options(
         constraint_of(fields.output_config.format, "output_config.format"),
@@ -88,6 +111,7 @@ def read_messages(body: bytes) -> PromptRequest:
         template=TemplateInput(
             options={**effort_options(effort), **_switch(thinking), **fields.chat_template_kwargs}
         ),
+        offer=_offer(fields.tools, fields.tool_choice),
         shows_thoughts=thinking is None or thinking.display != "omitted",
         streams=fields.stream,
     )
@@ -101,7 +125,19 @@ def read_count(body: bytes) -> PromptRequest:
         options=Options(),
         messages=_messages(fields.system, fields.messages),
         template=TemplateInput(options=_switch(fields.thinking)),
+        offer=_offer(fields.tools, fields.tool_choice),
     )
+
+
+CHOICES: dict[str, Literal["none", "auto", "required"]] = {
+    "auto": "auto", "any": "required", "tool": "required", "none": "none",
+}  # fmt: skip
+
+
+def _offer(given: list[MessageTool], choice: MessageChoice) -> Offer:
+    tools = [tool_of(each.name, each.description, each.input_schema, each.strict) for each in given]
+    named = choice.name if choice.type == "tool" else ""
+    return offer_of(tools, CHOICES[choice.type], named, not choice.disable_parallel_tool_use)
 
 
 def _switch(thinking: Thinking | None) -> dict[str, TemplateOption]:
@@ -127,15 +163,22 @@ def _messages(system: Content, turns: list[Turn]) -> list[Message]:
 def _turn(turn: Turn, where: str) -> list[Message]:
     """Return a turn as messages. where: the field's name. Raises RequestFault."""
     message = Message(turn.role, "")
+    results: list[Message] = []
     blocks = [Block("text", turn.content)] if isinstance(turn.content, str) else turn.content or []
     for block in blocks:
         match block.type:
             case "text":
                 message.content += block.text
+            case "tool_result" if turn.role == "user":
+                results.append(Message("tool", text_of(block.content, where), call_id=block.tool_use_id))
+            case "tool_use" if turn.role == "assistant":
+                arguments = json.dumps(block.input, ensure_ascii=False)
+                call = ToolCall(id=block.id, name=block.name, arguments=arguments)
+                message.calls = [*message.calls, call]
             case "thinking" if turn.role == "assistant":
                 message.thought += block.thinking
             case "redacted_thinking" if turn.role == "assistant":
                 pass  # a thought that another server has kept to itself
             case _:
                 raise refused_content(where, block.type)
-    return [message]
+    return [*results, message] if message.content or not results else results

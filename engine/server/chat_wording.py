@@ -18,6 +18,7 @@ class ChatWording:
     def __init__(self, asked: PromptRequest, model: str) -> None:
         self._asked, self._model = asked, model
         self._id, self._created = replies.new_id("chatcmpl-"), replies.now()
+        self._calls = 0  # the number of calls so far
         self._unsent: list[dict[str, Any]] = []  # log-probabilities of tokens
 
     def begin(self) -> Iterator[tuple[str, Any]]:
@@ -27,6 +28,11 @@ class ChatWording:
         match delta.part.kind:
             case "text":
                 yield "", self._chunk({"content": delta.text})
+            case "call":
+                self._calls += delta.is_first
+                call: dict[str, Any] = {"function": {"arguments": delta.text}}
+                call = _call(delta.part, delta.text) if delta.is_first else call
+                yield "", self._chunk({"tool_calls": [{"index": self._calls - 1, **call}]})
             case "thought" if self._asked.shows_thoughts:
                 yield "", self._chunk({"reasoning_content": delta.text})
 
@@ -37,7 +43,7 @@ class ChatWording:
     def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
         if self._unsent:
             yield "", self._chunk({"content": ""})
-        last = self._chunk({}, finish_reason=replies.FINISHED.get(answer.stop_reason, "stop"))
+        last = self._chunk({}, finish_reason=_reason(answer, parts))
         yield "", {**last, "timings": timings_of(answer)}
         if self._asked.includes_usage:
             figures = {"usage": usage_of(answer), "metrics": metrics_of(answer)}
@@ -48,7 +54,7 @@ class ChatWording:
             "index": 0,
             "message": self._message(parts),
             "logprobs": {"content": self._unsent, "refusal": None} if self._wants_log_probs else None,
-            "finish_reason": replies.FINISHED.get(answer.stop_reason, "stop"),
+            "finish_reason": _reason(answer, parts),
         }
         return {
             **self._head("chat.completion"),
@@ -75,11 +81,14 @@ class ChatWording:
         }
 
     def _message(self, parts: list[Part]) -> dict[str, Any]:
-        message: dict[str, Any] = {"role": "assistant", "content": joined(parts, "text"), "refusal": None}
-        thought = joined(parts, "thought")
-        return (
-            {**message, "reasoning_content": thought} if thought and self._asked.shows_thoughts else message
-        )
+        text, thought = joined(parts, "text"), joined(parts, "thought")
+        calls = [_call(part, part.text) for part in parts if part.kind == "call"]
+        message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
+        if calls:
+            message |= {"content": text or None, "tool_calls": calls}
+        if thought and self._asked.shows_thoughts:
+            message["reasoning_content"] = thought
+        return message
 
     def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
         listed = {"content": self._unsent, "refusal": None} if self._unsent else None
@@ -87,6 +96,15 @@ class ChatWording:
         choice = {"index": 0, "delta": delta, "logprobs": listed, "finish_reason": finish_reason}
         chunk = {**self._head("chat.completion.chunk"), "choices": [choice]}
         return {**chunk, "usage": None} if self._asked.includes_usage else chunk
+
+
+def _call(part: Part, arguments: str) -> dict[str, Any]:
+    return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}
+
+
+def _reason(answer: Answer, parts: list[Part]) -> str:
+    reason = replies.FINISHED.get(answer.stop_reason, "stop")
+    return "tool_calls" if reason == "stop" and any(part.kind == "call" for part in parts) else reason
 
 
 def usage_of(answer: Answer) -> dict[str, Any]:

@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+import msgspec
+
 from engine.protocol import Answer, Committed
 from engine.server import replies
 from engine.server.answer_parts import Part, PartDelta
@@ -40,14 +42,14 @@ class MessageWording:
     def add(self, delta: PartDelta) -> Iterator[tuple[str, Any]]:
         if delta.is_first:
             yield from self._end_block()
-            block = {
-                **_block(Part(delta.part.kind)),
-                **({"signature": ""} if delta.part.kind == "thought" else {}),
-            }
+            block = _block(Part(delta.part.kind, "", delta.part.id, delta.part.name))
+            block = {**block, "signature": ""} if delta.part.kind == "thought" else block
             yield self._event("start", delta.index, content_block=block)
         self._open = delta
         if delta.part.kind == "text":
             added = {"type": "text_delta", "text": delta.text}
+        elif delta.part.kind == "call":
+            added = {"type": "input_json_delta", "partial_json": delta.text}
         elif self._shows_thoughts:
             added = {"type": "thinking_delta", "thinking": delta.text}
         else:
@@ -59,7 +61,7 @@ class MessageWording:
 
     def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
         yield from self._end_block()
-        stop = {"stop_reason": _reason(answer), "stop_sequence": answer.stop_string or None}
+        stop = {"stop_reason": _reason(answer, parts), "stop_sequence": answer.stop_string or None}
         end = {"type": "message_delta", "delta": stop, "usage": usage_of(answer)}
         yield "message_delta", {**end, "metrics": metrics_of(answer)}
         yield "message_stop", {"type": "message_stop"}
@@ -68,7 +70,7 @@ class MessageWording:
         shown = [
             part if part.kind != "thought" or self._shows_thoughts else Part("thought") for part in parts
         ]
-        message = self._message(list(map(_block, shown)), _reason(answer), answer.stop_string or None)
+        message = self._message(list(map(_block, shown)), _reason(answer, parts), answer.stop_string or None)
         return {**message, "usage": usage_of(answer), "metrics": metrics_of(answer)}
 
     def problem(self, fault: RequestFault) -> tuple[str, Any]:
@@ -103,11 +105,23 @@ def _block(part: Part) -> dict[str, Any]:
     """Return a part as a block of the content."""
     if part.kind == "thought":
         return {"type": "thinking", "thinking": part.text, "signature": SIGNATURE}
+    if part.kind == "call":
+        return {"type": "tool_use", "id": part.id, "name": part.name, "input": _input(part.text)}
     return {"type": "text", "text": part.text}
 
 
-def _reason(answer: Answer) -> str:
-    return STOPPED.get(answer.stop_reason, "end_turn")
+def _input(text: str) -> dict[str, Any]:
+    """Return arguments as an object, whatever the model has written."""
+    try:
+        found = msgspec.json.decode(text or "{}")
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {"INVALID_JSON": text}
+
+
+def _reason(answer: Answer, parts: list[Part]) -> str:
+    reason = STOPPED.get(answer.stop_reason, "end_turn")
+    return "tool_use" if reason == "end_turn" and any(part.kind == "call" for part in parts) else reason
 
 
 def usage_of(answer: Answer) -> dict[str, Any]:

@@ -30,7 +30,7 @@ class TextFields(CompletionFields, kw_only=True, forbid_unknown_fields=True):
 
 def read_text(body: bytes) -> PromptRequest:
     """Return what the body of a request asks for. Raises RequestFault."""
-    fields = read_fields(body, TextFields, HARMLESS)
+    fields = read_fields(body, TextFields, HARMLESS | {"parallel_tool_calls"})
     for name in ("n", "best_of"):
         only(name, getattr(fields, name), 1)
     only("suffix", fields.suffix, "")

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
 from engine.protocol.thoughts import THOUGHT_MARKS
+from engine.server.calls.offer import NO_OFFER, Offer
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
 
@@ -20,8 +21,8 @@ class PromptRequest:
     """A prompt and how to answer it.
 
     model: the name that the client gave. messages: the chat; empty if `prompt` is a text to continue.
-    template: what else the chat template reads. streams: whether the client wants events instead of one JSON
-    object.
+    template: what else the chat template reads. offer: the tools that the answer may call. shows_thoughts:
+    whether the client wants thoughts. streams: whether it wants events instead of one JSON object.
     """
 
     model: str
@@ -29,6 +30,7 @@ class PromptRequest:
     messages: list[Message] = field(default_factory=list)
     prompt: str | None = None
     template: TemplateInput = NO_INPUT
+    offer: Offer = NO_OFFER
     shows_thoughts: bool = True
     streams: bool = False
     includes_usage: bool = False

@@ -6,13 +6,14 @@ from typing import Any
 from engine.protocol import Answer, Committed
 from engine.server import replies
 from engine.server.answer_parts import Part, PartDelta
+from engine.server.calls.offer import OfferedTool
 from engine.server.faults import RequestFault
 from engine.server.figures import metrics_of
 from engine.server.openai_errors import error_of
 from engine.server.openai_responses import PLAIN
 from engine.server.prompt_request import PromptRequest
 
-PREFIXES = {"text": "msg_", "thought": "rs_"}
+PREFIXES = {"text": "msg_", "thought": "rs_", "call": "fc_"}
 CONTENT = {"text": "output_text", "thought": "reasoning_text"}  # the content and the events of an item
 
 
@@ -35,12 +36,15 @@ class ResponseWording:
         if delta.is_first:
             yield from self._end_item("completed")
             yield from self._begin_item(delta.part)
-        yield self._event(
-            f"response.{CONTENT[delta.part.kind]}.delta",
-            **self._place(),
-            delta=delta.text,
-            **_log_probs(delta.part),
-        )
+        yield from self._delta(delta)
+
+    def _delta(self, delta: PartDelta) -> Iterator[tuple[str, Any]]:
+        kind, text = delta.part.kind, delta.text
+        if kind != "call":
+            name = f"response.{CONTENT[kind]}.delta"
+            yield self._event(name, **self._place(), delta=text, **_log_probs(delta.part))
+        elif text:
+            yield self._event("response.function_call_arguments.delta", **self._call_place(), delta=text)
 
     def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
         return iter(())
@@ -71,18 +75,24 @@ class ResponseWording:
     def _begin_item(self, part: Part) -> Iterator[tuple[str, Any]]:
         self._open = part
         self._items.append(replies.new_id(PREFIXES[part.kind]))
-        item = _item(self._items[-1], Part(part.kind), "in_progress")
-        index = len(self._items) - 1
-        yield self._event("response.output_item.added", output_index=index, item={**item, "content": []})
+        item = _item(self._items[-1], Part(part.kind, "", part.id, part.name), "in_progress")
+        item = item if part.kind == "call" else {**item, "content": []}
+        yield self._event("response.output_item.added", output_index=len(self._items) - 1, item=item)
+        if part.kind == "call":
+            return
         yield self._event("response.content_part.added", **self._place(), part=_content(Part(part.kind)))
 
     def _end_item(self, status: str) -> Iterator[tuple[str, Any]]:
         part, self._open = self._open, None
         if part is None:
             return
-        name = f"response.{CONTENT[part.kind]}.done"
-        yield self._event(name, **self._place(), text=part.text, **_log_probs(part))
-        yield self._event("response.content_part.done", **self._place(), part=_content(part))
+        if part.kind == "call":
+            done = {"name": part.name, "arguments": part.text}
+            yield self._event("response.function_call_arguments.done", **self._call_place(), **done)
+        else:
+            name = f"response.{CONTENT[part.kind]}.done"
+            yield self._event(name, **self._place(), text=part.text, **_log_probs(part))
+            yield self._event("response.content_part.done", **self._place(), part=_content(part))
         item = _item(self._items[-1], part, status)
         yield self._event("response.output_item.done", output_index=len(self._items) - 1, item=item)
 
@@ -90,6 +100,9 @@ class ResponseWording:
         number = self._sent
         self._sent += 1
         return kind, {"type": kind, "sequence_number": number, **fields}
+
+    def _call_place(self) -> dict[str, Any]:
+        return {"item_id": self._items[-1], "output_index": len(self._items) - 1}
 
     def _place(self) -> dict[str, Any]:
         return {"item_id": self._items[-1], "output_index": len(self._items) - 1, "content_index": 0}
@@ -108,10 +121,10 @@ class ResponseWording:
             "metadata": {},
             "model": self._model,
             "output": output,
-            "parallel_tool_calls": False,
+            "parallel_tool_calls": self._asked.offer.several,
             "temperature": options.temperature,
-            "tool_choice": "none",
-            "tools": [],
+            "tool_choice": self._asked.offer.choice,
+            "tools": [_tool(tool) for tool in self._asked.offer.tools],
             "top_p": options.top_p,
             "max_output_tokens": options.max_new_tokens,
             "previous_response_id": None,
@@ -132,8 +145,16 @@ def usage_of(answer: Answer) -> dict[str, Any]:
     }
 
 
+def _tool(tool: OfferedTool) -> dict[str, Any]:
+    named = {"type": "function", "name": tool.name, "description": tool.description}
+    return {**named, "parameters": tool.schema, "strict": tool.strict}
+
+
 def _item(id: str, part: Part, status: str) -> dict[str, Any]:
     """Return a part as an item of the output."""
+    if part.kind == "call":
+        call = {"call_id": part.id, "name": part.name, "arguments": part.text}
+        return {"id": id, "type": "function_call", "status": status, **call}
     if part.kind == "thought":
         item: dict[str, Any] = {"id": id, "type": "reasoning", "summary": [], "encrypted_content": None}
     else:

@@ -22,7 +22,8 @@ from engine.server import (
     openai_text,
     replies,
 )
-from engine.server.answer_parts import AnswerParts
+from engine.server.calls.formats import CallFormat, format_of
+from engine.server.chat_request import chat_of, count_of, parts_of
 from engine.server.chat_wording import ChatWording
 from engine.server.engine_client import EngineClient
 from engine.server.faults import RequestFault
@@ -136,8 +137,7 @@ class Site:
             model = await self._model(asked.model)
             wording = interface.wording(asked, model.name)
             events = self._events(asked, model, _asker(request))
-            begun = protocol.begun_in(asked.messages)
-            parts = AnswerParts(begun, is_plain=asked.prompt is not None)
+            parts = parts_of(asked, self._format())
             if asked.streams:
                 return await replies.sent_as_events(events, wording, parts, interface.last)
             return await replies.sent_whole(request, events, wording, parts)
@@ -156,20 +156,18 @@ class Site:
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
         loaded = self._engine.loaded
-        chat = protocol.Chat(
-            id=0,
-            messages=asked.messages,
-            prompt=asked.prompt,
-            options=asked.options,
-            asker=asker,
-            target=loaded.target.path if loaded else str(model.path),
-            template=asked.template,
-        )
+        target = loaded.target.path if loaded else str(model.path)
+        chat = chat_of(asked, self._format(), asker, target)
         async with contextlib.aclosing(self._engine.answer(chat)) as events:
             async for event in events:
                 if isinstance(event, protocol.Answer):
                     self._metrics.count_answer(event)
                 yield event
+
+    def _format(self) -> CallFormat:
+        """Return how the loaded model writes calls."""
+        loaded = self._engine.loaded
+        return format_of(loaded.chat_template if loaded else "")
 
     async def _model(self, name: str) -> ServedModel:
         """Return the loaded model if the client means it; otherwise load the one that it names, if that is
@@ -213,7 +211,7 @@ class Site:
     async def _count(self, request: Request) -> Response:
         asked = anthropic_messages.read_count(await request.body())
         await self._load_first()
-        return JSONResponse({"input_tokens": await self._engine.count(asked.messages, asked.template)})
+        return JSONResponse({"input_tokens": await self._engine.count(count_of(asked, self._format()))})
 
     async def _health(self, request: Request) -> Response:
         loaded = self._engine.loaded

@@ -43,5 +43,5 @@ def _json(text: str) -> Any:
     """Return what a JSON text says, or the text itself if it is none."""
     try:
         return msgspec.json.decode(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.protocol.thoughts import THOUGHT_MARKS, ThoughtSplitter, opened
@@ -19,6 +19,7 @@ def split(pieces: list[str], mark: str = "") -> tuple[str, str]:
     return "".join(thought for thought, _ in found), "".join(rest for _, rest in found)
 
 
+@settings(deadline=None)
 @given(HOSTILE, st.lists(st.integers(0, 80)), st.sampled_from(["", *THOUGHT_MARKS]))
 def test_cuts_change_nothing(text, cuts, mark):
     places = [0, *sorted(cut for cut in cuts if cut <= len(text)), len(text)]
@@ -26,6 +27,7 @@ def test_cuts_change_nothing(text, cuts, mark):
     assert split(pieces, mark) == split([text], mark) == split(list(text), mark)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab<>/think \n"), st.text(alphabet="ab \n", min_size=1))
 def test_nothing_but_white_space_and_marks_is_lost(thought, text):
     thought = thought.replace("</think>", "")
@@ -33,6 +35,7 @@ def test_nothing_but_white_space_and_marks_is_lost(thought, text):
     assert (found, rest) == (thought.strip(), text.lstrip())
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_a_text_without_marks_stays_as_it_is(text):
     if not any(text.lstrip().startswith(mark) for mark in THOUGHT_MARKS):
