@@ -77,7 +77,7 @@ class Constraints:
     def _grammars(self, shown: frozenset[str]) -> Grammars:
         """Return the compiler for answers in which the special tokens `shown` are text like any other."""
         tokenizer = self._tokenizer
-        names = shown & tokenizer.special_names.keys()
+        names = shown.intersection(tokenizer.special_names)
         if names not in self._compilers:
             special = tokenizer.special_ids - {tokenizer.special_names[name] for name in names}
             known = self._tokens[: self._vocabulary]

@@ -88,7 +88,7 @@ FORMATS = (
         qwen_coder.OPENING, (qwen_coder.OPENING, qwen_coder.CLOSING),
     ),
     CallFormat(
-        "hermes", (hermes.OPENING,), lambda tools: hermes.HermesReader(), hermes.forms,
+        "hermes", (hermes.OPENING,), hermes.HermesReader, hermes.forms,
         hermes.OPENING, (hermes.OPENING, hermes.CLOSING),
     ),
     CallFormat(
@@ -97,7 +97,7 @@ FORMATS = (
     ),
 )  # fmt: skip
 GENERIC = CallFormat(
-    "generic", (), lambda tools: hermes.HermesReader(), hermes.forms,
+    "generic", (), hermes.HermesReader, hermes.forms,
     hermes.OPENING, (), generic.explained, is_native=False,
 )  # fmt: skip
 
