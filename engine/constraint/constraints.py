@@ -26,13 +26,20 @@ class Constraints:
         """vocabulary: number of tokens that the model has."""
         self._tokenizer = tokenizer
         self._vocabulary = vocabulary
+        self._compilers: dict[frozenset[str], Grammars] = {}
 
     def masks(
-        self, constraint: Constraint | None, thinking_budget: int | None, prompt: Sequence[int], begun: str
+        self,
+        constraint: Constraint | None,
+        thinking_budget: int | None,
+        prompt: Sequence[int],
+        begun: str,
+        shown: frozenset[str] = frozenset(),
     ) -> Masks:
         """Return the masks of an answer.
 
-        prompt: the tokens before the answer; begun: the text with which the answer already begins. Raises
+        prompt: the tokens before the answer; begun: the text with which the answer already begins; shown:
+        the special tokens whose names are part of the answer's text. Raises
         BadConstraint; BadOption if `begun` does not satisfy the constraint.
         """
         answer: PathState = Free()
@@ -40,7 +47,7 @@ class Constraints:
             if not self._tokenizer.eos_ids:
                 raise bad(constraint, "the model names no token that ends an answer")
             check(constraint)
-            answer = self._grammars.start(constraint)
+            answer = self._grammars(shown).start(constraint)
         rules = ThoughtRules(
             self._tokens,
             _MARKS,
@@ -67,10 +74,15 @@ class Constraints:
     def _tokens(self) -> list[bytes]:
         return self._tokenizer.token_bytes()
 
-    @cached_property
-    def _grammars(self) -> Grammars:
-        known, tokenizer = self._tokens[: self._vocabulary], self._tokenizer
-        return Grammars(known, tokenizer.eos_ids, tokenizer.special_ids, tokenizer.encode_plain)
+    def _grammars(self, shown: frozenset[str]) -> Grammars:
+        """Return the compiler for answers in which the special tokens `shown` are text like any other."""
+        tokenizer = self._tokenizer
+        names = shown.intersection(tokenizer.special_names)
+        if names not in self._compilers:
+            special = tokenizer.special_ids - {tokenizer.special_names[name] for name in names}
+            known = self._tokens[: self._vocabulary]
+            self._compilers[names] = Grammars(known, tokenizer.eos_ids, special, tokenizer.encode_plain)
+        return self._compilers[names]
 
     @cached_property
     def _no_ends(self) -> Bits:

@@ -10,11 +10,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten", "IterationDone", "Judged", "Leave", "Left",
-    "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo", "NowLoaded", "Options", "PassProgress",
-    "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs", "TreeGrown", "TreeNodes",
-    "Unload", "Unloaded",
-    "decode_event", "decode_request", "encode", "id_of",
+    "MAX_BUDGET", "Answer", "AnswerBegun", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten",
+    "IterationDone", "Judged", "Leave", "Left", "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo",
+    "NowLoaded", "Options", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks",
+    "TemplateInput", "TemplateOption", "TextDelta", "TokenLogProbs", "Tool", "ToolCall", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
+    "begun_in", "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
 
 MAX_BUDGET = 4096
@@ -26,9 +26,47 @@ StopReason = Literal[
 ]
 
 
-class Message(Struct, forbid_unknown_fields=True):
-    role: Literal["system", "user", "assistant"]
+class ToolCall(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A call of a function, as an answer made it."""
+
+    id: str
+    name: str
+    arguments: str  # a JSON object, if the model wrote one
+
+
+class Message(Struct, forbid_unknown_fields=True, omit_defaults=True):
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    thought: str = ""  # the thought before this answer; the chat template decides whether the model reads it
+    calls: list[ToolCall] = []  # the functions that this answer calls
+    call_id: str = ""  # the call whose result a tool's message is
+    name: str = ""  # the name of the function that gave the result
+
+
+def begun_in(messages: list[Message]) -> str:
+    """Return the beginning of the answer: the last message if it is a text of the assistant's, or else ""."""
+    last = messages[-1] if messages else None
+    return last.content if last and last.role == "assistant" and not last.calls else ""
+
+
+class Tool(Struct, forbid_unknown_fields=True, kw_only=True):
+    """A function that an answer may call."""
+
+    name: str
+    description: str = ""
+    parameters: str = "{}"  # the JSON schema of its arguments
+
+
+TemplateOption = bool | int | float | str
+
+
+class TemplateInput(Struct, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What the model's chat template reads besides the messages."""
+
+    tools: list[Tool] = []
+    options: dict[
+        str, TemplateOption
+    ] = {}  # variables such as enable_thinking; templates ignore unknown ones
 
 
 class Constraint(Struct, forbid_unknown_fields=True, frozen=True, kw_only=True):
@@ -74,6 +112,8 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     constraint: Constraint | None = None  # None: any text
     # maximum number of tokens of the thought with which an answer begins; then it is closed. None: no limit
     thinking_budget: Annotated[int, Meta(ge=0)] | None = None
+    # special tokens whose names are part of the answer's text, such as the marks of a thought; others have no text
+    shown: list[str] = []
     drafter: str = "auto"
     budget: Annotated[int, Meta(ge=1, le=MAX_BUDGET)] | None = None  # maximum number of nodes in a tree
     beams: Annotated[int, Meta(ge=1, le=1024)] | None = None  # nodes that the draft expands in each round
@@ -135,6 +175,7 @@ class Chat(Struct, tag=True, kw_only=True):
     fresh: bool = False
     # the client's own name for the chat, with which `Forget` deletes what the prompt cache keeps of it; "": it has none
     conversation: str = ""
+    template: TemplateInput = msgspec.field(default_factory=TemplateInput)
 
 
 class Count(Struct, tag=True, kw_only=True):
@@ -143,6 +184,7 @@ class Count(Struct, tag=True, kw_only=True):
     id: int
     messages: list[Message]
     prompt: str | None = None
+    template: TemplateInput = msgspec.field(default_factory=TemplateInput)
 
 
 class Cancel(Struct, tag=True):
@@ -251,6 +293,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     warning: str = ""  # text for the user: why the model's files are probably damaged
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
+    chat_template: str = ""  # the target's chat template; "": it has none
 
 
 class Unloaded(Struct, tag=True):
@@ -286,6 +329,15 @@ class Tasks(Struct, tag=True, kw_only=True):
     """The requests of all clients, the one in progress first. Sent to every client of an engine that has several, after each change."""
 
     tasks: list[Task]
+
+
+class AnswerBegun(Struct, tag=True, kw_only=True):
+    """The engine begins to read the prompt. Sent again if the answer is started over."""
+
+    request: int
+    prompt_tokens: int
+    reused_tokens: int
+    thought: str  # the opening mark of a thought that the prompt ends with, so that the answer begins within it; or ""
 
 
 class PrefillProgress(Struct, tag=True, kw_only=True):
@@ -466,6 +518,9 @@ class Answer(Struct, tag=True, kw_only=True):
     accepted: list[int] = []  # the number of accepted nodes in each iteration
     speculation: Speculation | None = None  # what an engine says that does not tell its trees
     note: str = ""  # text for the user: how the engine's memory plan changed during the answer
+    thought_tokens: int = (
+        0  # the number of tokens of the thought with which the answer begins, with its marks
+    )
 
 
 class Failed(Struct, tag=True, kw_only=True):
@@ -508,6 +563,7 @@ Event = Union[
     NowLoaded,
     Tasks,
     Left,
+    AnswerBegun,
     PrefillProgress,
     TreeGrown,
     PassProgress,

@@ -1,4 +1,4 @@
-"""The marks between which known models write the thought with which an answer begins."""
+"""The thought with which some models begin an answer: the marks around it, and how to split it off."""
 
 # The closing mark by the opening one.
 THOUGHT_MARKS = {
@@ -13,3 +13,78 @@ THOUGHT_MARKS = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
 }
+
+
+def opened(text: str) -> str:
+    """Return the opening mark that `text`, the end of a prompt, ends with, or "". An answer to that prompt
+    begins within a thought."""
+    text = text.rstrip()
+    return next((opening for opening in THOUGHT_MARKS if text.endswith(opening)), "")
+
+
+class ThoughtSplitter:
+    """Divides a text that arrives in pieces into the thought with which it may begin, and the answer proper.
+
+    Text that may be the beginning of a mark is held back, and so is the white space that surrounds the
+    thought. However the text is cut into pieces, the result is the same.
+
+    Attributes: `has_thought`, whether there is a thought; `is_inside`, whether the text is within it.
+    """
+
+    def __init__(self, opened: str = "") -> None:
+        """opened: the mark of a thought that has been opened before the text, or ""."""
+        self._closing = THOUGHT_MARKS.get(opened, "")
+        self._held = ""
+        self._is_undecided = not opened
+        self._has_words = False  # whether the thought has had any
+        self._skips = False  # whether the white space after the thought is being left out
+        self.has_thought = self.is_inside = bool(opened)
+
+    def add(self, text: str) -> tuple[str, str]:
+        """Add a piece; return what it adds to the thought, and what to the answer proper."""
+        self._held += text
+        if self._is_undecided:
+            self._decide()
+        thought = self._thought() if self.is_inside else ""
+        return thought, "" if self.is_inside or self._is_undecided else self._rest()
+
+    def finish(self) -> tuple[str, str]:
+        """Return what is still held back: the text is complete."""
+        held, self._held = self._held, ""
+        return (self._spaced(held).rstrip(), "") if self.is_inside else ("", "" if self._skips else held)
+
+    def _decide(self) -> None:
+        begun = self._held.lstrip()
+        for opening, closing in THOUGHT_MARKS.items():
+            if begun.startswith(opening):
+                self._closing, self._held = closing, begun[len(opening) :]
+                self.has_thought = self.is_inside = True
+        self._is_undecided = not self.is_inside and any(mark.startswith(begun) for mark in THOUGHT_MARKS)
+
+    def _thought(self) -> str:
+        found = self._held.find(self._closing)
+        if found >= 0:
+            text, self._held = self._held[:found].rstrip(), self._held[found + len(self._closing) :]
+            self.is_inside, self._skips = False, True
+            return self._spaced(text)
+        # White space before the closing mark is held back together with a part of the mark.
+        keep = overlap(self._held, self._closing)
+        keep = len(self._held) - len(self._held[: len(self._held) - keep].rstrip())
+        text, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
+        return self._spaced(text)
+
+    def _spaced(self, text: str) -> str:
+        """Return a piece of the thought, without the white space with which the thought begins."""
+        text = text if self._has_words else text.lstrip()
+        self._has_words = self._has_words or bool(text)
+        return text
+
+    def _rest(self) -> str:
+        text, self._held = self._held.lstrip() if self._skips else self._held, ""
+        self._skips = self._skips and not text
+        return text
+
+
+def overlap(text: str, mark: str) -> int:
+    """Return the length of the longest end of `text` with which `mark` begins, without being complete."""
+    return next((n for n in range(min(len(text), len(mark) - 1), 0, -1) if text.endswith(mark[:n])), 0)

@@ -1,34 +1,68 @@
 """Anthropic's messages: https://docs.anthropic.com/en/api/messages"""
 
-from collections.abc import Iterator
+import json
 from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from engine.protocol import Answer, Message, TextDelta
-from engine.server import replies
-from engine.server.faults import RequestFault, unsupported
+from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
+from engine.server.calls.offer import Offer
 from engine.server.fields import read_fields
-from engine.server.figures import metrics_of
-from engine.server.prompt_request import Content, PromptRequest, SamplingFields, only, text_of
+from engine.server.prompt_request import (
+    Content,
+    PromptRequest,
+    SamplingFields,
+    refused_content,
+    text_of,
+)
 from engine.server.structure import constraint_of
+from engine.server.thinking import Effort, budget_of, effort_options, switched
+from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset(
     {"metadata", "service_tier", "cache_control", "container", "context_management", "betas"}
 )
-STOPPED = {
-    "end_of_sequence": "end_turn", "stop_string": "stop_sequence", "max_new_tokens": "max_tokens",
-    "context_full": "model_context_window_exceeded",
-}  # fmt: skip
-_TYPES = {
-    400: "invalid_request_error", 401: "authentication_error", 403: "permission_error",
-    404: "not_found_error", 413: "request_too_large", 429: "rate_limit_error", 503: "overloaded_error",
-}  # fmt: skip
+
+
+class Block(Struct):
+    """A part of a message's content. Its kind is checked where it is read."""
+
+    type: str
+    text: str = ""
+    thinking: str = ""
+    id: str = ""
+    name: str = ""
+    input: dict[str, Any] = {}
+    tool_use_id: str = ""
+    content: Content = None
 
 
 class Turn(Struct, forbid_unknown_fields=True):
     role: Literal["user", "assistant", "system"]
-    content: Content = None
+    content: str | list[Block] | None = None
+
+
+class MessageTool(Struct, forbid_unknown_fields=True):
+    name: str
+    input_schema: dict[str, Any]
+    description: str | None = None
+    type: Literal["custom"] | None = None
+    strict: bool | None = None
+    cache_control: dict[str, Any] | None = None
+    eager_input_streaming: bool | None = None  # arguments are always sent while they are written
+    input_examples: None = None
+
+
+class MessageChoice(Struct, forbid_unknown_fields=True):
+    type: Literal["auto", "any", "tool", "none"] = "auto"
+    name: str = ""
+    disable_parallel_tool_use: bool = False
+
+
+class Thinking(Struct, forbid_unknown_fields=True):
+    type: Literal["enabled", "disabled", "adaptive"]
+    budget_tokens: int | None = None
+    display: Literal["summarized", "omitted"] | None = None
 
 
 class CountFields(Struct, kw_only=True):
@@ -37,6 +71,14 @@ class CountFields(Struct, kw_only=True):
     model: str
     messages: list[Turn]
     system: Content = None
+    thinking: Thinking | None = None
+    tools: list[MessageTool] = []
+    tool_choice: MessageChoice = field(default_factory=MessageChoice)
+
+
+class OutputConfig(Struct, forbid_unknown_fields=True):
+    format: dict[str, Any] = field(default_factory=lambda: {"type": "text"})
+    effort: Effort | None = None
 
 
 class MessageFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
@@ -45,110 +87,98 @@ class MessageFields(SamplingFields, kw_only=True, forbid_unknown_fields=True):
     system: Content = None
     stop_sequences: list[str] = []
     seed: int | None = None
-    output_config: dict[str, Any] = {}
-    # These are accepted only with the values that change nothing.
-    tools: list[Any] = []
-    tool_choice: dict[str, Any] = field(default_factory=lambda: {"type": "none"})
-    thinking: dict[str, Any] = field(default_factory=lambda: {"type": "disabled"})
+    output_config: OutputConfig = field(default_factory=lambda: OutputConfig())
+    thinking: Thinking | None = None
+    tools: list[MessageTool] = []
+    tool_choice: MessageChoice = field(default_factory=MessageChoice)
 
 
 def read_messages(body: bytes) -> PromptRequest:
     """Return what the body of a request asks for. Raises RequestFault."""
     fields = read_fields(body, MessageFields, HARMLESS)
-    only("tools", fields.tools, [])
-    only("tool_choice.type", fields.tool_choice.get("type"), "none", "auto")
-    only("thinking.type", fields.thinking.get("type"), "disabled")
-    form = fields.output_config.get("format", {"type": "text"})
-    if not isinstance(form, dict) or len(fields.output_config) > ("format" in fields.output_config):
-        raise unsupported("output_config", "Of 'output_config', only 'format' is supported.")
+    effort, thinking = fields.output_config.effort, fields.thinking
     options = fields.sampling_options(
-        constraint_of(form, "output_config.format"),
+        constraint_of(fields.output_config.format, "output_config.format"),
         seed=fields.seed,
         max_new_tokens=fields.max_tokens,
         stop=fields.stop_sequences,
+        thinking_budget=_budget(fields, effort),
     )
     return PromptRequest(
         model=fields.model,
         options=options,
         messages=_messages(fields.system, fields.messages),
+        template=TemplateInput(
+            options={**effort_options(effort), **_switch(thinking), **fields.chat_template_kwargs}
+        ),
+        offer=_offer(fields.tools, fields.tool_choice),
+        shows_thoughts=thinking is None or thinking.display != "omitted",
         streams=fields.stream,
     )
 
 
-def read_count(body: bytes) -> list[Message]:
-    """Return the messages whose tokens are to be counted. Raises RequestFault."""
+def read_count(body: bytes) -> PromptRequest:
+    """Return the prompt whose tokens are to be counted. Raises RequestFault."""
     fields = read_fields(body, CountFields, frozenset())
-    return _messages(fields.system, fields.messages)
+    return PromptRequest(
+        model=fields.model,
+        options=Options(),
+        messages=_messages(fields.system, fields.messages),
+        template=TemplateInput(options=_switch(fields.thinking)),
+        offer=_offer(fields.tools, fields.tool_choice),
+    )
+
+
+CHOICES: dict[str, Literal["none", "auto", "required"]] = {
+    "auto": "auto", "any": "required", "tool": "required", "none": "none",
+}  # fmt: skip
+
+
+def _offer(given: list[MessageTool], choice: MessageChoice) -> Offer:
+    tools = [tool_of(each.name, each.description, each.input_schema, each.strict) for each in given]
+    named = choice.name if choice.type == "tool" else ""
+    return offer_of(tools, CHOICES[choice.type], named, not choice.disable_parallel_tool_use)
+
+
+def _switch(thinking: Thinking | None) -> dict[str, TemplateOption]:
+    return {} if thinking is None else switched(thinking.type != "disabled")
+
+
+def _budget(fields: MessageFields, effort: Effort | None) -> int | None:
+    """Return the budget of the thought."""
+    if fields.thinking is not None and fields.thinking.type == "disabled":
+        return 0
+    if fields.thinking is not None and fields.thinking.budget_tokens is not None:
+        return fields.thinking.budget_tokens
+    return budget_of(effort, fields.budget_of_thought)
 
 
 def _messages(system: Content, turns: list[Turn]) -> list[Message]:
-    first = [Message("system", text_of(system, "system"))] if system else []
-    return first + [
-        Message(turn.role, text_of(turn.content, f"messages[{index}].content"))
-        for index, turn in enumerate(turns)
-    ]
+    messages = [Message("system", text_of(system, "system"))] if system else []
+    for index, turn in enumerate(turns):
+        messages += _turn(turn, f"messages[{index}].content")
+    return messages
 
 
-class MessageWording:
-    """Words an answer as a `message`, whole and as events."""
-
-    def __init__(self, asked: PromptRequest, model: str) -> None:
-        self._model = model
-        self._id = replies.new_id("msg_")
-
-    def begin(self) -> Iterator[tuple[str, Any]]:
-        usage = {"input_tokens": 0, "output_tokens": 0}
-        message = {**self._message([], None, None), "usage": usage}
-        yield "message_start", {"type": "message_start", "message": message}
-        block = {"type": "text", "text": ""}
-        yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
-        yield "ping", {"type": "ping"}
-
-    def add(self, delta: TextDelta) -> Iterator[tuple[str, Any]]:
-        if delta.text:
-            added = {"type": "text_delta", "text": delta.text}
-            yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": added}
-
-    def finish(self, answer: Answer) -> Iterator[tuple[str, Any]]:
-        yield "content_block_stop", {"type": "content_block_stop", "index": 0}
-        stop = {"stop_reason": STOPPED.get(answer.stop_reason, "end_turn"), "stop_sequence": _stop(answer)}
-        end = {"type": "message_delta", "delta": stop, "usage": usage_of(answer)}
-        yield "message_delta", {**end, "metrics": metrics_of(answer)}
-        yield "message_stop", {"type": "message_stop"}
-
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        content = [{"type": "text", "text": answer.text}] if answer.text else []
-        message = self._message(content, STOPPED.get(answer.stop_reason, "end_turn"), _stop(answer))
-        return {**message, "usage": usage_of(answer), "metrics": metrics_of(answer)}
-
-    def problem(self, fault: RequestFault) -> tuple[str, Any]:
-        return "error", error_of(fault)
-
-    def _message(self, content: list[Any], reason: str | None, stop: str | None) -> dict[str, Any]:
-        return {
-            "id": self._id,
-            "type": "message",
-            "role": "assistant",
-            "model": self._model,
-            "content": content,
-            "stop_reason": reason,
-            "stop_sequence": stop,
-        }
-
-
-def usage_of(answer: Answer) -> dict[str, Any]:
-    return {
-        "input_tokens": answer.prompt_tokens - answer.reused_tokens,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": answer.reused_tokens,
-        "output_tokens": answer.tokens,
-    }
-
-
-def error_of(fault: RequestFault) -> dict[str, Any]:
-    kind = _TYPES.get(fault.status, "invalid_request_error" if fault.status < 500 else "api_error")
-    return {"type": "error", "error": {"type": kind, "message": fault.message}}
-
-
-def _stop(answer: Answer) -> str | None:
-    return answer.stop_string or None
+def _turn(turn: Turn, where: str) -> list[Message]:
+    """Return a turn as messages. where: the field's name. Raises RequestFault."""
+    message = Message(turn.role, "")
+    results: list[Message] = []
+    blocks = [Block("text", turn.content)] if isinstance(turn.content, str) else turn.content or []
+    for block in blocks:
+        match block.type:
+            case "text":
+                message.content += block.text
+            case "tool_result" if turn.role == "user":
+                results.append(Message("tool", text_of(block.content, where), call_id=block.tool_use_id))
+            case "tool_use" if turn.role == "assistant":
+                arguments = json.dumps(block.input, ensure_ascii=False)
+                call = ToolCall(id=block.id, name=block.name, arguments=arguments)
+                message.calls = [*message.calls, call]
+            case "thinking" if turn.role == "assistant":
+                message.thought += block.thinking
+            case "redacted_thinking" if turn.role == "assistant":
+                pass  # a thought that another server has kept to itself
+            case _:
+                raise refused_content(where, block.type)
+    return [*results, message] if message.content or not results else results

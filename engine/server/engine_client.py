@@ -83,9 +83,9 @@ class EngineClient:
         async for _ in self._events(lambda id: structs.replace(request, id=id)):
             pass
 
-    async def count(self, messages: list[protocol.Message], prompt: str | None) -> int:
+    async def count(self, request: protocol.Count) -> int:
         """Count the tokens of a prompt. Raises RequestFault."""
-        async for event in self._events(lambda id: protocol.Count(id=id, messages=messages, prompt=prompt)):
+        async for event in self._events(lambda id: structs.replace(request, id=id)):
             if isinstance(event, protocol.Counted):
                 return event.tokens
         raise AssertionError("a count ends with its result")

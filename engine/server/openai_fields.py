@@ -1,5 +1,7 @@
 """The fields that OpenAI's completions of chats and of texts share."""
 
+from typing import Any
+
 from msgspec import Struct
 
 from engine.protocol import Constraint, Options
@@ -20,9 +22,13 @@ class CompletionFields(SamplingFields, kw_only=True, forbid_unknown_fields=True)
     stream_options: StreamOptions = StreamOptions()
 
     def completion_options(
-        self, max_new_tokens: int | None, log_probs: int | None, form: Constraint | None = None
+        self,
+        max_new_tokens: int | None,
+        log_probs: int | None,
+        form: Constraint | None = None,
+        **others: Any,
     ) -> Options:
-        """form: as in `sampling_options`. Raises RequestFault."""
+        """form, others: as in `sampling_options`. Raises RequestFault."""
         return self.sampling_options(
             form,
             presence_penalty=self.presence_penalty,
@@ -32,4 +38,5 @@ class CompletionFields(SamplingFields, kw_only=True, forbid_unknown_fields=True)
             seed=self.seed,
             max_new_tokens=max_new_tokens,
             stop=stops_of(self.stop),
+            **others,
         )

@@ -6,9 +6,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from engine.protocol import Constraint, Message, Options
+from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
+from engine.protocol.thoughts import THOUGHT_MARKS
+from engine.server.calls.offer import NO_OFFER, Offer
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
+
+MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
+NO_INPUT = TemplateInput()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,13 +21,17 @@ class PromptRequest:
     """A prompt and how to answer it.
 
     model: the name that the client gave. messages: the chat; empty if `prompt` is a text to continue.
-    streams: whether the client wants events instead of one JSON object.
+    template: what else the chat template reads. offer: the tools that the answer may call. shows_thoughts:
+    whether the client wants thoughts. streams: whether it wants events instead of one JSON object.
     """
 
     model: str
     options: Options
     messages: list[Message] = field(default_factory=list)
     prompt: str | None = None
+    template: TemplateInput = NO_INPUT
+    offer: Offer = NO_OFFER
+    shows_thoughts: bool = True
     streams: bool = False
     includes_usage: bool = False
 
@@ -41,9 +50,20 @@ class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
     drafter: str = "auto"
     budget: int | None = None
     structured_outputs: StructuredOutputs = StructuredOutputs()
+    chat_template_kwargs: dict[str, TemplateOption] = {}
+    # the same under the names that the interfaces of SGLang, vLLM and llama-server have for it; -1: no limit
+    thinking_budget: int | None = None
+    thinking_token_budget: int | None = None
+    thinking_budget_tokens: int | None = None
+
+    @property
+    def budget_of_thought(self) -> int | None:
+        given = (self.thinking_budget, self.thinking_token_budget, self.thinking_budget_tokens)
+        budget = next((each for each in given if each is not None), None)
+        return None if budget == -1 else budget
 
     def sampling_options(self, form: Constraint | None = None, **others: Any) -> Options:
-        """form: what the interface's own field says about the form of the answer."""
+        """form: what the interface's own field says about the form of the answer. others: further options."""
         forms = [each for each in (form, self.structured_outputs.constraint()) if each is not None]
         return Options(
             constraint=one_of(forms, "structured_outputs"),
@@ -55,7 +75,7 @@ class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
             repetition_penalty=self.repetition_penalty,
             drafter=self.drafter,
             budget=self.budget,
-            **others,
+            **{"thinking_budget": self.budget_of_thought, "shown": list(MARKS), **others},
         )
 
 
@@ -76,11 +96,13 @@ def text_of(content: Content, where: str) -> str:
     if isinstance(content, str):
         return content
     for part in content:
-        if part.type not in ("text", "input_text", "output_text"):
-            raise unsupported(
-                where, f"Content of the type '{part.type}' is not supported: the model reads text."
-            )
+        if part.type not in ("text", "input_text", "output_text", "reasoning_text"):
+            raise refused_content(where, part.type)
     return "".join(part.text for part in content)
+
+
+def refused_content(where: str, kind: str) -> RequestFault:
+    return unsupported(where, f"Content of the type '{kind[:100]}' is not supported: the model reads text.")
 
 
 def biases_of(logit_bias: dict[str, float]) -> dict[int, float]:

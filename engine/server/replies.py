@@ -12,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from engine import protocol
-from engine.protocol import Answer, TextDelta
+from engine.protocol import Answer, AnswerBegun, Committed, TextDelta
+from engine.server.answer_parts import AnswerParts, Part, PartDelta
 from engine.server.faults import RequestFault
 
 FIRST_WAIT_S = 5.0  # after which the headers are sent, although the engine may still refuse the request
@@ -28,17 +29,21 @@ Answering = AsyncGenerator[protocol.Event, None]
 
 
 class Wording(Protocol):
-    """How one interface words the answer to one request. Each item of `begin`, `add` and `finish` is an event
-    for the client: its name, or "" for none, and its data."""
+    """How one interface words the answer to one request. Each item of `begin`, `add`, `note` and `finish` is
+    an event for the client: its name, or "" for none, and its data."""
 
     def begin(self) -> Iterator[tuple[str, Any]]: ...
 
-    def add(self, delta: TextDelta) -> Iterator[tuple[str, Any]]: ...
+    def add(self, delta: PartDelta) -> Iterator[tuple[str, Any]]: ...
 
-    def finish(self, answer: Answer) -> Iterator[tuple[str, Any]]: ...
+    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
+        """Word the log-probabilities of tokens, if they were asked for. Called before their text is added."""
+        ...
 
-    def whole(self, answer: Answer) -> dict[str, Any]:
-        """Return the answer as one object. Called after `add` was, for each part of the text."""
+    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]: ...
+
+    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+        """Return the answer as one object. Called after `note` was, for all of its tokens."""
         ...
 
     def problem(self, fault: RequestFault) -> tuple[str, Any]:
@@ -54,7 +59,7 @@ def now() -> int:
     return int(time.time())
 
 
-async def sent_whole(request: Request, events: Answering, wording: Wording) -> Response:
+async def sent_whole(request: Request, events: Answering, wording: Wording, parts: AnswerParts) -> Response:
     """Wait for the answer and return it as one JSON object. If the client goes away, the answer is cancelled.
     Raises RequestFault."""
     gone = asyncio.create_task(_gone(request))
@@ -69,11 +74,10 @@ async def sent_whole(request: Request, events: Answering, wording: Wording) -> R
                         await step
                     return Response(status_code=499)
                 event = step.result()
-                if isinstance(event, TextDelta):
-                    for _ in wording.add(event):
-                        pass
-                elif isinstance(event, Answer):
-                    return JSONResponse(wording.whole(event))
+                for _ in _worded(event, wording, parts):
+                    pass
+                if isinstance(event, Answer):
+                    return JSONResponse(wording.whole(event, parts.parts))
     finally:
         gone.cancel()
 
@@ -84,7 +88,7 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def sent_as_events(events: Answering, wording: Wording, last: str = "") -> Response:
+async def sent_as_events(events: Answering, wording: Wording, parts: AnswerParts, last: str = "") -> Response:
     """Return a response that sends the answer as server-sent events. last: data to send at the very end.
 
     Raises RequestFault if the engine refuses the request within a few seconds.
@@ -98,14 +102,18 @@ async def sent_as_events(events: Answering, wording: Wording, last: str = "") ->
             await events.aclose()
             raise
     return StreamingResponse(
-        _stream(first, events, wording, last),
+        _stream(first, events, wording, parts, last),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
 
 
 async def _stream(
-    first: "asyncio.Future[protocol.Event]", events: Answering, wording: Wording, last: str
+    first: "asyncio.Future[protocol.Event]",
+    events: Answering,
+    wording: Wording,
+    parts: AnswerParts,
+    last: str,
 ) -> AsyncIterator[bytes]:
     step = first
     try:
@@ -117,11 +125,10 @@ async def _stream(
                 yield b": the answer is still to come\n\n"
                 continue
             event = step.result()
-            if isinstance(event, TextDelta):
-                for item in wording.add(event):
-                    yield _event(item)
-            elif isinstance(event, Answer):
-                for item in wording.finish(event):
+            for item in _worded(event, wording, parts):
+                yield _event(item)
+            if isinstance(event, Answer):
+                for item in wording.finish(event, parts.parts):
                     yield _event(item)
                 break
             step = asyncio.ensure_future(anext(events))
@@ -134,6 +141,21 @@ async def _stream(
         await events.aclose()
     if last:
         yield f"data: {last}\n\n".encode()
+
+
+def _worded(event: protocol.Event, wording: Wording, parts: AnswerParts) -> Iterator[tuple[str, Any]]:
+    """Divide what the engine has sent into parts, and yield the events for the client."""
+    match event:
+        case AnswerBegun():
+            parts.begin(event)
+        case TextDelta():
+            if event.committed is not None:
+                yield from wording.note(event.committed)
+            for delta in parts.add(event):
+                yield from wording.add(delta)
+        case Answer():
+            for delta in parts.finish():
+                yield from wording.add(delta)
 
 
 def _event(item: tuple[str, Any]) -> bytes:

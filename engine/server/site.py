@@ -16,18 +16,24 @@ from starlette.routing import Route
 from engine import protocol
 from engine.server import (
     anthropic_messages,
+    message_wording,
     openai_chat,
     openai_errors,
     openai_responses,
     openai_text,
     replies,
 )
+from engine.server.calls.formats import CallFormat, format_of
+from engine.server.chat_request import chat_of, count_of, parts_of
+from engine.server.chat_wording import ChatWording
 from engine.server.engine_client import EngineClient
 from engine.server.faults import RequestFault
 from engine.server.gate import Gate
+from engine.server.message_wording import MessageWording
 from engine.server.metrics import Metrics
 from engine.server.prompt_request import PromptRequest
 from engine.server.replies import Wording
+from engine.server.response_wording import ResponseWording
 from engine.server.served import ServedModel, installed, loaded_model
 
 RETRY_AFTER_S = 5
@@ -46,14 +52,14 @@ class Interface:
 
 
 INTERFACES = (
-    Interface("/v1/chat/completions", openai_chat.read_chat, openai_chat.ChatWording, last="[DONE]"),
+    Interface("/v1/chat/completions", openai_chat.read_chat, ChatWording, last="[DONE]"),
     Interface("/v1/completions", openai_text.read_text, openai_text.TextWording, last="[DONE]"),
-    Interface("/v1/responses", openai_responses.read_response, openai_responses.ResponseWording),
+    Interface("/v1/responses", openai_responses.read_response, ResponseWording),
     Interface(
         "/v1/messages",
         anthropic_messages.read_messages,
-        anthropic_messages.MessageWording,
-        anthropic_messages.error_of,
+        MessageWording,
+        message_wording.error_of,
     ),
 )
 
@@ -89,7 +95,7 @@ class Site:
             Route("/v1/models/{name:path}", self._shaped(self._show_model)),
             Route(
                 "/v1/messages/count_tokens",
-                self._shaped(self._count, anthropic_messages.error_of),
+                self._shaped(self._count, message_wording.error_of),
                 methods=["POST"],
             ),
         ]
@@ -132,9 +138,10 @@ class Site:
             model = await self._model(asked.model)
             wording = interface.wording(asked, model.name)
             events = self._events(asked, model, _asker(request))
+            parts = parts_of(asked, self._format())
             if asked.streams:
-                return await replies.sent_as_events(events, wording, interface.last)
-            return await replies.sent_whole(request, events, wording)
+                return await replies.sent_as_events(events, wording, parts, interface.last)
+            return await replies.sent_whole(request, events, wording, parts)
 
         return answer
 
@@ -150,19 +157,18 @@ class Site:
                 headers={"Retry-After": str(RETRY_AFTER_S)},
             )
         loaded = self._engine.loaded
-        chat = protocol.Chat(
-            id=0,
-            messages=asked.messages,
-            prompt=asked.prompt,
-            options=asked.options,
-            asker=asker,
-            target=loaded.target.path if loaded else str(model.path),
-        )
+        target = loaded.target.path if loaded else str(model.path)
+        chat = chat_of(asked, self._format(), asker, target)
         async with contextlib.aclosing(self._engine.answer(chat)) as events:
             async for event in events:
                 if isinstance(event, protocol.Answer):
                     self._metrics.count_answer(event)
                 yield event
+
+    def _format(self) -> CallFormat:
+        """Return how the loaded model writes calls."""
+        loaded = self._engine.loaded
+        return format_of(loaded.chat_template if loaded else "")
 
     async def _model(self, name: str) -> ServedModel:
         """Return the loaded model if the client means it; otherwise load the one that it names, if that is
@@ -208,9 +214,9 @@ class Site:
     # -- other paths -----------------------------------------------------------------------------------------
 
     async def _count(self, request: Request) -> Response:
-        messages = anthropic_messages.read_count(await request.body())
+        asked = anthropic_messages.read_count(await request.body())
         await self._load_first()
-        return JSONResponse({"input_tokens": await self._engine.count(messages, None)})
+        return JSONResponse({"input_tokens": await self._engine.count(count_of(asked, self._format()))})
 
     async def _health(self, request: Request) -> Response:
         loaded = self._engine.loaded

@@ -10,6 +10,7 @@ from engine.constraint.masks import Masks
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled, Rule
 from engine.decoding.verification import LogProbs
 from engine.drafting import Drafter
+from engine.protocol.thoughts import ThoughtSplitter
 from engine.repetition import Dry, LoopDetector
 from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
@@ -78,7 +79,9 @@ class AnswerWriter:
         self.seconds = protocol.Seconds()
         self._text = StoppableText(options.stop)
         self._loops = LoopDetector()
-        self._decoder = pair.tokenizer.stream()
+        self._decoder = pair.tokenizer.stream(options.shown)
+        self._thought = ThoughtSplitter()
+        self._thought_tokens = 0
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
         self._moved = self._moved_before = self._model.moved
@@ -110,12 +113,13 @@ class AnswerWriter:
             self._model.moved - self._moved,
         )
 
-    def resume(self, begun: BegunAnswer) -> None:
+    def _resume(self, begun: BegunAnswer) -> None:
         """Go on behind what another pair had committed. Its text has been sent already."""
         for token in begun.tokens:
             self.tokens.append(token)
             piece = self._decoder.step(token)
             self._text.add(piece)
+            self._count_thought(piece)
             self._loops.add(token)
             self._characters += len(piece)
         self._log_probs = begun.log_probs
@@ -123,6 +127,26 @@ class AnswerWriter:
         self.passes, self.seconds = len(begun.budgets), begun.seconds
         self._started, self._first, self._last = begun.started, begun.first, time.perf_counter()
         self._moved -= begun.moved
+
+    def begin(self, thought: str, beginning: str, begun: BegunAnswer | None) -> None:
+        """Report that the prompt is about to be read, or go on with an answer that another pair has begun.
+
+        thought: the mark of the thought that the prompt leaves open, or "". beginning: the beginning of the
+        answer, at the prompt's end.
+        """
+        self._thought = ThoughtSplitter(thought)
+        self._thought.add(beginning)
+        if begun is not None:
+            self._resume(begun)
+            return
+        self._emit(
+            protocol.AnswerBegun(
+                request=self.request,
+                prompt_tokens=len(self.prompt),
+                reused_tokens=self.reused_tokens,
+                thought=thought,
+            )
+        )
 
     def read(self, done: int, total: int) -> None:
         """Report that the prefill has run `done` of `total` chunks."""
@@ -236,6 +260,7 @@ class AnswerWriter:
             budgets=self._budgets,
             drafted=self._drafted,
             accepted=self._accepted,
+            thought_tokens=self._thought_tokens,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
@@ -246,6 +271,7 @@ class AnswerWriter:
             self.tokens.append(token)
             pieces.append(self._decoder.step(token))
             released += self._text.add(pieces[-1])
+            self._count_thought(pieces[-1])
             self._loops.add(token)
             if self.is_ended:
                 break
@@ -257,6 +283,14 @@ class AnswerWriter:
         self._send(released, requested)
         self._characters += sum(map(len, pieces))
         return pieces
+
+    def _count_thought(self, piece: str) -> None:
+        """Note that a token was added, whose text is `piece`. The token that closes the thought belongs to
+        it."""
+        if self._thought.is_inside or not self._thought.has_thought:
+            self._thought.add(piece)
+            if self._thought.has_thought:
+                self._thought_tokens = len(self.tokens)
 
     def _send(self, text: str, committed: protocol.Committed | None = None) -> None:
         if text or committed is not None:

@@ -292,6 +292,7 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         threads=loaded.threads,
         note=" ".join(filter(None, [note, *pair.remarks])),
         warning=pair.warning,
+        chat_template=loaded.tokenizer.chat_template or "",
     )
 
 

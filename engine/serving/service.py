@@ -95,9 +95,10 @@ class EngineService:
                     emit,
                     cancelled,
                     request.id,
-                    request.prompt,
-                    request.conversation,
-                    begun,
+                    prompt=request.prompt,
+                    template=request.template,
+                    conversation=request.conversation,
+                    begun=begun,
                 )
                 expected = begun is None and answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
@@ -116,7 +117,8 @@ class EngineService:
         session = self.session
         if session is None:
             raise NotLoaded("No model is loaded.", "Load one first.")
-        return protocol.Counted(request.id, len(session.tokens_of(request.messages, request.prompt)))
+        tokens = session.tokens_of(request.messages, request.prompt, request.template)
+        return protocol.Counted(request.id, len(tokens))
 
     def forget(self, request: protocol.Forget) -> protocol.Forgotten:
         """Delete what is kept of a conversation, in memory and on the disk."""

@@ -20,13 +20,18 @@ from engine.decoding.verification import TargetVerifier
 from engine.drafting import Drafter, DrafterParts, available, default_drafter, make_drafter
 from engine.errors import BadCheckpoint, BadOption, EmptyPrompt, Interrupted, PromptTooLong
 from engine.model.sequence import Sequence
+from engine.protocol import thoughts
 from engine.serving.answer import AnswerWriter, BegunAnswer, Emit
 from engine.serving.pair import LoadedPair
 from engine.serving.telemetry import ALTERNATIVES, MAX_JUDGED
+from engine.serving.template_input import NO_INPUT, is_empty, template_message, template_tool
 
 # A round of a head takes about a millisecond, however small it is. With SmolLM2, whose pass takes four, 2
 # cores reach 201 tokens/s with its EAGLE-3 head, and 268 without.
 HEADS_PASS_S = 0.01  # heads are used by default if a pass of one row is predicted to take this long
+
+
+PROMPT_END = 16  # tokens at the end of a prompt that may hold an opening mark
 
 
 class Cancelled(Exception):
@@ -80,23 +85,28 @@ class Session:
     def drafters(self) -> list[str]:
         return available(self.pair.draft is not None, self.pair.method)
 
-    def _encoded(self, conversation: list[protocol.Message], begun: str = "") -> list[int]:
-        messages = [{"role": message.role, "content": message.content} for message in conversation]
-        return self.pair.tokenizer.encode_chat(messages, begun=begun)
+    def _encoded(
+        self, conversation: list[protocol.Message], template: protocol.TemplateInput, begun: str = ""
+    ) -> list[int]:
+        return self.pair.tokenizer.encode_chat(
+            [template_message(message) for message in conversation],
+            begun=begun,
+            tools=[template_tool(tool) for tool in template.tools],
+            options=template.options,
+        )
 
     def _masks(
         self,
         options: protocol.Options,
-        messages: list[protocol.Message],
-        prompt: str | None,
-        tokens: list[int],
+        before: list[int],
+        begun: str,
     ) -> Masks | None:
-        """Return what constrains the answer, or None. tokens: what is read before it."""
+        """Return what constrains the answer, or None. before: the prompt; begun: how the answer begins."""
         if options.constraint is None and options.thinking_budget is None:
             return None
-        begun = begun_in(messages) if prompt is None else ""
-        before = self._encoded(messages[:-1]) if begun else tokens
-        return self._constraints.masks(options.constraint, options.thinking_budget, before, begun)
+        return self._constraints.masks(
+            options.constraint, options.thinking_budget, before, begun, frozenset(options.shown)
+        )
 
     def _rule(self, drafter: Drafter, options: protocol.Options) -> Rule:
         """Return the rule that sets the limits of each tree: those that the user fixed, or limits learned for
@@ -136,7 +146,12 @@ class Session:
             drafter.rewind(0)
         self._drafters.clear()
 
-    def tokens_of(self, messages: list[protocol.Message], prompt: str | None = None) -> list[int]:
+    def tokens_of(
+        self,
+        messages: list[protocol.Message],
+        prompt: str | None = None,
+        template: protocol.TemplateInput = NO_INPUT,
+    ) -> list[int]:
         """Return the token ids of a chat, or of `prompt` instead. May be called while an answer is in
         progress.
 
@@ -145,11 +160,11 @@ class Session:
         nothing = EmptyPrompt("There is nothing to answer.", "Type a question.")
         if prompt is not None:
             tokens = self.pair.tokenizer.encode_prompt(prompt)
-        elif not messages or not messages[-1].content.strip():
+        elif not messages or is_empty(messages[-1]):
             raise nothing
         else:
-            begun = begun_in(messages)
-            tokens = self._encoded(messages[:-1] if begun else messages, begun)
+            begun = protocol.begun_in(messages)
+            tokens = self._encoded(messages[:-1] if begun else messages, template, begun)
         if not tokens:
             raise nothing
         return tokens
@@ -162,6 +177,8 @@ class Session:
         cancelled: Callable[[], bool],
         request: int = 0,
         prompt: str | None = None,
+        *,
+        template: protocol.TemplateInput = NO_INPUT,
         conversation: str = "",
         begun: BegunAnswer | None = None,
     ) -> protocol.Answer:
@@ -181,7 +198,7 @@ class Session:
         started = time.perf_counter()
         self.begun = begun
         drafter = self.drafter(options.drafter)
-        tokens = self.tokens_of(messages, prompt)
+        tokens = self.tokens_of(messages, prompt, template)
         if max(tokens) >= self.pair.target.model.vocabulary:
             raise BadCheckpoint(
                 "The tokenizer uses tokens that the model does not have.",
@@ -200,12 +217,15 @@ class Session:
         for sequence in self._sequences:
             if sequence.known:
                 sequence.known.owner = conversation
-        masks = self._masks(options, messages, prompt, tokens)
+        beginning = protocol.begun_in(messages) if prompt is None else ""
+        before = self._encoded(messages[:-1], template) if beginning else tokens
+        end = "" if prompt is not None else self.pair.tokenizer.decode_all(before[-PROMPT_END:])
+        masks = self._masks(options, before, beginning)
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
         writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
+        writer.begin(thoughts.opened(end), beginning, begun)
         if begun is not None:
-            writer.resume(begun)
             if masks is not None:
                 masks.commit(begun.tokens)
             if len(tokens) + len(begun.tokens) >= self.context:
@@ -248,8 +268,3 @@ class Session:
         for sequence in self._sequences:
             sequence.save()
         return writer.finish()
-
-
-def begun_in(messages: list[protocol.Message]) -> str:
-    """Return the beginning of the answer: the last message if it is the assistant's, or else ""."""
-    return messages[-1].content if messages and messages[-1].role == "assistant" else ""

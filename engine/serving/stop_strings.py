@@ -1,5 +1,7 @@
 """Stop strings: where an answer's text ends. Works on text only, not on tokens."""
 
+from engine.protocol.thoughts import overlap
+
 
 class StoppableText:
     """The text of an answer, which arrives in pieces. It ends before the first stop string that is completed,
@@ -29,7 +31,7 @@ class StoppableText:
         if matches:
             _, start, self.found = min(matches)
             return self._release(held[:start], "")
-        keep = max((self._overlap(held, stop) for stop in self._stops), default=0)
+        keep = max((overlap(held, stop) for stop in self._stops), default=0)
         return self._release(held[: len(held) - keep], held[len(held) - keep :])
 
     def finish(self, new: str) -> str:
@@ -41,8 +43,3 @@ class StoppableText:
         self._held = held
         self.text += text
         return text
-
-    @staticmethod
-    def _overlap(text: str, stop: str) -> int:
-        """Return the length of the longest suffix of `text` that is a proper prefix of `stop`."""
-        return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

@@ -14,6 +14,7 @@ import subprocess
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from engine.errors import BadOption, SystemLimit, UnsupportedModel, refused_by_system
@@ -22,23 +23,41 @@ from engine.launch import interpreter, limits
 MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
 READY = b"ready\n"  # the first line of the process
+RESERVED = frozenset({
+    "self", "messages", "conversation", "conversations", "tools", "documents", "chat_template",
+    "add_generation_prompt", "continue_final_message", "return_assistant_tokens_mask",
+})  # fmt: skip
+
+Plain = str | int | float | bool | None | Sequence["Plain"] | Mapping[str, "Plain"]  # what JSON can hold
 
 
 def render(
     template: str,
-    messages: Sequence[Mapping[str, str]],
+    messages: Sequence[Mapping[str, Plain]],
     add_generation_prompt: bool,
     tokens: Mapping[str, str],
+    tools: Sequence[Plain] = (),
+    options: Mapping[str, Plain] = MappingProxyType({}),
 ) -> str:
-    """Return the text that `template` makes of `messages`. tokens: its bos_token, eos_token, ...
+    """Return the text that `template` makes of `messages`. tokens: its bos_token, eos_token, ...; tools: the
+    functions that the answer may call; options: further variables of the template.
 
-    Raises `BadOption` if the template refuses the messages; `UnsupportedModel` if the template is too long,
-    fails, or exceeds its limits of time and memory.
+    Raises `BadOption` if the template refuses the messages, or an option cannot be set; `UnsupportedModel` if
+    the template is too long, fails, or exceeds its limits of time and memory.
     """
     if len(template) > LENGTH_LIMIT:
         raise broken("it is too long")
+    if taken := sorted(RESERVED.union(tokens).intersection(options)):
+        raise BadOption(f"The chat template's variable '{taken[0]}' cannot be set.", "Leave it out.")
     answer = templates.ask(
-        [template, [dict(message) for message in messages], add_generation_prompt, dict(tokens)]
+        [
+            template,
+            [dict(message) for message in messages],
+            add_generation_prompt,
+            dict(tokens),
+            list(tools),
+            dict(options),
+        ]
     )
     if "text" in answer:
         text: str = answer["text"]
@@ -187,6 +206,18 @@ class Guard:
         """Return `text` with a mark in place of each special token."""
         patterns = [re.escape(token) for token in self._special if token in text]
         return re.sub("|".join(patterns), self._take, text) if patterns else text
+
+    def take_out_all(self, value: Plain) -> Plain:
+        """Return `value` with `take_out` applied to every text in it."""
+        match value:
+            case str():
+                return self.take_out(value)
+            case Mapping():
+                return {self.take_out(key): self.take_out_all(part) for key, part in value.items()}
+            case list() | tuple():
+                return [self.take_out_all(part) for part in value]
+            case _:
+                return value
 
     def _take(self, match: re.Match[str]) -> str:
         self._taken.append(match[0])

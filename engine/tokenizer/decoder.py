@@ -1,5 +1,7 @@
 """Turn token ids back into text, streamed without half characters, and tokens into the bytes they spell."""
 
+from collections.abc import Mapping
+
 import tokenizers
 
 from engine.tokenizer.parts import DAMAGED, named_errors
@@ -30,11 +32,16 @@ class TextStream:
     """
 
     def __init__(
-        self, backend: tokenizers.Tokenizer, special: frozenset[int], fallback: frozenset[int]
+        self,
+        backend: tokenizers.Tokenizer,
+        special: frozenset[int],
+        fallback: frozenset[int],
+        shown: Mapping[int, str],
     ) -> None:
         """special: ids of special tokens, which have no text. fallback: ids of byte tokens, which stand for
-        one byte each."""
+        one byte each. shown: the texts of those special tokens that do have one."""
         self._backend = backend
+        self._shown = shown
         self._special = special
         self._fallback = fallback
         self._before: list[int] = []  # the last finished piece
@@ -43,6 +50,8 @@ class TextStream:
     def step(self, token: int) -> str:
         """Return the text that `token` completes. It is "" for special tokens, within a character, and within
         a run of byte tokens."""
+        if token in self._shown:
+            return self.flush() + self._shown[token]
         if token in self._special:
             return ""
         self._open.append(token)

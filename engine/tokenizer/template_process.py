@@ -9,7 +9,9 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from jinja2.exceptions import TemplateError
@@ -37,14 +39,33 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def render(
-    template: str, messages: list[dict[str, str]], add_generation_prompt: bool, tokens: dict[str, Any]
+    template: str,
+    messages: list[dict[str, Any]],
+    add_generation_prompt: bool,
+    tokens: dict[str, Any],
+    tools: Sequence[Any] = (),
+    options: Mapping[str, Any] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """Return {"text"}, the rendered conversation; or, if there is none, {"reason", "by_template"}, where
     `by_template` is whether the template itself refused, with raise_exception(...)."""
-    try:
-        rendered: Any = render_jinja_template(
-            [messages], chat_template=template, add_generation_prompt=add_generation_prompt, **tokens
+
+    def rendered_of(messages: list[dict[str, Any]]) -> Any:
+        return render_jinja_template(
+            [messages],
+            tools=list(tools) or None,
+            chat_template=template,
+            add_generation_prompt=add_generation_prompt,
+            **tokens,
+            **options,
         )
+
+    try:
+        try:
+            rendered = rendered_of(messages)
+        except TypeError:  # some templates take the arguments of calls as texts only
+            if not any(message.get("tool_calls") for message in messages):
+                raise
+            rendered = rendered_of([_with_texts(message) for message in messages])
     except Exception as error:  # a template may raise any error; none must end this process
         reason = str(error)[:1000] or type(error).__name__
         return {"reason": reason, "by_template": type(error) is TemplateError}
@@ -52,6 +73,20 @@ def render(
     if len(text) > LENGTH_LIMIT:
         return {"reason": "its text is too long", "by_template": False}
     return {"text": text}
+
+
+def _with_texts(message: dict[str, Any]) -> dict[str, Any]:
+    """Return a message whose calls have their arguments as JSON texts."""
+    if not message.get("tool_calls"):
+        return message
+    calls = [
+        {
+            **call,
+            "function": {**call["function"], "arguments": json.dumps(call["function"]["arguments"])},
+        }
+        for call in message["tool_calls"]
+    ]
+    return {**message, "tool_calls": calls}
 
 
 if __name__ == "__main__":

@@ -6,14 +6,15 @@ Chat templates and special tokens are handled here; weights and decoding are not
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 
 from engine.checkpoints import Checkpoint, GgufVocabulary
 from engine.checkpoints.limits import VOCABULARY_LIMIT
 from engine.errors import BadCheckpoint
-from engine.tokenizer.chat import Guard, render
+from engine.tokenizer.chat import Guard, Plain, render
 from engine.tokenizer.decoder import HALF, TextStream, spelled_bytes
 from engine.tokenizer.folder import from_folder
 from engine.tokenizer.gguf import SPACE, from_vocabulary
@@ -58,7 +59,8 @@ class Tokenizer:
     """One model's tokenizer. Thread-safe.
 
     Attributes: `vocabulary_size`, the largest token id plus one (the model's table may be padded to more);
-    `eos_ids`, all tokens that end an answer; `special_ids`, the special tokens, which have no text; `bos_id`,
+    `eos_ids`, all tokens that end an answer; `special_ids`, the special tokens, which have no text, and
+    `special_names`, their ids by name; `bos_id`,
     None if there is no BOS token; `token_text`, a function that returns a token's label;
     `tokens_containing`, a function that returns the ids of the tokens whose text contains a given text.
     """
@@ -72,14 +74,14 @@ class Tokenizer:
         self._lock = threading.RLock()
         added = self.backend.get_added_tokens_decoder()
         self._added = frozenset(added)
-        self._special = {token.content: index for index, token in added.items() if token.special}
-        self.special_ids = frozenset(self._special.values())
+        self.special_names = {token.content: index for index, token in added.items() if token.special}
+        self.special_ids = frozenset(self.special_names.values())
         vocabulary = self.backend.get_vocab(with_added_tokens=True)
         self.vocabulary_size = max(vocabulary.values(), default=-1) + 1
         if not 1 <= self.vocabulary_size <= VOCABULARY_LIMIT:
             raise BadCheckpoint(f"The tokenizer has {self.vocabulary_size:,} token ids.", DAMAGED)
         self._byte_tokens = frozenset(i for token, i in vocabulary.items() if BYTE_TOKEN.fullmatch(token))
-        known = {self._special[end] for end in WELL_KNOWN_ENDS if end in self._special}
+        known = {self.special_names[end] for end in WELL_KNOWN_ENDS if end in self.special_names}
         self.eos_ids = frozenset(i for i in {*eos_ids, *parts.eos_ids, *known} if i < self.vocabulary_size)
         self._letter = self.encode("a")[-1:]
         self.decode(self._letter)  # a tokenizer that cannot decode even this is refused
@@ -113,24 +115,37 @@ class Tokenizer:
                 self.backend.encode_special_tokens = False
 
     def encode_chat(
-        self, messages: Sequence[Mapping[str, str]], add_generation_prompt: bool = True, begun: str = ""
+        self,
+        messages: Sequence[Mapping[str, Plain]],
+        add_generation_prompt: bool = True,
+        begun: str = "",
+        tools: Sequence[Plain] = (),
+        options: Mapping[str, Plain] = MappingProxyType({}),
     ) -> list[int]:
         """Return the ids of a conversation, `[{"role", "content"}, ...]`, rendered by the model's chat
-        template, followed by `begun`, the beginning of the answer.
+        template, followed by `begun`, the beginning of the answer. tools, options: what else the template
+        reads.
 
         Without a template, the ids are those of the BOS token and of the concatenated contents. Special
         tokens spelled out in a message stay text: they are replaced before the template is applied, and
         encoded as plain text afterwards. Raises `BadOption` if the template refuses the conversation;
         `UnsupportedModel` if the template cannot be used.
         """
-        guard = Guard(self._special)
-        guarded = [{key: guard.take_out(text) for key, text in message.items()} for message in messages]
+        guard = Guard(self.special_names)
+        guarded = [{key: guard.take_out_all(part) for key, part in each.items()} for each in messages]
         if self.chat_template is None:
             ids = self._start()
-            rendered = "".join(message["content"] for message in guarded)
+            rendered = "".join(str(message["content"]) for message in guarded)
         else:
             ids = []
-            rendered = render(self.chat_template, guarded, add_generation_prompt, self._template_tokens)
+            rendered = render(
+                self.chat_template,
+                guarded,
+                add_generation_prompt,
+                self._template_tokens,
+                [guard.take_out_all(tool) for tool in tools],
+                {name: guard.take_out_all(value) for name, value in options.items()},
+            )
         for text, literal in guard.pieces(rendered + guard.take_out(begun)):
             ids += self.encode_plain(text) if literal else self.encode(text)
         return ids
@@ -141,6 +156,12 @@ class Tokenizer:
         """Return the text of `ids` without special tokens. Bytes that form no character become U+FFFD."""
         with named_errors("The tokenizer cannot decode these tokens", DAMAGED):
             text: str = self.backend.decode(list(ids), skip_special_tokens=True)
+        return text
+
+    def decode_all(self, ids: Sequence[int]) -> str:
+        """Return the text of `ids` with the names of special tokens."""
+        with named_errors("The tokenizer cannot decode these tokens", DAMAGED):
+            text: str = self.backend.decode(list(ids), skip_special_tokens=False)
         return text
 
     def token_bytes(self) -> list[bytes]:
@@ -173,10 +194,11 @@ class Tokenizer:
         text = json.dumps(config, ensure_ascii=False, indent=2)
         (folder / "tokenizer_config.json").write_text(text, encoding="utf-8")
 
-    def stream(self) -> TextStream:
+    def stream(self, shown: Iterable[str] = ()) -> TextStream:
         """Return a decoder for ids that arrive one by one. Its pieces of text, put together, are the same as
-        `decode` of all ids."""
-        return TextStream(self.backend, self.special_ids, self._byte_tokens)
+        `decode` of all ids, but for the special tokens that `shown` names, whose text is their name."""
+        names = {self.special_names[name]: name for name in shown if name in self.special_names}
+        return TextStream(self.backend, self.special_ids, self._byte_tokens, names)
 
     def _token_text(self, token: int) -> str:
         """Return a token's label: its text including spaces; its name if it is an added token or a byte
@@ -194,8 +216,8 @@ class Tokenizer:
 
     def _tokens_containing(self, text: str) -> frozenset[int]:
         """Return the tokens whose text contains `text`; if there are none, the last token of `text`."""
-        if text in self._special:
-            return frozenset({self._special[text]})
+        if text in self.special_names:
+            return frozenset({self.special_names[text]})
         found = (token for token, label in enumerate(self._texts) if text and text in label)
         return frozenset(found) or frozenset(self.encode_plain(text)[-1:])
 

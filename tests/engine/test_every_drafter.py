@@ -32,11 +32,14 @@ class Letters:
 
     eos_ids = frozenset({END})
 
-    def encode_chat(self, messages, begun=""):
+    def encode_chat(self, messages, begun="", tools=(), options=None):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
 
     def encode(self, text):
         return []
+
+    def decode_all(self, ids):
+        return "".join(map(self.token_text, ids))
 
     def token_text(self, token):
         return ALPHABET[token]
@@ -44,7 +47,7 @@ class Letters:
     def tokens_containing(self, text):
         return frozenset(token for token, letter in enumerate(ALPHABET) if text in letter)
 
-    def stream(self):
+    def stream(self, shown=()):
         return self
 
     def step(self, token):

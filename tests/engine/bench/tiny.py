@@ -15,14 +15,17 @@ class Letters:
     eos_ids = frozenset({2})
     special_ids = frozenset({0, 1, 2})
 
-    def encode_chat(self, messages, begun=""):
+    def encode_chat(self, messages, begun="", tools=(), options=None):
         text = "".join(message["content"] for message in messages)
         return [1, *(3 + (ord(letter) - 65) for letter in text if 0 <= ord(letter) - 65 < VOCABULARY - 3)]
+
+    def decode_all(self, ids):
+        return "".join(map(self.token_text, ids))
 
     def token_text(self, token):
         return chr(65 + token - 3) if token > 2 else f"<{token}>"
 
-    def stream(self):
+    def stream(self, shown=()):
         return self
 
     def step(self, token):

@@ -1,6 +1,7 @@
 """Grammars over the letters of the tiny random models, and sessions that obey them."""
 
 from functools import cache
+from typing import ClassVar
 
 from engine.constraint.grammar import Grammars
 from engine.constraint.masks import Masks
@@ -15,6 +16,7 @@ class SpellingLetters(Letters):
 
     vocabulary_size = VOCABULARY
     special_ids = frozenset({END})
+    special_names: ClassVar[dict[str, int]] = {}
 
     def token_bytes(self):
         return [b"<end>" if token == END else text for token, text in enumerate(TOKENS)]

@@ -1,5 +1,7 @@
 """The thought before an answer: its budget, and where the constraint begins."""
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,7 @@ class Words:
     """A tokenizer with marks of thoughts as tokens of their own."""
 
     eos_ids = special_ids = frozenset({ENDED})
+    special_names: ClassVar[dict[str, int]] = {}
     vocabulary_size = len(TEXTS)
 
     def token_bytes(self):

@@ -64,8 +64,7 @@ def test_an_answer_can_be_begun(server, client):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("tools", [{"name": "f", "input_schema": {"type": "object"}}]),
-        ("thinking", {"type": "enabled", "budget_tokens": 1024}),
+        ("tools", [{"name": "web_search", "type": "web_search_20250305"}]),
         ("mcp_servers", [{}]),
     ],
 )

@@ -102,7 +102,7 @@ def test_where_memory_runs_out_other_conversations_give_way_first(monkeypatch):
         Talk(engine, subject).turn()
     plan, tries = engine.fitted.plan, []
 
-    def runs_out_once(*arguments):
+    def runs_out_once(*arguments, **named):
         tries.append(1)
         raise MemoryError
 

@@ -1,0 +1,56 @@
+"""`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes, Qwen 2.5 and 3."""
+
+from engine.server.calls.grammar import CallForm, CallForms, json_rule
+from engine.server.calls.offer import OfferedTool
+from engine.server.calls.reader import CallReader, Reading
+
+OPENING, CLOSING = "<tool_call>", "</tool_call>"
+FENCED, FENCE = "```json", "```"
+
+
+class HermesReader(CallReader):
+    """Small coding models forget the marks, but write the call as a block of JSON: if that is a call of a
+    function that there is, it is taken for one."""
+
+    marks = (OPENING, FENCED)
+
+    def __init__(self, tools: list[OfferedTool]) -> None:
+        super().__init__()
+        self._offered = {tool.name for tool in tools}
+
+    def call(self, mark: str) -> Reading[str]:
+        self._names = self._offered if mark == FENCED else None
+        if mark == FENCED:
+            return (yield from self._fenced())
+        held, character = yield from self.spaces(mark)
+        if character != "{":
+            self.emit("text", held)
+            return ""
+        stop = yield from self.record(held, (CLOSING, OPENING))
+        if stop is None:
+            return ""
+        stop = stop or (yield from self.until((CLOSING, OPENING)))
+        return OPENING if stop == OPENING else ""
+
+    def _fenced(self) -> Reading[str]:
+        """Read a block of JSON; its mark has been read."""
+        held, character = yield from self.spaces(FENCED)
+        if character != "{":
+            self.emit("text", held)
+            return ""
+        stop = yield from self.record(held)
+        if stop is not None:
+            yield from self.until((FENCE,))
+        return ""
+
+
+def forms(tools: list[OfferedTool]) -> CallForms:
+    calls = [
+        CallForm(
+            f'{OPENING}\n{{"name": {tool.quoted_name}, "arguments": ',
+            json_rule(tool.schema),
+            f"}}\n{CLOSING}",
+        )
+        for tool in tools
+    ]
+    return CallForms(calls, between="\n")

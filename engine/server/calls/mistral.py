@@ -1,0 +1,59 @@
+"""`[TOOL_CALLS]`, then a list of objects; or, in newer models, a name, `[ARGS]` and the arguments."""
+
+from engine.server.calls.grammar import CallForm, CallForms, json_rule
+from engine.server.calls.offer import OfferedTool
+from engine.server.calls.reader import CallReader, Reading
+
+MARK, ARGUMENTS, ID = "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
+LONGEST_NAME = 256
+
+
+class MistralReader(CallReader):
+    marks = (MARK,)
+
+    def call(self, mark: str) -> Reading[str]:
+        held, character = yield from self.spaces(mark)
+        if character == "[":
+            return (yield from self._list(held))
+        if character == "{":
+            yield from self.record(held)
+            return ""
+        name = character
+        while not name.endswith("{"):
+            character = yield from self.next(held)
+            held += character
+            name += character
+            if len(name) > LONGEST_NAME or name.endswith(MARK):
+                break
+        called = name[:-1].partition(ID)[0].strip().removesuffix(ARGUMENTS).strip()
+        if not name.endswith("{") or not called or any(letter.isspace() for letter in called):
+            self.emit("text", held)
+            return ""
+        self.emit("name", called)
+        yield from self.value()
+        return ""
+
+    def _list(self, held: str) -> Reading[str]:
+        """Read the list of calls; "[" has been read."""
+        while True:
+            held, character = yield from self.spaces(held)
+            if character == "{":
+                yield from self.record(held)
+                held = ""
+            elif character != "," or held.strip() != ",":
+                self.emit("text", "" if held.strip() == "]" else held)
+                return ""
+
+
+def list_forms(tools: list[OfferedTool]) -> CallForms:
+    calls = [
+        CallForm(f'{{"name": {tool.quoted_name}, "arguments": ', json_rule(tool.schema), "}")
+        for tool in tools
+    ]
+    return CallForms(calls, f"{MARK}[", ", ", "]")
+
+
+def named_forms(tools: list[OfferedTool]) -> CallForms:
+    return CallForms(
+        [CallForm(f"{MARK}{tool.name}{ARGUMENTS}", json_rule(tool.schema), "") for tool in tools]
+    )

@@ -1,0 +1,227 @@
+"""Finds calls in a text that arrives in pieces.
+
+A format reads characters, one at a time, with a generator that asks for the next one by `yield`. So it is
+written like a parser of a whole text, and the cuts between the pieces cannot change what it finds. Text that
+turns out to be no call is given back as text.
+"""
+
+import contextlib
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Generator
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from engine.protocol.thoughts import overlap
+
+T = TypeVar("T")
+Reading = Generator[None, str, T]  # receives the next character
+# What was found: text beside calls, the name of a function that is called, a piece of its arguments
+Found = tuple[Literal["text", "name", "arguments"], str]
+
+_HEADER = re.compile(
+    r'\{\s*(?:"type"\s*:\s*"function"\s*,\s*)?"name"\s*:\s*"([^"\\]+)"\s*,\s*"(?:arguments|parameters)"\s*:\s*\{'
+)
+
+
+class EndOfText(Exception):
+    """Raised at a `yield` if there is no next character."""
+
+
+class CallReader(ABC):
+    """Reads one answer. A format has the marks with which calls begin, and reads what follows one."""
+
+    marks: tuple[str, ...] = ()
+
+    def __init__(self, names: Collection[str] | None = None) -> None:
+        """names: the functions that may be called; all others are text. None: any."""
+        self._names = names
+        self._found: list[Found] = []
+        self._machine = self.read()
+        next(self._machine)
+
+    def add(self, text: str) -> list[Found]:
+        """Add a piece; return what it brings."""
+        for character in text:
+            self._machine.send(character)
+        return self._taken()
+
+    def finish(self) -> list[Found]:
+        """Return what was held back: the text is complete."""
+        with contextlib.suppress(EndOfText):
+            self._machine.throw(EndOfText)
+        return self._taken()
+
+    def read(self) -> Reading[None]:
+        """Read the whole answer: texts, and a call after each mark."""
+        while True:
+            mark = yield from self.text()
+            while mark:
+                mark = yield from self.call(mark)
+
+    @abstractmethod
+    def call(self, mark: str) -> Reading[str]:
+        """Read a call, of which `mark` has been read. Return the mark of the next call if it has been read
+        too, or else ""."""
+
+    def text(self) -> Reading[str]:
+        """Read text up to a mark, and return the mark."""
+        held = ""
+        while True:
+            held += yield from self.next(held)
+            for mark in self.marks:
+                if held.endswith(mark):
+                    self.emit("text", held[: -len(mark)])
+                    return mark
+            keep = max((overlap(held, mark) for mark in self.marks), default=0)
+            self.emit("text", held[: len(held) - keep])
+            held = held[len(held) - keep :]
+
+    def next(self, held: str) -> Reading[str]:
+        """Read a character. held: what is text if there is none."""
+        try:
+            return (yield)
+        except EndOfText:
+            self.emit("text", held)
+            raise
+
+    def spaces(self, held: str) -> Reading[tuple[str, str]]:
+        """Skip white space. Return `held` with it and with the next character, and that character."""
+        while True:
+            character = yield from self.next(held)
+            held += character
+            if not character.isspace():
+                return held, character
+
+    def value(self) -> Reading[None]:
+        """Read the arguments, a JSON object of which "{" has been read, up to its end."""
+        self.emit("arguments", "{")
+        brackets = Brackets()
+        brackets.add("{")
+        while brackets.depth:
+            character = yield
+            brackets.add(character)
+            self.emit("arguments", character)
+
+    def record(self, before: str, stops: tuple[str, ...] = ()) -> Reading[str | None]:
+        """Read a call as a JSON object with the function's name and its arguments; "{" has been read.
+
+        before: what is text if it is no call, "{" included. stops: marks that end it, too. Return the mark
+        that has ended it, or ""; None if it is text.
+        """
+        body = "{"
+        brackets = Brackets()
+        brackets.add("{")
+        while brackets.depth:
+            character = yield from self.next(before + body[1:])
+            body += character
+            brackets.add(character)
+            if character == "{" and self._is_header(body):
+                self.emit("name", self._name)
+                yield from self.value()
+                return (yield from self.rest(stops))
+            stop = "" if brackets.is_text else next((mark for mark in stops if body.endswith(mark)), "")
+            if stop:
+                body = body[: -len(stop)]
+                if self._is_whole(body):
+                    return stop
+                self.emit("text", before + body[1:])
+                if stop in self.marks:
+                    return stop
+                self.emit("text", stop)
+                return None
+        if self._is_whole(body):
+            return ""
+        self.emit("text", before + body[1:])
+        return None
+
+    def rest(self, stops: tuple[str, ...]) -> Reading[str]:
+        """Skip what follows the arguments: up to the end of the object around them, or one of `stops`."""
+        brackets = Brackets()
+        brackets.add("{")
+        skipped = ""
+        while brackets.depth:
+            character = yield
+            skipped += character
+            brackets.add(character)
+            if stop := next((mark for mark in stops if skipped.endswith(mark)), ""):
+                return stop
+        return ""
+
+    def until(self, marks: tuple[str, ...]) -> Reading[str]:
+        """Skip text up to one of the marks, and return that."""
+        skipped = ""
+        while True:
+            skipped += yield
+            if mark := next((mark for mark in marks if skipped.endswith(mark)), ""):
+                return mark
+
+    def emit(self, kind: Literal["text", "name", "arguments"], text: str) -> None:
+        if text:
+            self._found.append((kind, text))
+
+    def emit_call(self, name: str, arguments: object) -> None:
+        self.emit("name", name)
+        self.emit("arguments", msgspec.json.encode(arguments).decode())
+
+    def _is_header(self, body: str) -> bool:
+        """Return whether the object's fields so far are a function's name and the beginning of its
+        arguments. Keep the name."""
+        header = _HEADER.fullmatch(body)
+        self._name = header[1] if header else ""
+        return bool(header) and (self._names is None or self._name in self._names)
+
+    def _is_whole(self, body: str) -> bool:
+        """Take a complete object for a call, whatever the order of its fields. Return whether it is one."""
+        try:
+            content: Any = msgspec.json.decode(body)
+        except (ValueError, RecursionError):
+            return False
+        match content:
+            case {"name": str() as name, "arguments": dict() as given}:
+                pass
+            case {"name": str() as name, "parameters": dict() as given}:
+                pass
+            case {"name": str() as name, **others} if not others:
+                given = {}
+            case _:
+                return False
+        if not name or (self._names is not None and name not in self._names):
+            return False
+        self.emit_call(name, given)
+        return True
+
+    def _taken(self) -> list[Found]:
+        """Return what was found, and forget it. Neighbours of the same kind are joined."""
+        joined: list[Found] = []
+        for kind, text in self._found:
+            if joined and joined[-1][0] == kind != "name":
+                joined[-1] = (kind, joined[-1][1] + text)
+            else:
+                joined.append((kind, text))
+        self._found = []
+        return joined
+
+
+class Brackets:
+    """Follows the brackets of JSON, character by character. Attributes: `depth`, how many are open;
+    `is_text`, whether the place is within a text."""
+
+    def __init__(self) -> None:
+        self.depth = 0
+        self.is_text = False
+        self._is_escaped = False
+
+    def add(self, character: str) -> None:
+        if self._is_escaped:
+            self._is_escaped = False
+        elif self.is_text:
+            self._is_escaped = character == "\\"
+            self.is_text = character != '"'
+        elif character == '"':
+            self.is_text = True
+        elif character in "{[":
+            self.depth += 1
+        elif character in "}]":
+            self.depth -= 1

@@ -1,0 +1,111 @@
+"""The grammars of calls: they allow what the readers read, and nothing else."""
+
+import json
+import re
+
+import pytest
+
+from engine.constraint.grammar import Grammars
+from engine.errors import BadConstraint
+from engine.protocol import TextDelta
+from engine.server.answer_parts import AnswerParts
+from engine.server.calls.formats import FORMATS, GENERIC
+from engine.server.calls.offer import Offer, OfferedTool
+
+END = 256
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city", "days"],
+    "additionalProperties": False,
+}
+WEATHER = OfferedTool("weather", "", SCHEMA, strict=True)
+NOW = OfferedTool("now", "", {"type": "object", "properties": {}})
+GOOD = {"city": "Oslo", "days": 3}
+
+
+def accepts(constraint, text):
+    """Whether the grammar takes `text` as a whole, byte by byte."""
+    state = Grammars([bytes([byte]) for byte in range(256)] + [b"<end>"], [END]).start(constraint)
+    for byte in [*text.encode(), END]:
+        state = state.after(byte)
+        if state is None:
+            return False
+    return True
+
+
+def written(format, *calls):
+    """Calls as a model writes them in this format."""
+    if format.name == "qwen coder":
+        made = [
+            f"<tool_call>\n<function={name}>\n"
+            + "".join(f"<parameter={key}>\n{value}\n</parameter>\n" for key, value in given.items())
+            + "</function>\n</tool_call>"
+            for name, given in calls
+        ]
+        return "\n".join(made)
+    if format.name == "mistral":
+        return "".join(f"[TOOL_CALLS]{name}[ARGS]{json.dumps(given)}" for name, given in calls)
+    key = "parameters" if format.name == "llama" else "arguments"
+    made = [json.dumps({"name": name, key: given}) for name, given in calls]
+    if format.name == "mistral list":
+        return f"[TOOL_CALLS][{', '.join(made)}]"
+    if format.name == "llama":
+        return "; ".join(made)
+    return "\n".join(f"<tool_call>\n{each}\n</tool_call>" for each in made)
+
+
+@pytest.fixture(params=(*FORMATS, GENERIC), ids=lambda format: format.name)
+def format(request):
+    return request.param
+
+
+def test_a_required_call_follows_its_schema(format):
+    constraint = format.constraint(Offer((WEATHER, NOW), "required"))
+    both = written(format, ("weather", GOOD), ("now", {}))
+    assert accepts(constraint, written(format, ("weather", GOOD)))
+    assert accepts(constraint, both)
+    parts = AnswerParts(calls=format.reader([WEATHER, NOW]))
+    list(parts.add(TextDelta(request=1, text=both, tokens=1)))
+    list(parts.finish())
+    assert [(part.name, json.loads(part.text)) for part in parts.parts] == [("weather", GOOD), ("now", {})]
+    assert not accepts(constraint, "Oslo is cold.")
+    assert not accepts(constraint, written(format, ("weather", {"city": "Oslo"})))
+    assert not accepts(constraint, written(format, ("other", {})))
+
+
+def test_a_named_function_is_the_only_call(format):
+    constraint = format.constraint(Offer((WEATHER, NOW), "required", several=False, named="now"))
+    assert accepts(constraint, written(format, ("now", {})))
+    assert not accepts(constraint, written(format, ("weather", GOOD)))
+    assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
+
+
+def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
+    constraint = format.constraint(Offer((WEATHER, NOW)))
+    if not format.mark:
+        assert constraint is None
+        return
+    assert accepts(constraint, "Oslo is cold <b>and</b> [dark].\n")
+    assert accepts(constraint, "Let me see.\n" + written(format, ("weather", GOOD)))
+    assert accepts(constraint, written(format, ("weather", GOOD), ("now", {})))
+    assert not accepts(constraint, written(format, ("weather", {"city": "Oslo"})))
+    assert not accepts(constraint, "Well, " + written(format, ("other", {})))
+
+
+def test_nothing_is_enforced_without_need(format):
+    assert format.constraint(Offer()) is None
+    assert format.constraint(Offer((NOW,))) is None
+
+
+def test_one_call_at_most(format):
+    constraint = format.constraint(Offer((NOW,), several=False))
+    if format.mark:
+        assert accepts(constraint, "Hm. " + written(format, ("now", {})))
+        assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
+
+
+def test_a_schema_that_cannot_be_enforced_is_refused(format):
+    odd = OfferedTool("odd", "", {"type": "object", "properties": {"a": {"not": {"type": "string"}}}})
+    with pytest.raises(BadConstraint, match=re.compile("grammar")):
+        accepts(format.constraint(Offer((odd,), "required")), "")

@@ -1,0 +1,155 @@
+"""Every format of calls: what it reads, in whatever pieces, and that no text makes it fail."""
+
+import json
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.protocol import TextDelta
+from engine.server.answer_parts import AnswerParts
+from engine.server.calls.formats import FORMATS, GENERIC
+from engine.server.calls.offer import OfferedTool
+
+FORMS = {format.name: format for format in (*FORMATS, GENERIC)}
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}, "note": {}},
+    "required": ["city"],
+}
+TOOLS = [OfferedTool("weather", "", SCHEMA), OfferedTool("now", "", {"type": "object", "properties": {}})]
+OSLO = ("call", "weather", {"city": "Oslo", "days": 3})
+ROME = ("call", "weather", {"city": "Rome"})
+
+
+def read(name, pieces, several=True):
+    parts = AnswerParts(calls=FORMS[name].reader(TOOLS), several=several)
+    seen = {}
+    for piece in pieces:
+        deltas = list(parts.add(TextDelta(request=1, text=piece, tokens=0)))
+        for delta in deltas:
+            seen[delta.index] = seen.get(delta.index, "") + delta.text
+    for delta in parts.finish():
+        seen[delta.index] = seen.get(delta.index, "") + delta.text
+    assert seen == {index: part.text for index, part in enumerate(parts.parts)}
+    return parts.parts
+
+
+def found(name, text, **options):
+    made = []
+    for part in read(name, list(text), **options):
+        if part.kind == "call":
+            assert part.id
+            made.append(("call", part.name, json.loads(part.text)))
+        else:
+            made.append((part.kind, part.text))
+    return made
+
+
+XML = (
+    "<tool_call>\n<function=weather>\n<parameter=city>\nOslo\n</parameter>\n<parameter=days>\n3\n</parameter>\n"
+    "</function>\n</tool_call>"
+)
+CASES = [
+    ("hermes", '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}\n</tool_call>',
+     [OSLO]),
+    ("hermes", 'So:\n<tool_call>{"arguments":{"city":"Rome"},"name":"weather"}</tool_call>',
+     [("text", "So:"), ROME]),
+    (
+        "hermes",
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}\n</tool_call>\n'
+        '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>\n',
+        [OSLO, ROME],
+    ),
+    ("hermes", '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}</tool_call>!',
+     [ROME, ("text", "!")]),
+    ("hermes", '<tool_call>{"name": "now"}</tool_call>', [("call", "now", {})]),
+    ("hermes", '<tool_call>\n{"name": "x", "arguments": {"a": "</tool_call> {"}}\n</tool_call>',
+     [("call", "x", {"a": "</tool_call> {"})]),
+    ("hermes", "<tool_call>\nweather in Oslo\n</tool_call>",
+     [("text", "<tool_call>\nweather in Oslo\n</tool_call>")]),
+    ("hermes", '<tool_call>{"name": 3}</tool_call>', [("text", '<tool_call>{"name": 3}</tool_call>')]),
+    ("hermes", 'x<tool_call>{<tool_call>{"name": "now", "arguments": {}}</tool_call>',
+     [("text", "x<tool_call>{"), ("call", "now", {})]),
+    ("hermes", 'So:\n```json\n{\n  "name": "weather",\n  "arguments": {"city": "Rome"}\n}\n```\n',
+     [("text", "So:"), ROME]),
+    ("hermes", '```json\n{"name": "Ada", "arguments": {}}\n```',
+     [("text", '```json\n{"name": "Ada", "arguments": {}}\n```')]),
+    ("hermes", '```python\n{}\n```', [("text", '```python\n{}\n```')]),
+    ("hermes", "a <tool_cal", [("text", "a <tool_cal")]),
+    ("qwen coder", XML, [OSLO]),
+    ("qwen coder", f"Let me see.\n\n{XML}\n{XML}", [("text", "Let me see."), OSLO, OSLO]),
+    ("qwen coder", "<function=now>\n</function>", [("call", "now", {})]),
+    ("qwen coder", "<function=weather>\n<parameter=city>\n1\n\n</parameter>\n</function>",
+     [("call", "weather", {"city": "1\n"})]),
+    ("qwen coder", "<tool_call>no</tool_call>", [("text", "<tool_call>no</tool_call>")]),
+    ("llama", '{"name": "weather", "parameters": {"city": "Rome"}}', [ROME]),
+    ("llama", '<|python_tag|>{"type": "function", "name": "weather", "parameters": {"city": "Rome"}}',
+     [ROME]),
+    ("llama", '{"name": "weather", "parameters": {"city": "Rome"}}; {"name": "now", "parameters": {}}',
+     [ROME, ("call", "now", {})]),
+    ("llama", '{"name": "Ada", "parameters": {}}', [("text", '{"name": "Ada", "parameters": {}}')]),
+    ("llama", '{"name": "Ada"}', [("text", '{"name": "Ada"}')]),
+    ("llama", '{"a": [1, {}]} is JSON.', [("text", '{"a": [1, {}]} is JSON.')]),
+    ("llama", "<|pyth", [("text", "<|pyth")]),
+    ("mistral list", '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "Rome"}, "id": "abcdefghi"}]',
+     [ROME]),
+    ("mistral list", '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Oslo", "days": 3}}, '
+     '{"name": "weather", "arguments": {"city": "Rome"}}]', [OSLO, ROME]),
+    ("mistral", 'Hm[TOOL_CALLS]weather[ARGS]{"city": "Rome"}[TOOL_CALLS]now[CALL_ID]x1[ARGS]{}',
+     [("text", "Hm"), ROME, ("call", "now", {})]),
+    ("mistral", '[TOOL_CALLS]weather{"city": "Rome"}', [ROME]),
+    ("mistral", "[TOOL_CALLS]what is this?", [("text", "[TOOL_CALLS]what is this?")]),
+    ("generic", '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>', [ROME]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "text", "expected"), CASES)
+def test_what_is_read(name, text, expected):
+    assert found(name, text) == expected
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_text_without_marks_stays_as_it_is(name):
+    text = " Call me { maybe }, <b>now</b> [1, 2] \n"
+    assert found(name, text) == [("text", text)]
+
+
+def test_only_one_call_if_only_one_is_wanted():
+    text = CASES[2][1]
+    assert found("hermes", text, several=False) == [OSLO]
+
+
+def test_a_call_is_begun_as_soon_as_its_name_is_certain():
+    reader = FORMS["hermes"].reader(TOOLS)
+    assert reader.add('<tool_call>\n{"name": "weather", "arguments": ') == []
+    assert reader.add('{"city"') == [("name", "weather"), ("arguments", '{"city"')]
+    assert reader.add(': "Os') == [("arguments", ': "Os')]
+
+
+PIECES = [
+    "<tool_call>", "</tool_call>", "<function=", "weather>", "</function>", "<parameter=city>",
+    "</parameter>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
+    '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
+    '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_", "</", "<think>", "</think>",
+]  # fmt: skip
+DEEP = ["<tool_call>{" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000, "[" * 100000]
+HOSTILE = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+
+
+@pytest.mark.parametrize("name", FORMS)
+@settings(deadline=None)
+@given(text=HOSTILE, cuts=st.lists(st.integers(0, 200), max_size=8))
+def test_cuts_change_nothing_and_no_text_fails(name, text, cuts):
+    places = [0, *sorted(cut for cut in cuts if cut <= len(text)), len(text)]
+    parts = read(name, [text[start:stop] for start, stop in pairwise(places)])
+    assert [(p.kind, p.name, p.text) for p in parts] == [
+        (p.kind, p.name, p.text) for p in read(name, list(text))
+    ]
+
+
+@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("text", DEEP)
+def test_deep_nesting_is_read_to_its_end(name, text):
+    assert read(name, [text])
