@@ -17,14 +17,17 @@ class Sample:
     question: int
     window_nbytes: float
     engine_nbytes: float
+    server_nbytes: float
     store_nbytes: float
     objects: float  # Python's, in the window
     qobjects: float
     timers: float
     window_handles: float
     engine_handles: float
+    server_handles: float
     window_threads: float
     engine_threads: float
+    server_threads: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,7 @@ LIMITS = {
     # The open chat keeps its messages and their reports: about 8 KiB for each question.
     "window_nbytes": Limit(32 * KIB, 4 * MIB, MIB, "MiB"),
     "engine_nbytes": Limit(16 * KIB, 2 * MIB, MIB, "MiB"),
+    "server_nbytes": Limit(8 * KIB, MIB, MIB, "MiB"),
     # Question and answer, report, full-text index; edits, branches and regenerated answers add versions.
     "store_nbytes": Limit(48 * KIB, MIB, KIB, "KiB"),
     # The messages of the open chat and their reports, some 20 objects for each question.
@@ -53,8 +57,10 @@ LIMITS = {
     "timers": Limit(0.05, 4),
     "window_handles": Limit(0.02, 2),
     "engine_handles": Limit(0.02, 2),
+    "server_handles": Limit(0.02, 2),
     "window_threads": Limit(0.02, 2),
     "engine_threads": Limit(0.02, 2),
+    "server_threads": Limit(0.02, 2),
 }
 
 

@@ -1,4 +1,4 @@
-"""Measures a window, its engine process and its store."""
+"""Measures a window, its engine process, its store, and a server that shares the engine."""
 
 import gc
 import time
@@ -13,10 +13,15 @@ from tests.soak.judge import Sample
 
 
 class Meter:
-    """Takes samples. `kv_tokens`: the most tokens that the engine's caches have held since the last load."""
+    """Takes samples.
+
+    Attributes: `kv_tokens`, the most tokens that the engine's caches have held since the last load; `server`,
+    the process of the server, set before the first sample.
+    """
 
     def __init__(self, store: Path) -> None:
         self.kv_tokens = 0
+        self.server: psutil.Process | None = None
         self._store = store
         self._began = time.monotonic()
         self._window = psutil.Process()
@@ -35,21 +40,25 @@ class Meter:
     def sample(self, question: int) -> Sample:
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        engine = self._engine()
+        engine, server = self._engine(), self.server
+        assert server is not None
         qobjects = qobject_classes()
         return Sample(
             minute=self.minutes,
             question=question,
             window_nbytes=self._window.memory_full_info().uss,
             engine_nbytes=engine.memory_full_info().uss - self._cache_nbytes(),
+            server_nbytes=server.memory_full_info().uss,
             store_nbytes=sum(path.stat().st_size for path in self._store.parent.glob(f"{self._store.name}*")),
             objects=len(gc.get_objects()),
             qobjects=len(qobjects),
             timers=qobjects.count("QTimer"),
             window_handles=handles(self._window),
             engine_handles=handles(engine),
+            server_handles=handles(server),
             window_threads=self._window.num_threads(),
             engine_threads=engine.num_threads(),
+            server_threads=server.num_threads(),
         )
 
     def _engine(self) -> psutil.Process:

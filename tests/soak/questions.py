@@ -1,0 +1,115 @@
+"""Questions to `specexec serve` in the words of each interface, and how their answers are read."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+CHAT, TEXT, RESPONSES, MESSAGES = PATHS = (
+    "/v1/chat/completions",
+    "/v1/completions",
+    "/v1/responses",
+    "/v1/messages",
+)
+LIMITS = {CHAT: "max_tokens", TEXT: "max_tokens", RESPONSES: "max_output_tokens", MESSAGES: "max_tokens"}
+SCHEMA = {
+    "type": "object",
+    "properties": {"colour": {"enum": ["red", "green", "blue"]}, "number": {"enum": [1, 2, 3]}},
+    "required": ["colour", "number"],
+    "additionalProperties": False,
+}
+BAD_BODIES = (b"", b"{", b"[]", b'{"model": 1}', b"\xff", b'{"model": "no-such-model"}', b"[" * 9_999)
+BAD_STATUSES = (400, 404)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A text to answer, or, at the path of completions, to continue. temperature: 0: greedy. is_formed:
+    whether the answer must satisfy SCHEMA."""
+
+    path: str
+    content: str
+    max_tokens: int = 12
+    temperature: float = 0.0
+    seed: int = 0
+    is_formed: bool = False
+
+    def body(self, model: str, **fields: object) -> dict[str, Any]:
+        """Return the body of a request. fields: others than those of the question."""
+        asked: dict[str, Any] = {"model": model, "temperature": self.temperature, "seed": self.seed}
+        asked[LIMITS[self.path]] = 60 if self.is_formed else self.max_tokens
+        if self.path == TEXT:
+            asked["prompt"] = self.content
+        elif self.path == RESPONSES:
+            asked["input"] = self.content
+        else:
+            asked["messages"] = [{"role": "user", "content": self.content}]
+        return {**asked, **(_form(self.path) if self.is_formed else {}), **fields}
+
+
+def _form(path: str) -> dict[str, Any]:
+    form = {"type": "json_schema", "name": "pick", "schema": SCHEMA, "strict": True}
+    match path:
+        case "/v1/chat/completions":
+            return {"response_format": {"type": "json_schema", "json_schema": form}}
+        case "/v1/responses":
+            return {"text": {"format": form}}
+        case "/v1/messages":
+            return {"output_config": {"format": form}}
+    return {"structured_outputs": {"json": SCHEMA}}
+
+
+def text_of(path: str, answer: dict[str, Any]) -> str:
+    """Return the text of a whole answer."""
+    match path:
+        case "/v1/chat/completions":
+            return answer["choices"][0]["message"]["content"]
+        case "/v1/completions":
+            return answer["choices"][0]["text"]
+        case "/v1/responses":
+            return answer["output"][0]["content"][0]["text"]
+    return "".join(block["text"] for block in answer["content"])
+
+
+class EventReader:
+    """Puts an answer together from the lines of its events.
+
+    Attributes: `text`; `has_ended`, whether the event after which nothing follows has come; `fault`, the line
+    of an event that reports one.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.text, self.has_ended, self.fault = "", False, ""
+        self._path = path
+
+    def take(self, line: str) -> None:
+        if not line.startswith("data: ") or line == "data: [DONE]":
+            return
+        data = json.loads(line.removeprefix("data: "))
+        if data.get("error") or data.get("type") == "error":
+            self.fault = line
+            return
+        match self._path:
+            case "/v1/chat/completions" | "/v1/completions":
+                for choice in data["choices"]:
+                    self.text += choice.get("text") or choice.get("delta", {}).get("content", "")
+                    self.has_ended |= choice["finish_reason"] is not None
+            case "/v1/responses":
+                self.text += data["delta"] if data["type"] == "response.output_text.delta" else ""
+                self.has_ended |= data["type"] in ("response.completed", "response.incomplete")
+            case "/v1/messages":
+                self.text += data["delta"]["text"] if data["type"] == "content_block_delta" else ""
+                self.has_ended |= data["type"] == "message_stop"
+
+
+def satisfies_schema(text: str) -> bool:
+    """Return whether `text` is JSON that satisfies SCHEMA."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return False
+    wanted = SCHEMA["properties"]
+    return (
+        isinstance(value, dict)
+        and value.keys() == wanted.keys()
+        and all(value[name] in wanted[name]["enum"] for name in wanted)
+    )
