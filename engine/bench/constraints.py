@@ -201,6 +201,8 @@ def measure(
                 free.append(answered(number, name, None))
             if not satisfies(found[-1].text, schema):
                 say(f"{name}, answer {number} is not valid ({found[-1].stop_reason}): {found[-1].text}")
+            if plain and (place := parting(found[-1].token_ids, plain[number].token_ids)) is not None:
+                say(f"{name}, answer {number} parts from plain decoding after {place} tokens")
         plain = plain or found
         pairs = zip(found, plain, strict=True)
         results.append(
@@ -217,6 +219,16 @@ def measure(
         )
         say(f"{name} done")
     return results
+
+
+def parting(ours: Sequence[int], theirs: Sequence[int]) -> int | None:
+    """Return the number of tokens that two answers begin with in common; None if they are equal."""
+    if ours == theirs:
+        return None
+    return next(
+        (at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]),
+        min(len(ours), len(theirs)),
+    )
 
 
 def _per_pass(answers: Sequence[protocol.Answer]) -> float:
