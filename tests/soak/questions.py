@@ -70,15 +70,21 @@ def text_of(path: str, answer: dict[str, Any]) -> str:
     return "".join(block["text"] for block in answer["content"])
 
 
+def tokens_of(path: str, answer: dict[str, Any]) -> int:
+    """Return the number of tokens of a whole answer, as it says itself."""
+    usage = answer["usage"]
+    return usage["output_tokens" if path in (RESPONSES, MESSAGES) else "completion_tokens"]
+
+
 class EventReader:
     """Puts an answer together from the lines of its events.
 
-    Attributes: `text`; `has_ended`, whether the event after which nothing follows has come; `fault`, the line
-    of an event that reports one.
+    Attributes: `text`; `tokens`, the number of tokens that the answer says it has; `has_ended`, whether the
+    last event has come; `fault`, the line of an event that reports one.
     """
 
     def __init__(self, path: str) -> None:
-        self.text, self.has_ended, self.fault = "", False, ""
+        self.text, self.tokens, self.has_ended, self.fault = "", 0, False, ""
         self._path = path
 
     def take(self, line: str) -> None:
@@ -93,11 +99,15 @@ class EventReader:
                 for choice in data["choices"]:
                     self.text += choice.get("text") or choice.get("delta", {}).get("content", "")
                     self.has_ended |= choice["finish_reason"] is not None
+                self.tokens = data.get("timings", {}).get("predicted_n", self.tokens)
             case "/v1/responses":
                 self.text += data["delta"] if data["type"] == "response.output_text.delta" else ""
-                self.has_ended |= data["type"] in ("response.completed", "response.incomplete")
+                if data["type"] in ("response.completed", "response.incomplete"):
+                    self.tokens, self.has_ended = tokens_of(RESPONSES, data["response"]), True
             case "/v1/messages":
                 self.text += data["delta"]["text"] if data["type"] == "content_block_delta" else ""
+                if data["type"] == "message_delta":
+                    self.tokens = tokens_of(MESSAGES, data)
                 self.has_ended |= data["type"] == "message_stop"
 
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 
 from engine.protocol.messages import Answer, Loaded
 from tests.soak.judge import Sample
+from tests.soak.processes import engine_of, handles
 
 
 class Meter:
@@ -40,7 +41,7 @@ class Meter:
     def sample(self, question: int) -> Sample:
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        engine, server = self._engine(), self.server
+        engine, server = engine_of(self._window), self.server
         assert server is not None
         qobjects = qobject_classes()
         return Sample(
@@ -61,12 +62,6 @@ class Meter:
             server_threads=server.num_threads(),
         )
 
-    def _engine(self) -> psutil.Process:
-        (engine,) = [
-            child for child in self._window.children() if "engine.serving.process" in child.cmdline()
-        ]
-        return engine
-
     def _cache_nbytes(self) -> float:
         """Return the bytes of the rows that the engine's caches have held."""
         memory = self._loaded.memory if self._loaded else None
@@ -74,10 +69,6 @@ class Meter:
             return 0.0
         whole = sum(part.nbytes for part in memory.parts if part.what in ("target_cache", "draft_cache"))
         return whole * min(1.0, self.kv_tokens / self._loaded.context)
-
-
-def handles(process: psutil.Process) -> int:
-    return process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
 
 
 def qobject_classes() -> list[str]:
