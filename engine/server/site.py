@@ -139,7 +139,7 @@ class Site:
             wording = interface.wording(asked, model.name)
             events = self._events(asked, model, _asker(request))
             if asked.streams:
-                return await replies.sent_as_events(events, wording, interface.last)
+                return await replies.sent_as_events(request, events, wording, interface.last)
             return await replies.sent_whole(request, events, wording)
 
         return answer
