@@ -15,6 +15,7 @@ from tests.soak.questions import (
     BAD_BODIES,
     BAD_STATUSES,
     CHAT,
+    FORMED_TOKENS,
     PATHS,
     EventReader,
     Question,
@@ -31,7 +32,7 @@ CONTENTS = (
     "Why do people like bread?",
     "Say winter in French.",
 )
-LONGEST = 60  # tokens of any question
+LONGEST = FORMED_TOKENS  # tokens of any answer
 MOST_PATIENT_S = 1.5  # of a client that leaves
 MOST_PAUSE_S = 0.5  # between two requests of a client
 SLOW_NBYTES = 4096  # what a slow client takes at once

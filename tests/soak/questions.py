@@ -17,6 +17,7 @@ SCHEMA = {
     "required": ["colour", "number"],
     "additionalProperties": False,
 }
+FORMED_TOKENS = 250  # more than SCHEMA allows with all the white space that a small model likes
 BAD_BODIES = (b"", b"{", b"[]", b'{"model": 1}', b"\xff", b'{"model": "no-such-model"}', b"[" * 9_999)
 BAD_STATUSES = (400, 404)
 
@@ -36,7 +37,7 @@ class Question:
     def body(self, model: str, **fields: object) -> dict[str, Any]:
         """Return the body of a request. fields: others than those of the question."""
         asked: dict[str, Any] = {"model": model, "temperature": self.temperature, "seed": self.seed}
-        asked[LIMITS[self.path]] = 60 if self.is_formed else self.max_tokens
+        asked[LIMITS[self.path]] = FORMED_TOKENS if self.is_formed else self.max_tokens
         if self.path == TEXT:
             asked["prompt"] = self.content
         elif self.path == RESPONSES:
