@@ -3,6 +3,7 @@ code that knows nothing of masks, and compared with the answer of constrained pl
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
@@ -13,6 +14,7 @@ import msgspec
 from engine import protocol
 from engine.bench.estimates import mean
 from engine.bench.options import say
+from engine.bench.parting import parting_of
 from engine.constraint.grammar import Grammars
 from engine.constraint.masks import PathState
 from engine.errors import Interrupted
@@ -201,6 +203,8 @@ def measure(
                 free.append(answered(number, name, None))
             if not satisfies(found[-1].text, schema):
                 say(f"{name}, answer {number} is not valid ({found[-1].stop_reason}): {found[-1].text}")
+            if plain and (place := parting_of(found[-1].token_ids, plain[number].token_ids)) is not None:
+                say(f"{name}, answer {number} parts from plain decoding after {place} tokens")
         plain = plain or found
         pairs = zip(found, plain, strict=True)
         results.append(
@@ -257,10 +261,11 @@ def _fits(value: Any, schema: dict[str, Any], defs: dict[str, Any]) -> bool:
                 and all(_fits(item, schema["items"], defs) for item in value)
             )
         case "string":
-            fits = isinstance(value, str) and schema.get("minLength", 0) <= len(value)
-            if fits and "pattern" in schema:
-                return len(value) == 10 and value[4] == value[7] == "-" and value.replace("-", "").isdigit()
-            return fits and len(value) <= schema.get("maxLength", len(value))
+            return (
+                isinstance(value, str)
+                and schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", len(value))
+                and re.search(schema.get("pattern", ""), value) is not None
+            )
         case "integer":
             return is_number and value == int(value) and low <= value <= high
         case "number":

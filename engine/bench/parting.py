@@ -120,7 +120,7 @@ def compare(
 
     ours, theirs: the texts of the ways `first` and `second`, for the same prompts.
     """
-    partings = [_parting(a.tokens, b.tokens) for a, b in zip(ours, theirs, strict=True)]
+    partings = [parting_of(a.tokens, b.tokens) for a, b in zip(ours, theirs, strict=True)]
     margins = [
         text.margins[min(at, len(text.margins) - 1)]
         for text, at in zip(ours, partings, strict=True)
@@ -163,7 +163,7 @@ def _text(
     return GreedyText(answer.token_ids, [first - second for first, second in tops])
 
 
-def _parting(ours: list[int], theirs: list[int]) -> int | None:
+def parting_of(ours: list[int], theirs: list[int]) -> int | None:
     """Return the number of equal tokens before the first difference; None if there is no difference."""
     if ours == theirs:
         return None

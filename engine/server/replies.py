@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any, Protocol
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from engine import protocol
 from engine.protocol import Answer, AnswerBegun, Committed, TextDelta
@@ -88,24 +89,58 @@ async def _gone(request: Request) -> None:
         pass
 
 
-async def sent_as_events(events: Answering, wording: Wording, parts: AnswerParts, last: str = "") -> Response:
-    """Return a response that sends the answer as server-sent events. last: data to send at the very end.
+async def sent_as_events(
+    request: Request, events: Answering, wording: Wording, parts: AnswerParts, last: str = ""
+) -> Response:
+    """Return a response that sends the answer as server-sent events. If the client goes away, the answer is
+    cancelled, also while it waits for others. last: data to send at the very end.
 
     Raises RequestFault if the engine refuses the request within a few seconds.
     """
     first = asyncio.ensure_future(anext(events))
-    await asyncio.wait((first,), timeout=FIRST_WAIT_S)
-    if first.done():
-        try:
+    gone = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait((first, gone), timeout=FIRST_WAIT_S, return_when=asyncio.FIRST_COMPLETED)
+        if first.done():
             first.result()
-        except BaseException:
-            await events.aclose()
-            raise
-    return StreamingResponse(
-        _stream(first, events, wording, parts, last),
-        media_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+        elif gone.done():
+            await _close(first, events)
+            return Response(status_code=499)
+    except BaseException:
+        await _close(first, events)
+        raise
+    finally:
+        gone.cancel()
+    return _EventsResponse(first, events, _stream(first, events, wording, parts, last))
+
+
+class _EventsResponse(StreamingResponse):
+    """Sends an answer's events, and closes them however that ends."""
+
+    def __init__(
+        self,
+        first: "asyncio.Future[protocol.Event]",
+        events: Answering,
+        stream: AsyncGenerator[bytes, None],
+    ) -> None:
+        self._first, self._events, self._stream = first, events, stream
+        headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+        super().__init__(self._stream, media_type="text/event-stream", headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            await self._stream.aclose()
+            await _close(self._first, self._events)  # if the client went away before the stream began
+
+
+async def _close(step: "asyncio.Future[protocol.Event]", events: Answering) -> None:
+    """Cancel an answer. step: the wait for its next event."""
+    step.cancel()
+    with contextlib.suppress(BaseException):
+        await step
+    await events.aclose()
 
 
 async def _stream(
@@ -114,7 +149,7 @@ async def _stream(
     wording: Wording,
     parts: AnswerParts,
     last: str,
-) -> AsyncIterator[bytes]:
+) -> AsyncGenerator[bytes, None]:
     step = first
     try:
         for item in wording.begin():
@@ -135,10 +170,7 @@ async def _stream(
     except RequestFault as fault:
         yield _event(wording.problem(fault))
     finally:
-        step.cancel()
-        with contextlib.suppress(BaseException):
-            await step
-        await events.aclose()
+        await _close(step, events)
     if last:
         yield f"data: {last}\n\n".encode()
 

@@ -37,6 +37,7 @@ from engine.server.response_wording import ResponseWording
 from engine.server.served import ServedModel, installed, loaded_model
 
 RETRY_AFTER_S = 5
+OTHER_PATHS = "other"  # the label of requests for them in /metrics
 ErrorShape = Callable[[RequestFault], dict[str, Any]]
 
 
@@ -102,6 +103,7 @@ class Site:
         for interface in INTERFACES:
             act = self._shaped(self._answering(interface), interface.error)
             routes.append(Route(interface.path, act, methods=["POST"]))
+        self._counted = {route.path for route in routes}
         self.app = Gate(
             Starlette(
                 routes=routes,
@@ -110,7 +112,7 @@ class Site:
             key=options.key,
             hosts=options.hosts,
             origins=options.origins,
-            refused=self._metrics.count_request,
+            refused=self._count_request,
         )
 
     def _shaped(
@@ -125,10 +127,15 @@ class Site:
                 response = await act(request)
             except RequestFault as fault:
                 response = JSONResponse(shape(fault), fault.status, headers=dict(fault.headers))
-            self._metrics.count_request(request.url.path, response.status_code)
+            self._count_request(request.url.path, response.status_code)
             return response
 
         return handled
+
+    def _count_request(self, path: str, status: int) -> None:
+        """Count a request. Paths that name no page of their own are counted together: there may be any number
+        of them."""
+        self._metrics.count_request(path if path in self._counted else OTHER_PATHS, status)
 
     # -- prompts ---------------------------------------------------------------------------------------------
 
@@ -140,7 +147,7 @@ class Site:
             events = self._events(asked, model, _asker(request))
             parts = parts_of(asked, self._format())
             if asked.streams:
-                return await replies.sent_as_events(events, wording, parts, interface.last)
+                return await replies.sent_as_events(request, events, wording, parts, interface.last)
             return await replies.sent_whole(request, events, wording, parts)
 
         return answer

@@ -1,6 +1,7 @@
 """The command line of the soak. Exit status: 1 if anything grows without a bound, else 0."""
 
 import argparse
+import os
 import shutil
 import signal
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
+import psutil
 from msgspec import structs
 from PySide6.QtTest import QTest
 
@@ -22,9 +24,12 @@ from app.window.core import Core
 from app.window.window import Window
 from engine import catalog
 from tests.app.drive_window import Person
-from tests.soak.acts import ACTS, Sitting, acts
+from tests.engine.server.conftest import running
+from tests.soak.acts import ACTS, Sitting, shuffled
 from tests.soak.judge import MIB, Sample, growing, table
 from tests.soak.samples import Meter
+from tests.soak.server_acts import SERVER_ACTS
+from tests.soak.server_client import ServerClient
 
 MAX_NEW_TOKENS = 12  # so that 200 questions fit the context of 8,192 tokens
 PATIENCE_MS = 300_000  # other programs may keep the machine busy
@@ -50,6 +55,9 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
     """Ask the questions, spread over the minutes, and return the sample after each of them. Ctrl-C ends it
     after the question at hand."""
     random = Random(seed)
+    runtime = folder / "run"
+    runtime.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)  # where the server finds the window's engine, and no other
     store = Store(folder / "conversations.sqlite")
     preferences = PreferencesFile(folder / "settings.toml")
     brief = SavedOptions(max_new_tokens=MAX_NEW_TOKENS)
@@ -61,17 +69,30 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
     window.start()
     person = Person(window, store, preferences, folder)
     person.patience_ms = PATIENCE_MS
-    sitting = Sitting(person, random, second_model(folder))
+    with running(runtime) as server:
+        meter.server = psutil.Process(server.process.pid)
+        sitting = Sitting(person, ServerClient(server), random, second_model(folder))
+        samples = sit(sitting, meter, minutes, questions, say)
+    person.leave()
+    store.close()
+    return samples
+
+
+def sit(
+    sitting: Sitting, meter: Meter, minutes: float, questions: int, say: Callable[[str], None]
+) -> list[Sample]:
+    """Ask the questions, each followed by an act. For arguments and result see `soak`."""
+    chosen = (*ACTS, *SERVER_ACTS)
     samples: list[Sample] = []
     asked_to_end: list[int] = []
     signal.signal(signal.SIGINT, lambda number, frame: asked_to_end.append(number))
     done: Counter[str] = Counter()
     said = 0.0
-    for number, act in zip(range(1, questions + 1), acts(random), strict=False):
+    for number, act in zip(range(1, questions + 1), shuffled(chosen, sitting.random), strict=False):
         sitting.ask()
         act(sitting)
         done[act.__name__] += 1
-        del person.answers[:-1], person.loads[:]
+        del sitting.person.answers[:-1], sitting.person.loads[:]
         rest_s = 60 * (minutes * number / questions - meter.minutes)
         QTest.qWait(max(200, int(1000 * rest_s)))
         samples.append(meter.sample(number))
@@ -80,9 +101,7 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
             say(line(samples[-1]))
         if asked_to_end:
             break
-    say(", ".join(f"{name} {done[name]}" for name in (act.__name__ for act in ACTS)))
-    person.leave()
-    store.close()
+    say(", ".join(f"{name} {done[name]}" for name in (act.__name__ for act in chosen)))
     return samples
 
 
@@ -97,6 +116,7 @@ def line(sample: Sample) -> str:
     return (
         f"minute {sample.minute:.1f}, question {sample.question}: "
         f"window {sample.window_nbytes / MIB:.1f} MiB, engine {sample.engine_nbytes / MIB:.1f} MiB, "
+        f"server {sample.server_nbytes / MIB:.1f} MiB, "
         f"{sample.objects:,.0f} objects, {sample.qobjects:,.0f} QObjects"
     )
 

@@ -1,6 +1,6 @@
 """What a person does between two questions of a long chat. Each act ends there, with the usual pair."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -17,6 +17,7 @@ from app.sidebar.search import Searching
 from app.sidebar.transfer import ChatTransfer
 from tests.app.drive_window import NONE, Person
 from tests.app.flows import choose, open_settings
+from tests.soak.server_client import ServerClient
 
 Key = Qt.Key
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -41,16 +42,17 @@ NEARBY = 6  # questions counted from the end among which one is edited
 
 
 class Sitting:
-    """One person's long chat.
+    """One person's long chat, and a program that asks the server beside it.
 
     Attributes:
         person: drives the window.
+        client: asks the server, which shares the window's engine.
         chat: id of the long chat.
         other: the pair that is loaded for a while in place of the usual one.
     """
 
-    def __init__(self, person: Person, random: Random, other: Path) -> None:
-        self.person, self.random = person, random
+    def __init__(self, person: Person, client: ServerClient, random: Random, other: Path) -> None:
+        self.person, self.client, self.random = person, client, random
         self.chat: int | None = None
         self.other = RecentPair(str(other), str(other))
         self._side: int | None = None
@@ -252,7 +254,8 @@ class Sitting:
         QTest.qWait(100)
 
 
-ACTS: tuple[Callable[[Sitting], None], ...] = (
+Act = Callable[[Sitting], None]
+ACTS: tuple[Act, ...] = (
     Sitting.edit_question,
     Sitting.edit_answer,
     Sitting.branch,
@@ -271,7 +274,9 @@ ACTS: tuple[Callable[[Sitting], None], ...] = (
 )
 
 
-def acts(random: Random) -> Iterator[Callable[[Sitting], None]]:
+def shuffled(
+    acts: Sequence[Callable[[Sitting], None]], random: Random
+) -> Iterator[Callable[[Sitting], None]]:
     """Yield acts in a random order, each of them equally often."""
     while True:
-        yield from random.sample(ACTS, len(ACTS))
+        yield from random.sample(acts, len(acts))

@@ -1,4 +1,4 @@
-"""Measures a window, its engine process and its store."""
+"""Measures a window, its engine process, its store, and a server that shares the engine."""
 
 import gc
 import time
@@ -10,13 +10,19 @@ from PySide6.QtWidgets import QApplication
 
 from engine.protocol.messages import Answer, Loaded
 from tests.soak.judge import Sample
+from tests.soak.processes import engine_of, handles
 
 
 class Meter:
-    """Takes samples. `kv_tokens`: the most tokens that the engine's caches have held since the last load."""
+    """Takes samples.
+
+    Attributes: `kv_tokens`, the most tokens that the engine's caches have held since the last load; `server`,
+    the process of the server, set before the first sample.
+    """
 
     def __init__(self, store: Path) -> None:
         self.kv_tokens = 0
+        self.server: psutil.Process | None = None
         self._store = store
         self._began = time.monotonic()
         self._window = psutil.Process()
@@ -35,28 +41,26 @@ class Meter:
     def sample(self, question: int) -> Sample:
         QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         gc.collect()
-        engine = self._engine()
+        engine, server = engine_of(self._window), self.server
+        assert server is not None
         qobjects = qobject_classes()
         return Sample(
             minute=self.minutes,
             question=question,
             window_nbytes=self._window.memory_full_info().uss,
             engine_nbytes=engine.memory_full_info().uss - self._cache_nbytes(),
+            server_nbytes=server.memory_full_info().uss,
             store_nbytes=sum(path.stat().st_size for path in self._store.parent.glob(f"{self._store.name}*")),
             objects=len(gc.get_objects()),
             qobjects=len(qobjects),
             timers=qobjects.count("QTimer"),
             window_handles=handles(self._window),
             engine_handles=handles(engine),
+            server_handles=handles(server),
             window_threads=self._window.num_threads(),
             engine_threads=engine.num_threads(),
+            server_threads=server.num_threads(),
         )
-
-    def _engine(self) -> psutil.Process:
-        (engine,) = [
-            child for child in self._window.children() if "engine.serving.process" in child.cmdline()
-        ]
-        return engine
 
     def _cache_nbytes(self) -> float:
         """Return the bytes of the rows that the engine's caches have held."""
@@ -65,10 +69,6 @@ class Meter:
             return 0.0
         whole = sum(part.nbytes for part in memory.parts if part.what in ("target_cache", "draft_cache"))
         return whole * min(1.0, self.kv_tokens / self._loaded.context)
-
-
-def handles(process: psutil.Process) -> int:
-    return process.num_fds() if hasattr(process, "num_fds") else process.num_handles()
 
 
 def qobject_classes() -> list[str]:

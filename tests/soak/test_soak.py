@@ -29,14 +29,17 @@ def series(change: Callable[[Sample], Sample] = lambda sample: sample, questions
                 question=question,
                 window_nbytes=(100 + 80 * warm + random.uniform(-1, 1)) * MIB,
                 engine_nbytes=(260 + 90 * warm + random.choice((0, 0, 0, 25))) * MIB,
+                server_nbytes=(60 + 8 * warm + random.uniform(-0.2, 0.2)) * MIB,
                 store_nbytes=question * 4000,
                 objects=90_000 + 50_000 * warm + random.randrange(-500, 500),
                 qobjects=400 + 2500 * warm + random.randrange(-20, 20),
                 timers=random.randrange(3),
                 window_handles=25 + random.randrange(3),
                 engine_handles=6,
+                server_handles=12 + random.randrange(2),
                 window_threads=6 + random.randrange(3),
                 engine_threads=8,
+                server_threads=5,
             )
         )
     return [change(sample) for sample in made]
@@ -55,14 +58,17 @@ def test_the_growth_of_the_warm_up_is_not_judged() -> None:
     [
         ("window_nbytes", 60_000),
         ("engine_nbytes", 40_000),
+        ("server_nbytes", 12_000),
         ("store_nbytes", 100_000),
         ("objects", 50),
         ("qobjects", 1),
         ("timers", 0.1),
         ("window_handles", 0.07),
         ("engine_handles", 0.07),
+        ("server_handles", 0.07),
         ("window_threads", 0.07),
         ("engine_threads", 0.07),
+        ("server_threads", 0.07),
     ],
 )
 def test_a_leak_is_recognised(name: str, leak: float) -> None:

@@ -107,6 +107,16 @@ def test_paths_that_do_not_exist(server):
         assert client.get("/v1/../../etc/passwd").status_code == 404
 
 
+def test_paths_that_strangers_choose_are_counted_together(server):
+    with server.client() as client, server.client(origin="http://evil.example") as page:
+        assert client.get('/v1/models/no-such-"model').status_code == 404
+        assert page.get("/no-such-page").status_code == 403
+        counted = client.get("/metrics").text
+    assert "no-such" not in counted, "whoever asks could fill the memory"
+    for status in (403, 404):
+        assert f'specexec_requests_total{{path="other",status="{status}"}}' in counted
+
+
 @pytest.mark.parametrize(
     "begin", [b"", b"GET /health HT", b"POST /v1/messages HTTP/1.1\r\nHost: localhost\r\n"]
 )

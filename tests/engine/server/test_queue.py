@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import httpx2
 import psutil
 import pytest
 
@@ -44,6 +45,21 @@ def test_a_full_queue_says_when_to_come_back(server):
         assert int(refused.headers["retry-after"]) > 0
         assert [each.result().status_code for each in asked] == [200] * 5
         assert client.post("/v1/chat/completions", json=server.chat("x", max_tokens=2)).status_code == 200
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_client_that_leaves_the_queue_gives_its_place_to_others(server, stream):
+    story = server.chat("Write a very long story about the sea.", max_tokens=900, drafter="none", stream=True)
+    with server.client() as client, client.stream("POST", "/v1/chat/completions", json=story) as first:
+        lines = first.iter_lines()
+        next(lines)
+        with server.client() as other, pytest.raises(httpx2.ReadTimeout):
+            other.post("/v1/chat/completions", json={**story, "stream": stream}, timeout=0.5)
+        deadline = time.monotonic() + 3
+        with server.client() as asking:
+            while asking.get("/health").json()["waiting"] > 1:
+                assert time.monotonic() < deadline, "the client has gone"
+                time.sleep(0.05)
 
 
 @pytest.fixture
