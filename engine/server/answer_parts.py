@@ -16,7 +16,7 @@ Kind = Literal["thought", "text", "call"]
 
 
 @dataclass(slots=True)
-class Part:
+class AnswerPart:
     """A part of an answer. text: the thought, the text, or the arguments of the call so far. id, name: those
     of the call and of its function."""
 
@@ -35,7 +35,7 @@ class PartDelta:
     """
 
     index: int
-    part: Part
+    part: AnswerPart
     is_first: bool
     text: str
 
@@ -52,7 +52,7 @@ class AnswerParts:
         """begun: the beginning of the answer that the client has given; it belongs to no part. is_plain:
         whether all of the text is one part. calls: finds the calls in the text, None: there are none;
         several: whether there may be more than one."""
-        self.parts: list[Part] = []
+        self.parts: list[AnswerPart] = []
         self._calls = calls
         self._several = several
         self._spaces = ""  # white space that is left out if a call follows
@@ -101,7 +101,7 @@ class AnswerParts:
                 continue
             if kind == "name":
                 self._spaces = ""
-                self.parts.append(Part("call", id=f"call_{secrets.token_hex(12)}", name=text))
+                self.parts.append(AnswerPart("call", id=f"call_{secrets.token_hex(12)}", name=text))
                 yield PartDelta(len(self.parts) - 1, self.parts[-1], True, "")
             elif kind == "arguments":
                 yield from self._extended("call", text)
@@ -123,11 +123,11 @@ class AnswerParts:
             return
         is_first = not self.parts or self.parts[-1].kind != kind
         if is_first:
-            self.parts.append(Part(kind))
+            self.parts.append(AnswerPart(kind))
         self.parts[-1].text += text
         yield PartDelta(len(self.parts) - 1, self.parts[-1], is_first, text)
 
 
-def joined(parts: list[Part], kind: Kind) -> str:
+def joined(parts: list[AnswerPart], kind: Kind) -> str:
     """Return the text of all parts of a kind."""
     return "".join(part.text for part in parts if part.kind == kind)

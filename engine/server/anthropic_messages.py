@@ -6,7 +6,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
-from engine.server.calls.offer import Offer
+from engine.server.calls.offer import ToolOffer
 from engine.server.fields import read_fields
 from engine.server.prompt_request import (
     Content,
@@ -24,7 +24,7 @@ HARMLESS = frozenset(
 )
 
 
-class Block(Struct):
+class ContentBlock(Struct):
     """A part of a message's content. Its kind is checked where it is read."""
 
     type: str
@@ -39,7 +39,7 @@ class Block(Struct):
 
 class Turn(Struct, forbid_unknown_fields=True):
     role: Literal["user", "assistant", "system"]
-    content: str | list[Block] | None = None
+    content: str | list[ContentBlock] | None = None
 
 
 class MessageTool(Struct, forbid_unknown_fields=True):
@@ -134,7 +134,7 @@ CHOICES: dict[str, Literal["none", "auto", "required"]] = {
 }  # fmt: skip
 
 
-def _offer(given: list[MessageTool], choice: MessageChoice) -> Offer:
+def _offer(given: list[MessageTool], choice: MessageChoice) -> ToolOffer:
     tools = [tool_of(each.name, each.description, each.input_schema, each.strict) for each in given]
     named = choice.name if choice.type == "tool" else ""
     return offer_of(tools, CHOICES[choice.type], named, not choice.disable_parallel_tool_use)
@@ -164,7 +164,7 @@ def _turn(turn: Turn, where: str) -> list[Message]:
     """Return a turn as messages. where: the field's name. Raises RequestFault."""
     message = Message(turn.role, "")
     results: list[Message] = []
-    blocks = [Block("text", turn.content)] if isinstance(turn.content, str) else turn.content or []
+    blocks = [ContentBlock("text", turn.content)] if isinstance(turn.content, str) else turn.content or []
     for block in blocks:
         match block.type:
             case "text":

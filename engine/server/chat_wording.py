@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.protocol import Answer, Committed
 from engine.server import replies
-from engine.server.answer_parts import Part, PartDelta, joined
+from engine.server.answer_parts import AnswerPart, PartDelta, joined
 from engine.server.faults import RequestFault
 from engine.server.figures import metrics_of, timings_of
 from engine.server.openai_errors import error_of
@@ -40,7 +40,7 @@ class ChatWording:
         self._unsent += log_probs_of(committed)
         return iter(())
 
-    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
+    def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         if self._unsent:
             yield "", self._chunk({"content": ""})
         last = self._chunk({}, finish_reason=_reason(answer, parts))
@@ -49,7 +49,7 @@ class ChatWording:
             figures = {"usage": usage_of(answer), "metrics": metrics_of(answer)}
             yield "", {**self._head("chat.completion.chunk"), "choices": [], **figures}
 
-    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+    def whole(self, answer: Answer, parts: list[AnswerPart]) -> dict[str, Any]:
         choice = {
             "index": 0,
             "message": self._message(parts),
@@ -80,7 +80,7 @@ class ChatWording:
             "system_fingerprint": None,
         }
 
-    def _message(self, parts: list[Part]) -> dict[str, Any]:
+    def _message(self, parts: list[AnswerPart]) -> dict[str, Any]:
         text, thought = joined(parts, "text"), joined(parts, "thought")
         calls = [_call(part, part.text) for part in parts if part.kind == "call"]
         message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": None}
@@ -98,11 +98,11 @@ class ChatWording:
         return {**chunk, "usage": None} if self._asked.includes_usage else chunk
 
 
-def _call(part: Part, arguments: str) -> dict[str, Any]:
+def _call(part: AnswerPart, arguments: str) -> dict[str, Any]:
     return {"id": part.id, "type": "function", "function": {"name": part.name, "arguments": arguments}}
 
 
-def _reason(answer: Answer, parts: list[Part]) -> str:
+def _reason(answer: Answer, parts: list[AnswerPart]) -> str:
     reason = replies.FINISHED.get(answer.stop_reason, "stop")
     return "tool_calls" if reason == "stop" and any(part.kind == "call" for part in parts) else reason
 

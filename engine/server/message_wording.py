@@ -7,7 +7,7 @@ import msgspec
 
 from engine.protocol import Answer, Committed
 from engine.server import replies
-from engine.server.answer_parts import Part, PartDelta
+from engine.server.answer_parts import AnswerPart, PartDelta
 from engine.server.faults import RequestFault
 from engine.server.figures import metrics_of
 from engine.server.prompt_request import PromptRequest
@@ -42,7 +42,7 @@ class MessageWording:
     def add(self, delta: PartDelta) -> Iterator[tuple[str, Any]]:
         if delta.is_first:
             yield from self._end_block()
-            block = _block(Part(delta.part.kind, "", delta.part.id, delta.part.name))
+            block = _block(AnswerPart(delta.part.kind, "", delta.part.id, delta.part.name))
             block = {**block, "signature": ""} if delta.part.kind == "thought" else block
             yield self._event("start", delta.index, content_block=block)
         self._open = delta
@@ -59,16 +59,17 @@ class MessageWording:
     def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
         return iter(())
 
-    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
+    def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         yield from self._end_block()
         stop = {"stop_reason": _reason(answer, parts), "stop_sequence": answer.stop_string or None}
         end = {"type": "message_delta", "delta": stop, "usage": usage_of(answer)}
         yield "message_delta", {**end, "metrics": metrics_of(answer)}
         yield "message_stop", {"type": "message_stop"}
 
-    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+    def whole(self, answer: Answer, parts: list[AnswerPart]) -> dict[str, Any]:
         shown = [
-            part if part.kind != "thought" or self._shows_thoughts else Part("thought") for part in parts
+            part if part.kind != "thought" or self._shows_thoughts else AnswerPart("thought")
+            for part in parts
         ]
         message = self._message(list(map(_block, shown)), _reason(answer, parts), answer.stop_string or None)
         return {**message, "usage": usage_of(answer), "metrics": metrics_of(answer)}
@@ -101,7 +102,7 @@ class MessageWording:
         }
 
 
-def _block(part: Part) -> dict[str, Any]:
+def _block(part: AnswerPart) -> dict[str, Any]:
     """Return a part as a block of the content."""
     if part.kind == "thought":
         return {"type": "thinking", "thinking": part.text, "signature": SIGNATURE}
@@ -119,7 +120,7 @@ def _input(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {"INVALID_JSON": text}
 
 
-def _reason(answer: Answer, parts: list[Part]) -> str:
+def _reason(answer: Answer, parts: list[AnswerPart]) -> str:
     reason = STOPPED.get(answer.stop_reason, "end_turn")
     return "tool_use" if reason == "end_turn" and any(part.kind == "call" for part in parts) else reason
 

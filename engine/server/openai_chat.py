@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.protocol import Message, TemplateInput, ToolCall
-from engine.server.calls.offer import Offer
+from engine.server.calls.offer import ToolOffer
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
 from engine.server.openai_fields import CompletionFields
@@ -126,7 +126,7 @@ def read_chat(body: bytes) -> PromptRequest:
     )
 
 
-def _offer(fields: ChatFields) -> Offer:
+def _offer(fields: ChatFields) -> ToolOffer:
     functions = [tool.function for tool in fields.tools]
     tools = [tool_of(each.name, each.description, each.parameters, each.strict) for each in functions]
     choice = fields.tool_choice

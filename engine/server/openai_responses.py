@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from engine.protocol import Message, TemplateInput, ToolCall
-from engine.server.calls.offer import Offer
+from engine.server.calls.offer import ToolOffer
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
 from engine.server.openai_chat import HARMLESS, ROLES
@@ -108,7 +108,7 @@ def read_response(body: bytes) -> PromptRequest:
     )
 
 
-def _offer(fields: ResponseFields) -> Offer:
+def _offer(fields: ResponseFields) -> ToolOffer:
     tools = [tool_of(each.name, each.description, each.parameters, each.strict) for each in fields.tools]
     choice = fields.tool_choice
     if isinstance(choice, ResponseChoice):

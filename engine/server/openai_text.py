@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.protocol import Answer, Committed
 from engine.server import replies
-from engine.server.answer_parts import Part, PartDelta
+from engine.server.answer_parts import AnswerPart, PartDelta
 from engine.server.chat_wording import usage_of
 from engine.server.faults import RequestFault, unsupported
 from engine.server.fields import read_fields
@@ -79,14 +79,14 @@ class TextWording:
             self._sent += len(piece)
         return iter(())
 
-    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
+    def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         last = self._chunk("", replies.FINISHED.get(answer.stop_reason, "stop"))
         yield "", {**last, "timings": timings_of(answer)}
         if self._asked.includes_usage:
             figures = {"usage": usage_of(answer), "metrics": metrics_of(answer)}
             yield "", {**self._head(), "choices": [], **figures}
 
-    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+    def whole(self, answer: Answer, parts: list[AnswerPart]) -> dict[str, Any]:
         reason = replies.FINISHED.get(answer.stop_reason, "stop")
         figures = {
             "usage": usage_of(answer),

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
 from engine.protocol.thoughts import THOUGHT_MARKS
-from engine.server.calls.offer import NO_OFFER, Offer
+from engine.server.calls.offer import NO_OFFER, ToolOffer
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
 
@@ -30,7 +30,7 @@ class PromptRequest:
     messages: list[Message] = field(default_factory=list)
     prompt: str | None = None
     template: TemplateInput = NO_INPUT
-    offer: Offer = NO_OFFER
+    offer: ToolOffer = NO_OFFER
     shows_thoughts: bool = True
     streams: bool = False
     includes_usage: bool = False

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from engine import protocol
 from engine.protocol import Answer, AnswerBegun, Committed, TextDelta
-from engine.server.answer_parts import AnswerParts, Part, PartDelta
+from engine.server.answer_parts import AnswerPart, AnswerParts, PartDelta
 from engine.server.faults import RequestFault
 
 FIRST_WAIT_S = 5.0  # after which the headers are sent, although the engine may still refuse the request
@@ -41,9 +41,9 @@ class Wording(Protocol):
         """Word the log-probabilities of tokens, if they were asked for. Called before their text is added."""
         ...
 
-    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]: ...
+    def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]: ...
 
-    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+    def whole(self, answer: Answer, parts: list[AnswerPart]) -> dict[str, Any]:
         """Return the answer as one object. Called after `note` was, for all of its tokens."""
         ...
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from engine.protocol import Answer, Committed
 from engine.server import replies
-from engine.server.answer_parts import Part, PartDelta
+from engine.server.answer_parts import AnswerPart, PartDelta
 from engine.server.calls.offer import OfferedTool
 from engine.server.faults import RequestFault
 from engine.server.figures import metrics_of
@@ -24,7 +24,7 @@ class ResponseWording:
         self._asked, self._model = asked, model
         self._id, self._created = replies.new_id("resp_"), replies.now()
         self._items: list[str] = []  # the ids of the items so far
-        self._open: Part | None = None  # the last item's part, unless it is done
+        self._open: AnswerPart | None = None  # the last item's part, unless it is done
         self._sent = 0
 
     def begin(self) -> Iterator[tuple[str, Any]]:
@@ -49,16 +49,16 @@ class ResponseWording:
     def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
         return iter(())
 
-    def finish(self, answer: Answer, parts: list[Part]) -> Iterator[tuple[str, Any]]:
+    def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         status = _status(answer)
         if not parts:
-            yield from self._begin_item(Part("text"))
+            yield from self._begin_item(AnswerPart("text"))
         yield from self._end_item(status)
         yield self._event(f"response.{status}", response=self.whole(answer, parts))
 
-    def whole(self, answer: Answer, parts: list[Part]) -> dict[str, Any]:
+    def whole(self, answer: Answer, parts: list[AnswerPart]) -> dict[str, Any]:
         status = _status(answer)
-        parts = parts or [Part("text")]
+        parts = parts or [AnswerPart("text")]
         while len(self._items) < len(parts):
             self._items.append(replies.new_id(PREFIXES[parts[len(self._items)].kind]))
         last = len(parts) - 1
@@ -72,15 +72,17 @@ class ResponseWording:
         error = error_of(fault)["error"]
         return self._event("error", code=error["code"], message=error["message"], param=error["param"])
 
-    def _begin_item(self, part: Part) -> Iterator[tuple[str, Any]]:
+    def _begin_item(self, part: AnswerPart) -> Iterator[tuple[str, Any]]:
         self._open = part
         self._items.append(replies.new_id(PREFIXES[part.kind]))
-        item = _item(self._items[-1], Part(part.kind, "", part.id, part.name), "in_progress")
+        item = _item(self._items[-1], AnswerPart(part.kind, "", part.id, part.name), "in_progress")
         item = item if part.kind == "call" else {**item, "content": []}
         yield self._event("response.output_item.added", output_index=len(self._items) - 1, item=item)
         if part.kind == "call":
             return
-        yield self._event("response.content_part.added", **self._place(), part=_content(Part(part.kind)))
+        yield self._event(
+            "response.content_part.added", **self._place(), part=_content(AnswerPart(part.kind))
+        )
 
     def _end_item(self, status: str) -> Iterator[tuple[str, Any]]:
         part, self._open = self._open, None
@@ -150,7 +152,7 @@ def _tool(tool: OfferedTool) -> dict[str, Any]:
     return {**named, "parameters": tool.schema, "strict": tool.strict}
 
 
-def _item(id: str, part: Part, status: str) -> dict[str, Any]:
+def _item(id: str, part: AnswerPart, status: str) -> dict[str, Any]:
     """Return a part as an item of the output."""
     if part.kind == "call":
         call = {"call_id": part.id, "name": part.name, "arguments": part.text}
@@ -162,12 +164,12 @@ def _item(id: str, part: Part, status: str) -> dict[str, Any]:
     return {**item, "status": status, "content": [_content(part)]}
 
 
-def _content(part: Part) -> dict[str, Any]:
+def _content(part: AnswerPart) -> dict[str, Any]:
     content = {"type": CONTENT[part.kind], "text": part.text}
     return {**content, "annotations": [], "logprobs": []} if part.kind == "text" else content
 
 
-def _log_probs(part: Part) -> dict[str, Any]:
+def _log_probs(part: AnswerPart) -> dict[str, Any]:
     return {"logprobs": []} if part.kind == "text" else {}
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from engine.server.calls.offer import NAME_LIMIT, Offer, OfferedTool
+from engine.server.calls.offer import NAME_LIMIT, OfferedTool, ToolOffer
 from engine.server.faults import RequestFault
 
 _NAME = re.compile(rf"[A-Za-z0-9_.:/-]{{1,{NAME_LIMIT}}}")
@@ -14,7 +14,7 @@ def offer_of(
     choice: Literal["none", "auto", "required"] = "auto",
     named: str = "",
     several: bool = True,
-) -> Offer:
+) -> ToolOffer:
     """Return what a request offers; nothing if no tool may be used. named: the function that must be called,
     or "". Raises RequestFault."""
     names = [tool.name for tool in tools]
@@ -26,10 +26,10 @@ def offer_of(
     if named and named not in names:
         raise _bad(f"'tool_choice' names '{named[:100]}', which is not among the tools.", "tool_choice")
     if choice == "none":
-        return Offer()
+        return ToolOffer()
     if choice == "required" and not tools:
         raise _bad("'tool_choice' requires a call, but there are no tools.", "tool_choice")
-    return Offer(tuple(tools), choice, several and not named, named)
+    return ToolOffer(tuple(tools), choice, several and not named, named)
 
 
 def tool_of(

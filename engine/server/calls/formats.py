@@ -13,15 +13,15 @@ from msgspec import structs
 from engine.protocol import Constraint, Message
 from engine.server.calls import generic, hermes, llama, mistral, qwen_coder
 from engine.server.calls.grammar import CallForms, forced, offered
-from engine.server.calls.offer import Offer, OfferedTool
+from engine.server.calls.offer import OfferedTool, ToolOffer
 from engine.server.calls.reader import CallReader
 
 
-def _unchanged(messages: list[Message], offer: Offer) -> list[Message]:
+def _unchanged(messages: list[Message], offer: ToolOffer) -> list[Message]:
     return messages
 
 
-def _short_ids(messages: list[Message], offer: Offer) -> list[Message]:
+def _short_ids(messages: list[Message], offer: ToolOffer) -> list[Message]:
     """Return messages with ids of nine letters, the only ones that Mistral's templates take."""
 
     def short(id: str) -> str:
@@ -53,10 +53,10 @@ class CallFormat:
     forms: Callable[[list[OfferedTool]], CallForms]
     mark: str = ""
     shown: tuple[str, ...] = ()
-    messages: Callable[[list[Message], Offer], list[Message]] = _unchanged
+    messages: Callable[[list[Message], ToolOffer], list[Message]] = _unchanged
     is_native: bool = True
 
-    def constraint(self, offer: Offer) -> Constraint | None:
+    def constraint(self, offer: ToolOffer) -> Constraint | None:
         """Return what enforces the choice that the request has made, or None."""
         if not offer.tools:
             return None

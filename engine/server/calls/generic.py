@@ -4,7 +4,7 @@ import json
 
 from engine.protocol import Message, ToolCall
 from engine.server.calls.hermes import CLOSING, OPENING
-from engine.server.calls.offer import Offer
+from engine.server.calls.offer import ToolOffer
 
 INSTRUCTIONS = f"""# Tools
 
@@ -20,7 +20,7 @@ To call a function, write its name and its arguments as JSON between {OPENING} a
 The results are in the next message, between <tool_response> and </tool_response>."""
 
 
-def explained(messages: list[Message], offer: Offer) -> list[Message]:
+def explained(messages: list[Message], offer: ToolOffer) -> list[Message]:
     """Return a chat with the tools in its system message, and with calls and their results as text."""
     made: list[Message] = []
     for message in messages:

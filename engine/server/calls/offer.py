@@ -38,7 +38,7 @@ class OfferedTool:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """What a request offers. choice: "auto": text or calls; "required": calls only. several: whether there
     may be more than one call. named: the only function that may be called, or ""."""
 
@@ -52,4 +52,4 @@ class Offer:
         return [tool for tool in self.tools if self.named in ("", tool.name)]
 
 
-NO_OFFER = Offer()
+NO_OFFER = ToolOffer()

@@ -10,7 +10,7 @@ from engine.errors import BadConstraint
 from engine.protocol import TextDelta
 from engine.server.answer_parts import AnswerParts
 from engine.server.calls.formats import FORMATS, GENERIC
-from engine.server.calls.offer import Offer, OfferedTool
+from engine.server.calls.offer import OfferedTool, ToolOffer
 
 END = 256
 SCHEMA = {
@@ -61,7 +61,7 @@ def format(request):
 
 
 def test_a_required_call_follows_its_schema(format):
-    constraint = format.constraint(Offer((WEATHER, NOW), "required"))
+    constraint = format.constraint(ToolOffer((WEATHER, NOW), "required"))
     both = written(format, ("weather", GOOD), ("now", {}))
     assert accepts(constraint, written(format, ("weather", GOOD)))
     assert accepts(constraint, both)
@@ -75,14 +75,14 @@ def test_a_required_call_follows_its_schema(format):
 
 
 def test_a_named_function_is_the_only_call(format):
-    constraint = format.constraint(Offer((WEATHER, NOW), "required", several=False, named="now"))
+    constraint = format.constraint(ToolOffer((WEATHER, NOW), "required", several=False, named="now"))
     assert accepts(constraint, written(format, ("now", {})))
     assert not accepts(constraint, written(format, ("weather", GOOD)))
     assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
 
 
 def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
-    constraint = format.constraint(Offer((WEATHER, NOW)))
+    constraint = format.constraint(ToolOffer((WEATHER, NOW)))
     if not format.mark:
         assert constraint is None
         return
@@ -94,12 +94,12 @@ def test_a_strict_call_follows_its_schema_and_other_text_is_free(format):
 
 
 def test_nothing_is_enforced_without_need(format):
-    assert format.constraint(Offer()) is None
-    assert format.constraint(Offer((NOW,))) is None
+    assert format.constraint(ToolOffer()) is None
+    assert format.constraint(ToolOffer((NOW,))) is None
 
 
 def test_one_call_at_most(format):
-    constraint = format.constraint(Offer((NOW,), several=False))
+    constraint = format.constraint(ToolOffer((NOW,), several=False))
     if format.mark:
         assert accepts(constraint, "Hm. " + written(format, ("now", {})))
         assert not accepts(constraint, written(format, ("now", {}), ("now", {})))
@@ -108,4 +108,4 @@ def test_one_call_at_most(format):
 def test_a_schema_that_cannot_be_enforced_is_refused(format):
     odd = OfferedTool("odd", "", {"type": "object", "properties": {"a": {"not": {"type": "string"}}}})
     with pytest.raises(BadConstraint, match=re.compile("grammar")):
-        accepts(format.constraint(Offer((odd,), "required")), "")
+        accepts(format.constraint(ToolOffer((odd,), "required")), "")
