@@ -16,7 +16,7 @@ from engine.server.prompt_request import (
     text_of,
 )
 from engine.server.structure import constraint_of
-from engine.server.thinking import Effort, budget_of, effort_options, switched
+from engine.server.thought_fields import Effort, budget_of, effort_options, switched
 from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset(

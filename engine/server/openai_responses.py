@@ -14,7 +14,7 @@ from engine.server.fields import read_fields
 from engine.server.openai_chat import HARMLESS, ROLES
 from engine.server.prompt_request import Content, PromptRequest, SamplingFields, TextPart, only, text_of
 from engine.server.structure import constraint_of
-from engine.server.thinking import Effort, budget_of, effort_options
+from engine.server.thought_fields import Effort, budget_of, effort_options
 from engine.server.tool_fields import offer_of, tool_of
 
 PLAIN = {"format": {"type": "text"}}

@@ -7,7 +7,7 @@ from typing import Any
 from engine.protocol import Answer, Committed
 from engine.server import replies
 from engine.server.answer_parts import AnswerPart, PartDelta
-from engine.server.chat_wording import usage_of
+from engine.server.chat_reply import usage_of
 from engine.server.faults import RequestFault, unsupported
 from engine.server.fields import read_fields
 from engine.server.figures import metrics_of, timings_of
@@ -67,7 +67,7 @@ class TextWording:
     def add(self, delta: PartDelta) -> Iterator[tuple[str, Any]]:
         yield "", self._chunk(delta.text, None)
 
-    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
+    def note(self, committed: Committed) -> None:
         for piece, entry, texts in zip(
             committed.pieces, committed.log_probs, committed.top_texts, strict=True
         ):
@@ -77,7 +77,6 @@ class TextWording:
             self._unsent["top_logprobs"].append({text: min(0.0, log_prob) for text, (_, log_prob) in best})
             self._unsent["text_offset"].append(self._sent)
             self._sent += len(piece)
-        return iter(())
 
     def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         last = self._chunk("", replies.FINISHED.get(answer.stop_reason, "stop"))

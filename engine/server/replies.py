@@ -30,14 +30,14 @@ Answering = AsyncGenerator[protocol.Event, None]
 
 
 class Wording(Protocol):
-    """How one interface words the answer to one request. Each item of `begin`, `add`, `note` and `finish` is
-    an event for the client: its name, or "" for none, and its data."""
+    """How one interface words the answer to one request. Each item of `begin`, `add` and `finish` is an event
+    for the client: its name, or "" for none, and its data."""
 
     def begin(self) -> Iterator[tuple[str, Any]]: ...
 
     def add(self, delta: PartDelta) -> Iterator[tuple[str, Any]]: ...
 
-    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
+    def note(self, committed: Committed) -> None:
         """Word the log-probabilities of tokens, if they were asked for. Called before their text is added."""
         ...
 
@@ -75,7 +75,7 @@ async def sent_whole(request: Request, events: Answering, wording: Wording, part
                         await step
                     return Response(status_code=499)
                 event = step.result()
-                for _ in _worded(event, wording, parts):
+                for _ in _taken(event, wording, parts):
                     pass
                 if isinstance(event, Answer):
                     return JSONResponse(wording.whole(event, parts.parts))
@@ -177,17 +177,21 @@ async def _stream(
 
 def _worded(event: protocol.Event, wording: Wording, parts: AnswerParts) -> Iterator[tuple[str, Any]]:
     """Divide what the engine has sent into parts, and yield the events for the client."""
+    for delta in _taken(event, wording, parts):
+        yield from wording.add(delta)
+
+
+def _taken(event: protocol.Event, wording: Wording, parts: AnswerParts) -> Iterator[PartDelta]:
+    """Divide what the engine has sent into parts, and yield what it adds to them."""
     match event:
         case AnswerBegun():
             parts.begin(event)
         case TextDelta():
             if event.committed is not None:
-                yield from wording.note(event.committed)
-            for delta in parts.add(event):
-                yield from wording.add(delta)
+                wording.note(event.committed)
+            yield from parts.add(event)
         case Answer():
-            for delta in parts.finish():
-                yield from wording.add(delta)
+            yield from parts.finish()
 
 
 def _event(item: tuple[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from engine import protocol
 from engine.server import (
     anthropic_messages,
-    message_wording,
+    message_reply,
     openai_chat,
     openai_errors,
     openai_responses,
@@ -24,16 +24,16 @@ from engine.server import (
     replies,
 )
 from engine.server.calls.formats import CallFormat, format_of
+from engine.server.chat_reply import ChatWording
 from engine.server.chat_request import chat_of, count_of, parts_of
-from engine.server.chat_wording import ChatWording
 from engine.server.engine_client import EngineClient
 from engine.server.faults import RequestFault
 from engine.server.gate import Gate
-from engine.server.message_wording import MessageWording
+from engine.server.message_reply import MessageWording
 from engine.server.metrics import Metrics
 from engine.server.prompt_request import PromptRequest
 from engine.server.replies import Wording
-from engine.server.response_wording import ResponseWording
+from engine.server.response_reply import ResponseWording
 from engine.server.served import ServedModel, installed, loaded_model
 
 RETRY_AFTER_S = 5
@@ -60,7 +60,7 @@ INTERFACES = (
         "/v1/messages",
         anthropic_messages.read_messages,
         MessageWording,
-        message_wording.error_of,
+        message_reply.error_of,
     ),
 )
 
@@ -96,7 +96,7 @@ class Site:
             Route("/v1/models/{name:path}", self._shaped(self._show_model)),
             Route(
                 "/v1/messages/count_tokens",
-                self._shaped(self._count, message_wording.error_of),
+                self._shaped(self._count, message_reply.error_of),
                 methods=["POST"],
             ),
         ]

@@ -56,8 +56,8 @@ class MessageWording:
             return
         yield self._event("delta", delta.index, delta=added)
 
-    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
-        return iter(())
+    def note(self, committed: Committed) -> None:
+        """Log-probabilities are not part of this interface."""
 
     def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         yield from self._end_block()

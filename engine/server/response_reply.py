@@ -46,8 +46,8 @@ class ResponseWording:
         elif text:
             yield self._event("response.function_call_arguments.delta", **self._call_place(), delta=text)
 
-    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
-        return iter(())
+    def note(self, committed: Committed) -> None:
+        """Log-probabilities are not part of this interface."""
 
     def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         status = _status(answer)

@@ -36,9 +36,8 @@ class ChatWording:
             case "thought" if self._asked.shows_thoughts:
                 yield "", self._chunk({"reasoning_content": delta.text})
 
-    def note(self, committed: Committed) -> Iterator[tuple[str, Any]]:
+    def note(self, committed: Committed) -> None:
         self._unsent += log_probs_of(committed)
-        return iter(())
 
     def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         if self._unsent:
