@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import Drafter, TreeLimits
 from engine.errors import BadOption
-from engine.model.compiled import CompiledModel
 from engine.model.interface import Model
 from engine.protocol import Overlap
 
@@ -36,16 +35,11 @@ class GrowingAhead:
 def grows_ahead(overlap: Overlap, drafter: Drafter, target: Model, draft: Model | None) -> bool:
     """Return whether the draft computes while the target's pass waits for bytes.
 
-    "auto" stands for doing so where the pass waits at all: where compiled passes run both models and the
-    target is streamed. Raises BadOption for "on" where the target runs on a graphics card.
+    Raises BadOption for "on" where the target runs on a graphics card.
     """
     if overlap == "on" and target.device != "cpu":
         raise BadOption(
             "The draft cannot go on while a graphics card verifies.", "Leave out --overlap, or choose auto."
         )
-    if overlap == "off" or not drafter.drafts_ahead:
-        return False
-    if overlap == "on":
-        return True
-    compiled = isinstance(target, CompiledModel) and isinstance(draft, CompiledModel)
-    return compiled and target.streamer is not None and target.streamer.pass_nbytes > 0
+    # "auto" is off until it has been measured with streamed models.
+    return overlap == "on" and drafter.drafts_ahead

@@ -81,7 +81,7 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # maximum depth of a node
     # the budget of each of the first iterations; to reproduce an answer, copy its `budgets` here
     budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
-    # whether the draft goes on while the target verifies: "auto", where the target waits for streamed weights on the processor
+    # whether the draft goes on while the target verifies: only on the processor; "auto" is off for now
     overlap: Overlap = "auto"
     telemetry: bool = False  # whether to send data for the panel: growing trees, the progress of each pass, the target's judgement of the nodes
 
