@@ -21,8 +21,10 @@ class ComparisonRow(msgspec.Struct, frozen=True):
 
     `prompts`: the number of prompts. `against_per_pass`, `against_per_second`: the ratio to the drafter that
     the others are compared with; None for that drafter itself. `seconds`: the mean time of one iteration.
-    `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed. Replayed
-    answers have no times.
+    `accepted`: the share of the proposed nodes that were accepted; None if no nodes were proposed.
+    `survived`: the share of the trees that the draft had begun during the pass before; `survivors`: the mean
+    number of nodes that these had then; None if nothing was drafted during passes. Replayed answers have no
+    times.
     """
 
     kind: str
@@ -36,6 +38,8 @@ class ComparisonRow(msgspec.Struct, frozen=True):
     prefill_s: float | None
     seconds: protocol.Seconds | None
     accepted: float | None
+    survived: float | None = None
+    survivors: float | None = None
 
 
 def compare(records: Sequence[AnswerRecord], against: str) -> list[ComparisonRow]:
@@ -91,6 +95,10 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         for phase in protocol.Seconds.__struct_fields__
     } if times else None  # fmt: skip
     nodes = sum(record.counts.nodes for record in records)
+    ahead, survived, survivors = (
+        sum(getattr(record.counts, name) for record in records) for name in ("ahead", "survived", "survivors")
+    )
+    verified = sum(record.counts.passes for record in records)
     rates, per_pass = _by_prompt(records, _rate), _by_prompt(records, _per_pass)
     return ComparisonRow(
         kind=kind,
@@ -104,6 +112,8 @@ def _row(kind: str, cell: Cell, by_cell: dict[Cell, list[AnswerRecord]], against
         prefill_s=fmean(each.prefill_s for each in times) if times else None,
         seconds=protocol.Seconds(**seconds) if seconds else None,
         accepted=sum(record.counts.accepted for record in records) / nodes if nodes else None,
+        survived=survived / verified if ahead else None,
+        survivors=survivors / survived if survived else None,
     )
 
 
@@ -150,9 +160,10 @@ def table(rows: Sequence[ComparisonRow], against: str) -> Iterator[str]:
             yield ""
         yield (
             f"| drafter | budget | temperature | prompts | tokens per pass | × {against} | tokens/s "
-            f"| × {against} | prefill s | draft s | target s | wait s | other s | nodes accepted |"
+            f"| × {against} | prefill s | draft s | target s | wait s | other s | nodes accepted "
+            "| trees survived | with nodes |"
         )
-        yield "|---|" + "---:|" * 13
+        yield "|---|" + "---:|" * 15
         for row in group:
             yield f"| {' | '.join(_columns(row))} |"
     if any(row.replayed for row in rows):
@@ -165,7 +176,7 @@ def _columns(row: ComparisonRow) -> list[str]:
     penalty = f", “{sampling.letter}” −{sampling.penalty:g}" if sampling.penalty else ""
     phases = [f"{getattr(row.seconds, phase):.3f}" if row.seconds else "–" for phase in PHASES]
     return [
-        cell.drafter,
+        cell.drafter + (f", overlap {cell.overlap}" if cell.overlap != "auto" else ""),
         {None: "auto", 0: "–"}.get(cell.budget, str(cell.budget)),
         f"{sampling.temperature:g}{penalty}",
         str(row.prompts),
@@ -176,6 +187,8 @@ def _columns(row: ComparisonRow) -> list[str]:
         "–" if row.prefill_s is None else f"{row.prefill_s:.2f}",
         *phases,
         "–" if row.accepted is None else f"{100 * row.accepted:.1f} %",
+        "–" if row.survived is None else f"{100 * row.survived:.0f} %",
+        "–" if row.survivors is None else f"{row.survivors:.0f}",
     ]
 
 

@@ -9,6 +9,7 @@ import argparse
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ from engine.bench.options import (
     checked_options,
     listed,
     numbers,
+    one_of,
     prompts_of,
     say,
 )
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from engine.serving.session import Session
 
 WARM_UP_TOKENS = 4
+OVERLAPS: tuple[protocol.Overlap, ...] = ("off", "auto", "on")  # in this order: the others against "off"
 
 DETAILS = """\
 For each drafter: tokens per pass and tokens/s, with a 95 % interval (bootstrap over prompts) and the ratio to
@@ -81,6 +84,13 @@ def add(kinds: Commands) -> None:
         metavar="N|auto,…",
         default="auto",
         help="maximum numbers of nodes of a tree; auto: chosen by the engine (default: auto)",
+    )
+    grid.add_argument(
+        "--overlap",
+        metavar="HOW,…",
+        default="auto",
+        help="whether a draft model goes on drafting while the target verifies: auto, on or off, as in "
+        "specexec chat (default: %(default)s)",
     )
     grid.add_argument(
         "--temperature",
@@ -127,6 +137,8 @@ def add(kinds: Commands) -> None:
 def run(parsed: argparse.Namespace) -> int:
     prompts, samplings = prompts_of(parsed), _samplings(parsed)
     names, budgets = listed(parsed.drafters), numbers("budget", parsed.budget, number_or_auto)
+    chosen = one_of("overlap", parsed.overlap, OVERLAPS)
+    overlaps = [each for each in OVERLAPS if each in chosen]
     for budget in budgets:
         checked_options(parsed, budget=budget)
     if parsed.repeats < 1:
@@ -142,7 +154,7 @@ def run(parsed: argparse.Namespace) -> int:
         try:
             against = engine.session.drafter(parsed.against or names[0]).name
             bench = Bench(engine.session, models, terms, records, recorded, say, cancelled)
-            cells = bench.cells(names, budgets, samplings)
+            cells = bench.cells(names, budgets, samplings, overlaps)
             if against not in {cell.drafter for cell in cells}:
                 raise BadOption(
                     f"--against {against} is not among the compared drafters.", "Add it to --drafters."
@@ -232,9 +244,14 @@ class Bench:
         self._warm: set[str] = set()
 
     def cells(
-        self, drafters: Sequence[str], budgets: Sequence[int | None], samplings: Sequence[Sampling]
+        self,
+        drafters: Sequence[str],
+        budgets: Sequence[int | None],
+        samplings: Sequence[Sampling],
+        overlaps: Sequence[protocol.Overlap] = ("auto",),
     ) -> list[Cell]:
-        """Return every combination of drafter, budget and sampling; drafters without trees have no budget.
+        """Return every combination of drafter, budget, sampling and overlap; drafters without trees have no
+        budget, and those that cannot draft ahead no overlap.
 
         Raises BadOption if a drafter is unknown or cannot be used with the loaded models.
         """
@@ -242,9 +259,9 @@ class Bench:
         for sampling in samplings:
             for name in drafters:
                 drafter = self._session.drafter(name)
-                for budget in budgets:
-                    trees = drafter.defaults.budget > 0
-                    cells[Cell(drafter.name, budget if trees else 0, sampling.plain())] = None
+                trees = drafter.defaults.budget > 0
+                for budget, overlap in product(budgets, overlaps if drafter.drafts_ahead else OVERLAPS[1:2]):
+                    cells[Cell(drafter.name, budget if trees else 0, sampling.plain(), overlap)] = None
         return list(cells)
 
     def run(self, cells: Sequence[Cell]) -> list[AnswerRecord]:
@@ -289,17 +306,21 @@ class Bench:
         if cell.drafter not in self._warm:
             self._warm.add(cell.drafter)
             self._answer(cell, Prompt("", "", "Hello!"), repeat, WARM_UP_TOKENS)
-        nodes = accepted = 0
+        nodes = accepted = survived = survivors = ahead = 0
 
         def count(event: protocol.Event) -> None:
-            nonlocal nodes, accepted
+            nonlocal nodes, accepted, survived, survivors, ahead
             if isinstance(event, protocol.IterationDone):
                 nodes += len(event.tree.tokens)
                 accepted += len(event.accepted)
+                survived += event.survivors > 0
+                survivors += event.survivors
+                ahead += event.grown_ahead
 
         answer = self._answer(cell, prompt, repeat, self._terms.tokens, count)
         times = Times(answer.tokens_per_second or 0.0, answer.time_to_first_token_s or 0.0, answer.seconds)
-        return Counts(answer.tokens, answer.target_passes, nodes, accepted), times
+        counts = Counts(answer.tokens, answer.target_passes, nodes, accepted, survived, survivors, ahead)
+        return counts, times
 
     def _answer(
         self,
@@ -311,6 +332,7 @@ class Bench:
     ) -> protocol.Answer:
         options = options_of(cell.sampling.repeated(repeat), self._session.pair.tokenizer)
         options.drafter, options.budget, options.max_new_tokens = cell.drafter, cell.budget or None, tokens
+        options.overlap = cell.overlap
         self._session.forget()
         message = protocol.Message("user", prompt.text)
         answer = self._session.answer([message], options, emit, self._cancelled)

@@ -62,17 +62,20 @@ class Sampling(msgspec.Struct, frozen=True):
 
 class Cell(msgspec.Struct, frozen=True):
     """A drafter with its settings. `budget`: maximum number of nodes of a tree; None if the engine chooses
-    it, 0 if the drafter makes no trees."""
+    it, 0 if the drafter makes no trees. `overlap`: as in `protocol.Options`."""
 
     drafter: str
     budget: int | None
     sampling: Sampling
+    overlap: protocol.Overlap = "auto"
 
     def __str__(self) -> str:
         parts = [self.drafter]
         if self.budget != 0:
             parts.append(f"budget {'auto' if self.budget is None else self.budget}")
         parts.append(f"temperature {self.sampling.temperature:g}")
+        if self.overlap != "auto":
+            parts.append(f"overlap {self.overlap}")
         if self.sampling.penalty:
             parts.append(f"“{self.sampling.letter}” −{self.sampling.penalty:g}")
         return ", ".join(parts)
@@ -80,12 +83,17 @@ class Cell(msgspec.Struct, frozen=True):
 
 class Counts(msgspec.Struct, frozen=True):
     """The counts of one answer. `passes`: number of target passes after the first token; `nodes`: number of
-    nodes proposed in them; `accepted`: number of these nodes that were accepted."""
+    nodes proposed in them; `accepted`: number of these nodes that were accepted; `survived`: number of trees
+    that the draft began during the pass before; `survivors`: number of nodes that they had then; `ahead`:
+    number of nodes grown during passes."""
 
     tokens: int
     passes: int
     nodes: int
     accepted: int
+    survived: int = 0
+    survivors: int = 0
+    ahead: int = 0
 
     @property
     def tokens_per_pass(self) -> float:

@@ -10,8 +10,9 @@ from collections.abc import Sequence as Ids
 
 import numpy as np
 
-from engine.decoding.verification import Verdict, accept
-from engine.drafting import Drafter, Feedback, Needs
+from engine.decoding.verdict import Ended, Verdict
+from engine.decoding.verification import accept
+from engine.drafting import Drafter, Feedback, Needs, Proposal
 from engine.drafting.merged import MergedDrafter
 from engine.model.interface import Progress
 from engine.tree import ROOT, TokenTree
@@ -36,8 +37,11 @@ class ReplayVerifier:
     def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
         return Verdict([], self._answer[0], _feedback(prompt[-1:], [0]), [])
 
-    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
-        assert not len(drafter.lanes()), "rows outside the tree are not recorded"
+    def launch(self, context: Ids[int], proposal: Proposal, progress: Progress) -> Ended:
+        assert not len(proposal.lanes), "rows outside the tree are not recorded"
+        return Ended(lambda: self._verdict(context, proposal.tree))
+
+    def _verdict(self, context: Ids[int], tree: TokenTree) -> Verdict:
         root = len(context) - self._start
         coming = self._answer[root:]
 

@@ -95,6 +95,13 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="maximum depth of a token tree, in tokens (default: chosen by the drafter)",
     )
+    drafting.add_argument(
+        "--overlap",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="whether a draft model goes on drafting while the target waits for its streamed weights; the "
+        "text stays the same; only on the processor (default: auto, which is off for now)",
+    )
     sampling = parser.add_argument_group("sampling")
     sampling.add_argument(
         "--temperature",

@@ -212,7 +212,8 @@ class AutoLimits:
         """Learn from the tree of an iteration."""
         self._grown += 1
         limits, tree = iteration.limits, iteration.tree
-        if iteration.rounds and not self._plain:
+        # A tree that had nodes from the start may have needed no round at all.
+        if iteration.rounds and not self._plain and not iteration.survivors:
             self._round_s.add(limits.beams, iteration.draft_s / iteration.rounds)
         ranks = np.argsort(np.argsort(-tree.scores, kind="stable"), kind="stable")[iteration.accepted]
         self._accepted *= FADE

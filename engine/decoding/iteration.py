@@ -6,11 +6,12 @@ only, so it needs neither text nor a tokenizer.
 
 import time
 from collections.abc import Callable, Collection, Generator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from engine.decoding.judgement import Judgement
-from engine.decoding.verification import LogProbs, Verdict, Verifier
+from engine.decoding.verdict import LogProbs, PassEnded, Pending, Verdict, Verifier
 from engine.drafting import Drafter, TreeLimits
 from engine.model.interface import Progress
 from engine.sampling import Sampler
@@ -53,6 +54,8 @@ class Iterated:
     rounds: int  # number of rounds in which the tree grew
     log_probs: list[LogProbs]  # of `tokens`, if requested
     judgement: Judgement | None = None  # of the tree, if requested
+    survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
+    ahead: int = 0  # number of nodes that the drafter has grown beyond the tree while it was verified
 
 
 class Rule(Protocol):
@@ -97,9 +100,15 @@ def decode(
         # The tree is never deeper than the rest of the answer, nor larger than the space in the context.
         budget = min(limits.budget, verifier.capacity - len(context))
         depth = min(limits.depth, end - len(context) - 1)
-        tree, rounds = yield from draft(drafter, replace(limits, budget=budget, depth=depth), progress, clock)
+        limited = replace(limits, budget=budget, depth=depth)
+        tree, rounds, survivors = yield from draft(drafter, limited, progress, clock)
 
-        verdict = verifier.verify(context, tree, drafter, progress)
+        pending = verifier.launch(context, drafter.proposal(tree), progress)
+        try:
+            ahead = draft_ahead(drafter, pending, end - len(context) - 1)
+            verdict = pending.verdict()
+        finally:
+            pending.cancel()
         clock.lap("target")
 
         tokens = committed(tree, verdict, end - len(context), end_ids)
@@ -111,6 +120,7 @@ def decode(
         clock.lap("other")
 
         iteration = report(limits, tree, rounds, verdict, tokens, clock)
+        iteration = replace(iteration, survivors=survivors, ahead=max(0, ahead - len(tree)))
         rule.observe(iteration)
         yield iteration
         clock.restart()
@@ -120,11 +130,13 @@ def decode(
 
 def draft(
     drafter: Drafter, limits: TreeLimits, progress: Progress, clock: "PhaseClock"
-) -> Generator[Grown, None, tuple[TokenTree, int]]:
-    """Grow a tree; return it and the number of rounds. Yields an event after each round except the last."""
+) -> Generator[Grown, None, tuple[TokenTree, int, int]]:
+    """Grow a tree; return it, the number of rounds, and the number of nodes that it had from the start.
+    Yields an event after each round except the last."""
     drafter.plant(limits)
     if not limits.budget:
-        return drafter.snapshot(0), 0
+        return drafter.snapshot(0), 0, 0
+    survivors = drafter.size
     rounds = 1
     while drafter.grow(1, progress):
         rounds += 1
@@ -133,7 +145,17 @@ def draft(
         clock.lap("other")
     tree = drafter.snapshot(limits.budget)
     clock.lap("draft")
-    return tree, rounds
+    return tree, rounds, survivors
+
+
+def draft_ahead(drafter: Drafter, pending: Pending, depth: int) -> int:
+    """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes."""
+    if pending.ready or not drafter.widen(depth):
+        return 0
+    with suppress(PassEnded):
+        while not pending.ready and drafter.grow(1, pending.beside):
+            pass
+    return drafter.size
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:

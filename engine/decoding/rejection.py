@@ -14,24 +14,24 @@ once. In greedy decoding p is 1 at one token, so a child is kept if and only if 
 not it was drawn at random.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from engine.arrays import Array, as_float, is_on_card, like, namespace, on_host
-from engine.drafting import Drawing
+from engine.drafting import Drawn
 from engine.errors import BadNumbers
 from engine.sampling import TARGET_STREAM, TEST_STREAM, Sampler, TokenHistory, draw, uniforms
 from engine.tree import ROOT, TokenTree
 
 
 def reject(
-    logits: Array, context: Sequence[int], tree: TokenTree, drafter: Drawing, sampler: Sampler
+    logits: Array, context: Sequence[int], tree: TokenTree, drawn_at: Mapping[int, Drawn], sampler: Sampler
 ) -> tuple[list[int], int]:
     """Walk the tree; return the accepted nodes from the root down, and the token after them.
 
-    logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root. Raises
-    BadNumbers if the logits at a visited node are not finite.
+    logits: [1 + nodes, vocabulary], row 0 the root's; context: every token id up to the root; drawn_at: how
+    the children of nodes were drawn. Raises BadNumbers if the logits at a visited node are not finite.
     """
     accepted: list[int] = []
     node = ROOT
@@ -41,7 +41,7 @@ def reject(
         if not bool(namespace(row).all(namespace(row).isfinite(row))):
             raise BadNumbers
         residual = sampler.probabilities(row, TokenHistory(context, [tree.tokens[accepted].tolist()]))
-        drawn = drafter.drawn(node)
+        drawn = drawn_at.get(node)
         if drawn is not None:
             tokens = like(row, tree.tokens[drawn.children])
             tests = like(row, uniforms(sampler.seed, position, np.arange(len(tokens)), TEST_STREAM))

@@ -8,66 +8,25 @@ are those of plain decoding, whatever the tree was (docs/design.md, section 3).
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as Ids
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, as_float, is_on_card, like, log_softmax, namespace, on_host, top
-from engine.decoding.judgement import Judgement, judge
+from engine.decoding.judgement import judge
+from engine.decoding.pass_thread import PassThread
 from engine.decoding.rejection import reject
-from engine.drafting import Drafter, Drawing, Feedback, Lanes, Needs
+from engine.decoding.verdict import Ended, LogProbs, Pending, Verdict
+from engine.drafting import Drafter, Feedback, Lanes, Needs, Proposal
 from engine.errors import BadNumbers
 from engine.model.interface import Progress, no_progress
+from engine.model.rows import Output
 from engine.model.sequence import Sequence
 from engine.sampling import MORE_CANDIDATES, NOT_NUMBERS, Sampler, TokenHistory, best_tokens
 from engine.tree import ROOT, TokenTree
 
 JUDGING_SHARE = 0.01  # time for judging nodes, as a share of the time that the pass took
-
-
-@dataclass(frozen=True, slots=True)
-class LogProbs:
-    """The target's log-probabilities at one committed token, before any processor: that of the token itself,
-    and those of the best tokens in its place."""
-
-    log_prob: float
-    top: list[tuple[int, float]]  # (token id, log-probability), best first
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The result of a pass over a tree, or over a prompt.
-
-    accepted: node ids from the root down; bonus: the token after the last of them; feedback: the results that
-    the drafter needs; log_probs: one entry per accepted token and one for the bonus token, if requested;
-    judgement: the target's judgement of nodes, if requested.
-    """
-
-    accepted: list[int]
-    bonus: int
-    feedback: Feedback
-    log_probs: list[LogProbs]
-    judgement: Judgement | None = None
-
-
-class Verifier(Protocol):
-    """A source of the target's choices: the target itself, or a recording of it."""
-
-    @property
-    def capacity(self) -> int:
-        """Maximum number of tokens in a sequence."""
-
-    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
-        """Read a prompt; the first new token is the verdict's `bonus`."""
-
-    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
-        """Verify a tree. `context` ends with the root."""
-
-    def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
-        """Keep the root and these nodes of the last tree, which are a path from the root. tokens: those of
-        the root and of the nodes."""
 
 
 class TargetVerifier:
@@ -80,15 +39,18 @@ class TargetVerifier:
         log_probs: int | None = None,
         judged: int = 0,
         progress: Progress = no_progress,
+        ahead: bool = False,
     ) -> None:
         """log_probs: number of best tokens whose log-probabilities are reported beside that of the chosen
         token; None: report no log-probabilities at all. judged: number of best nodes of each tree to judge,
-        in addition to the accepted ones; 0: judge no nodes. progress: called during each pass over a tree."""
+        in addition to the accepted ones; 0: judge no nodes. progress: called during each pass over a tree.
+        ahead: run each of these passes in a thread of its own, so that a drafter can draft ahead."""
         self._target = target
         self._sampler = sampler
         self._log_probs = log_probs
         self._judged = judged
         self._progress = progress
+        self._ahead = ahead
 
     @property
     def capacity(self) -> int:
@@ -101,9 +63,9 @@ class TargetVerifier:
         feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
         return self._verdict([], choices(ROOT), feedback, output.logits)
 
-    def verify(self, context: Ids[int], tree: TokenTree, drafter: Drafter, progress: Progress) -> Verdict:
+    def launch(self, context: Ids[int], proposal: Proposal, progress: Progress) -> Pending:
         started = time.perf_counter()
-        lanes = drafter.lanes()
+        tree, lanes, needs = proposal.tree, proposal.lanes, proposal.needs
         rows = 1 + len(tree)
         if len(context) - 1 + rows + len(lanes) > self.capacity:
             lanes = Lanes.none()
@@ -111,36 +73,39 @@ class TargetVerifier:
         tokens = [context[-1], *tree.tokens.tolist(), *lanes.tokens.tolist()]
         positions = [root, *(root + tree.depths).tolist(), *(root + lanes.depths).tolist()]
 
+        def run(reported: Progress) -> Output:
+            return self._target.consider(
+                tokens, positions, visible(tree, lanes), hidden_layers=needs.hidden_layers, progress=reported
+            )
+
+        def choose(output: Output) -> Verdict:
+            logits = output.logits[:rows]
+            if needs.rejection:
+                assert proposal.drawn is not None
+                accepted, bonus = reject(logits, context, tree, proposal.drawn, self._sampler)
+            else:
+                accepted, bonus = accept(Choices(self._sampler, logits, context, tree), tree)
+            hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
+            feedback = replace(
+                feedback_of(tokens[:rows], logits, hidden, needs),
+                lanes=on_host(namespace(logits).argmax(output.logits[rows:], axis=-1)),
+                path=[0, *(node + 1 for node in accepted)],
+            )
+            verdict = self._verdict(accepted, bonus, feedback, logits, tree)
+            if self._judged:
+                seconds = JUDGING_SHARE * (time.perf_counter() - started)
+                judgement = judge(logits, tree, accepted, self._judged, seconds)
+                verdict = replace(verdict, judgement=judgement)
+            return verdict
+
         def report(done: int, total: int) -> None:
             progress(done, total)
             self._progress(done, total)
 
-        output = self._target.consider(
-            tokens,
-            positions,
-            visible(tree, lanes),
-            hidden_layers=drafter.needs.hidden_layers,
-            progress=report,
-        )
-        logits = output.logits[:rows]
-        if drafter.needs.rejection:
-            assert isinstance(drafter, Drawing)
-            accepted, bonus = reject(logits, context, tree, drafter, self._sampler)
-        else:
-            accepted, bonus = accept(Choices(self._sampler, logits, context, tree), tree)
-        hidden = {layer: states[:rows] for layer, states in output.hidden.items()}
-        feedback = feedback_of(tokens[:rows], logits, hidden, drafter.needs)
-        feedback = replace(
-            feedback,
-            lanes=on_host(namespace(logits).argmax(output.logits[rows:], axis=-1)),
-            path=[0, *(node + 1 for node in accepted)],
-        )
-        verdict = self._verdict(accepted, bonus, feedback, logits, tree)
-        if self._judged:
-            seconds = JUDGING_SHARE * (time.perf_counter() - started)
-            judgement = judge(logits, tree, accepted, self._judged, seconds)
-            verdict = replace(verdict, judgement=judgement)
-        return verdict
+        if self._ahead:
+            return PassThread(run, choose, self._target.model.streamer, report)
+        output = run(report)
+        return Ended(lambda: choose(output))
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
         self._target.keep([0, *(node + 1 for node in nodes)], tokens)

@@ -20,7 +20,8 @@ GUESSED = math.log(0.9)
 
 class BestFirst:
     """A tree while it grows: the nodes seen so far. Nodes are only ever appended, so the node behind an id
-    never changes. A node that can no longer enter the best `budget` nodes is never added.
+    changes only in `reroot`. A node that can no longer enter the best `budget` nodes is added only if the
+    growth is `lasting`: then the tree can be widened, and can live on below one of its nodes.
 
     Attributes: `budget`, the number of nodes to keep; `depth`, the greatest depth of a node; `worth`, the
     total probability that the nodes of a round must have for the round to be worth its time; `tokens`,
@@ -35,6 +36,7 @@ class BestFirst:
         source: int,
         worth: float = 0.0,
         masks: Masks | None = None,
+        lasting: bool = False,
     ) -> None:
         """masks: which tokens may follow which path; None: any, or only such tokens are proposed anyway."""
         assert 0 < decay < 1, "a child must score below its parent, or the kept nodes may not be connected"
@@ -45,6 +47,7 @@ class BestFirst:
         self.parents: list[int] = []
         self.depths: list[int] = []  # 1 for children of the root
         self._masks = masks
+        self._lasting = lasting
         self._log_decay = math.log(decay)
         self._source = source
         self._log_probs: list[float] = []
@@ -53,11 +56,53 @@ class BestFirst:
         self._kept: NDArray[np.int64] = np.empty(0, np.int64)  # ids of the best `budget`, ascending
         self._root_expanded = False
 
+    def __len__(self) -> int:
+        """Return the number of nodes kept."""
+        return len(self._kept)
+
+    def limit(self, budget: int, depth: int, worth: float = 0.0) -> None:
+        """Change the limits. Which nodes are kept is chosen anew, of all nodes seen if growth is lasting."""
+        self.budget, self.depth, self.worth = budget, depth, worth
+        seen = np.arange(len(self.tokens)) if self._lasting else self._kept
+        seen = seen[np.asarray(self.depths, np.int64)[seen] <= depth]
+        self._kept = np.sort(self._best(seen, budget))
+
+    def reroot(self, root: int) -> dict[int, int]:
+        """Make `root`, a node that was expanded, the root, and drop all nodes that are not below it. Scores
+        and depths are then counted from it. Return the new ids of the nodes that stay, by their old ones.
+
+        A score is a log chance, so that of a node given its root is the difference of the two.
+        """
+        assert self._lasting
+        assert self._expanded[root]
+        number = {root: ROOT}
+        chosen: list[int] = []
+        for node, parent in enumerate(self.parents):  # a parent's id is smaller than its children's
+            if parent in number:
+                number[node] = len(chosen)
+                chosen.append(node)
+        depth, score = self.depths[root], self._scores[root]
+        self.tokens = [self.tokens[node] for node in chosen]
+        self.parents = [number[self.parents[node]] for node in chosen]
+        self.depths = [self.depths[node] - depth for node in chosen]
+        self._log_probs = [self._log_probs[node] for node in chosen]
+        self._scores = self._scores[chosen] - score
+        self._expanded = self._expanded[chosen]
+        self._kept = np.arange(len(chosen))
+        self.limit(self.budget, self.depth, self.worth)
+        del number[root]
+        return number
+
+    def is_expanded(self, node: int) -> bool:
+        return bool(self._expanded[node])
+
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose
         children might still enter the best `budget`. Return none if together they are not worth a round."""
+        if self.depth <= 0 or self.budget <= 0:
+            return []
         if not self._root_expanded:
-            return [ROOT] if self.depth > 0 and self.budget > 0 else []
+            return [ROOT]
         kept = self._kept
         depths = np.asarray(self.depths, dtype=np.int64)
         open_nodes = kept[~self._expanded[kept] & (depths[kept] < self.depth)]
@@ -99,7 +144,7 @@ class BestFirst:
         all_scores = np.concatenate([self._scores, scores[rows, columns]])
         candidates = np.concatenate([self._kept, np.arange(first, len(all_scores))])
         best = np.sort(self._best_of(candidates, all_scores, self.budget))
-        entering = best[best >= first] - first
+        entering = np.arange(len(rows)) if self._lasting else best[best >= first] - first
         for row, column in zip(rows[entering].tolist(), columns[entering].tolist(), strict=True):
             self.tokens.append(int(tokens[row, column]))
             self.parents.append(nodes[row])
@@ -107,8 +152,9 @@ class BestFirst:
             self._log_probs.append(float(log_probs[row, column]))
         self._scores = np.concatenate([self._scores, all_scores[first + entering]])
         self._expanded = np.concatenate([self._expanded, np.zeros(len(entering), np.bool_)])
-        old = best[best < first]
-        self._kept = np.concatenate([old, np.arange(first, first + len(entering))])
+        # Without the others, those that enter are numbered among themselves.
+        new = best[best >= first] if self._lasting else np.arange(first, first + len(entering))
+        self._kept = np.concatenate([best[best < first], new])
 
     def _restricted(
         self,

@@ -2,7 +2,7 @@
 tree is grown.
 
 Rows of expanded nodes stay in the draft's cache until the target has chosen; then the rows on the accepted
-path are kept, so they are never recomputed.
+path are kept, and those below it if the tree lives on there, so they are never recomputed.
 """
 
 from collections.abc import Sequence as Ids
@@ -44,6 +44,7 @@ class DraftRows:
 
     def plant(self) -> None:
         """Forget the nodes of the last tree."""
+        self.sequence.rewind(len(self.context) - 1)  # the root's row gives the logits of its children
         self._slots = {}
         self._visible = np.empty((0, 0), np.bool_)
 
@@ -87,6 +88,16 @@ class DraftRows:
         ]
         self.sequence.keep([slot for slot, _ in expanded], [token for _, token in expanded])
         self._slots = {}
+        self.context.extend(tokens)
+
+    def reroot(self, tokens: Ids[int], path: Ids[int], numbers: dict[int, int]) -> None:
+        """Commit `tokens`, whose nodes are `path`, all expanded. The tree lives on below the last of them.
+        numbers: the new ids of the nodes there, by their old ones."""
+        survivors = [(slot, numbers[node]) for node, slot in self._slots.items() if node in numbers]
+        slots = [slot for slot, _ in survivors]
+        self.sequence.keep([self._slots[node] for node in path], tokens, slots)
+        self._slots = {node: row for row, (_, node) in enumerate(survivors)}
+        self._visible = self._visible[np.ix_(slots, slots)]
         self.context.extend(tokens)
 
     def rewind(self, length: int) -> None:

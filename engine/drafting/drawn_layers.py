@@ -11,6 +11,7 @@ target's. Equal draws share one node, which is tested once for each of them.
 
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from collections.abc import Sequence as Ids
 
 import numpy as np
@@ -74,8 +75,8 @@ class LayerDrafter(Drawing):
             sources=np.full(len(self.tokens), SOURCE_DRAFT, dtype=np.uint8),
         )
 
-    def drawn(self, node: int) -> Drawn | None:
-        return self._drawn.get(node)
+    def drawn(self) -> Mapping[int, Drawn]:
+        return self._drawn
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
         self._rows.advance(tokens, follow(self._children, tokens[:-1]))

@@ -50,6 +50,7 @@ class MergedDrafter(Drafter):
             hidden_layers=tuple(sorted({layer for each in drafters for layer in each.needs.hidden_layers})),
         )
         self.defaults = replace(drafters[0].defaults, depth=MAX_DEPTH)
+        self.drafts_ahead = any(drafter.drafts_ahead for drafter in drafters)
         self._trust = [Trust() for _ in drafters]
         self._trees = [TokenTree.empty() for _ in drafters]  # as last merged
         self._tree = TokenTree.empty()
@@ -80,6 +81,14 @@ class MergedDrafter(Drafter):
         self._trees = [drafter.snapshot(budget) for drafter in self.drafters]
         self._tree = merge(self._trees, [trust.log for trust in self._trust], budget)
         return self._tree
+
+    @property
+    def size(self) -> int:
+        return sum(drafter.size for drafter in self.drafters)
+
+    def widen(self, depth: int) -> bool:
+        self._growing = [drafter for drafter in self.drafters if drafter.widen(depth)]
+        return bool(self._growing)
 
     def lanes(self) -> Lanes:
         found = [lanes for drafter in self.drafters if len(lanes := drafter.lanes())]

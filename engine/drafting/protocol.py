@@ -2,8 +2,8 @@
 runs."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +30,15 @@ class TreeLimits:
 
     budget: maximum number of nodes; beams: maximum number of nodes expanded per round; depth: maximum depth
     of a node; worth: cost of a round, in tokens of the answer. The total probability of reaching the nodes
-    that a round expands must be at least `worth`; drafters whose rounds run no model ignore it.
+    that a round expands must be at least `worth`; drafters whose rounds run no model ignore it. ahead:
+    maximum number of nodes by which a drafter that can do so grows the tree while the target verifies it.
     """
 
     budget: int
     beams: int
     depth: int
     worth: float = 0.0
+    ahead: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +86,36 @@ class Feedback:
     path: Sequence[int] = (0,)
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """The children that were drawn from a node's distribution, for verification by rejection.
+
+    children: node ids in the order they were drawn, repeats included. probs: float32 [vocabulary], the
+    distribution they were drawn from.
+    """
+
+    children: list[int]
+    probs: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What one pass of the target verifies, and what a drafter needs from the pass. It never changes, so the
+    drafter may grow its tree further while the pass runs.
+
+    drawn: how the children of the nodes of `tree` were drawn, by node, for verification by rejection.
+    """
+
+    tree: TokenTree
+    lanes: Lanes
+    needs: Needs
+    drawn: Mapping[int, Drawn] | None = None
+
+
 class Drafter(ABC):
     """Proposes token trees, for one sequence at a time. The order of calls: `begin`, then for each iteration
-    `plant`, `grow`, `snapshot`, `advance`.
+    `plant`, `grow`, `snapshot`, `proposal`, `advance`. A drafter that can draft ahead may be asked to `widen`
+    its tree after `proposal`, and then to `grow` further.
 
     Node ids of a snapshot are valid for that snapshot only. `advance` takes tokens rather than node ids, so
     that a drafter may have grown further in the meantime.
@@ -97,6 +126,7 @@ class Drafter(ABC):
     defaults: TreeLimits  # initial limits if the user sets none
     runs_a_model: bool = True  # whether drafting runs a model, so that each level of a tree costs a round
     is_chain: bool = False  # whether its trees never branch
+    drafts_ahead: bool = False  # whether its trees can grow while the target verifies them
 
     def covers(self, context: Sequence[int]) -> int:
         """Return how many tokens at the start of `context` the target need not run again for this drafter."""
@@ -113,8 +143,13 @@ class Drafter(ABC):
         """Take the target's results for the prompt, which ends before the root."""
         return None
 
+    @property
+    def size(self) -> int:
+        """Number of nodes of the tree so far, if trees live on from one iteration to the next; or else 0."""
+        return 0
+
     def plant(self, limits: TreeLimits) -> None:
-        """Start a new tree at the root."""
+        """Start a new tree at the root, with what the last one, grown ahead, has found below the root."""
         return None
 
     @abstractmethod
@@ -129,6 +164,15 @@ class Drafter(ABC):
         """Return the rows to run beside the tree."""
         return Lanes.none()
 
+    def proposal(self, tree: TokenTree) -> Proposal:
+        """Return what to verify. tree: as `snapshot` returned it last."""
+        return Proposal(tree, self.lanes(), self.needs)
+
+    def widen(self, depth: int) -> bool:
+        """Let the tree grow ahead of the verdict: by `TreeLimits.ahead` nodes, to at most `depth`. Return
+        whether it can."""
+        return False
+
     def advance(self, tokens: Sequence[int], feedback: Feedback) -> None:
         """Move the root past the committed tokens: accepted ones, then the bonus token, which is the new
         root. `feedback` is about the tree last returned by `snapshot`."""
@@ -139,23 +183,13 @@ class Drafter(ABC):
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """The children that were drawn from a node's distribution, for verification by rejection.
-
-    children: node ids in the order they were drawn, repeats included. probs: float32 [vocabulary], the
-    distribution they were drawn from.
-    """
-
-    children: list[int]
-    probs: Array
-
-
 class Drawing(Drafter):
     """A drafter whose nodes are samples. The answer has the target's distribution only if the tree is
     verified by rejection sampling (`engine.decoding.rejection`)."""
 
     @abstractmethod
-    def drawn(self, node: int) -> Drawn | None:
-        """Return how the children of `node` (an id of the last snapshot, or ROOT) were drawn; None if it has
-        none."""
+    def drawn(self) -> Mapping[int, Drawn]:
+        """Return how the children of nodes (ids of the last snapshot, and ROOT) were drawn."""
+
+    def proposal(self, tree: TokenTree) -> Proposal:
+        return replace(super().proposal(tree), drawn=self.drawn())

@@ -43,6 +43,7 @@ class SpecExecDrafter(Drafter):
     number of token ids that draft and target share."""
 
     name = "specexec"
+    drafts_ahead = True
     needs = Needs()
     defaults = TreeLimits(budget=64, beams=16, depth=32)
 
@@ -69,15 +70,28 @@ class SpecExecDrafter(Drafter):
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, decay, SOURCE_DRAFT)
         self._rows = DraftRows(sequence)
+        self._lives_on = False  # whether the tree was grown ahead, and its root has moved to the new root
+
+    @property
+    def size(self) -> int:
+        return len(self._grower)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._sampler = sampler
+        self._lives_on = False
         self._rows.begin(context, progress)
 
     def plant(self, limits: TreeLimits) -> None:
         self._limits = limits
-        self._grower = BestFirst(limits.budget, limits.depth, self._decay, SOURCE_DRAFT, limits.worth)
-        self._rows.plant()
+        if self._lives_on and limits.ahead:
+            self._grower.limit(limits.budget, limits.depth, limits.worth)
+        else:
+            lasting = limits.ahead > 0
+            self._grower = BestFirst(
+                limits.budget, limits.depth, self._decay, SOURCE_DRAFT, limits.worth, lasting=lasting
+            )
+            self._rows.plant()
+        self._lives_on = False
 
     def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):
@@ -122,10 +136,21 @@ class SpecExecDrafter(Drafter):
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)
 
+    def widen(self, depth: int) -> bool:
+        if self._limits.ahead:
+            self._grower.limit(self._limits.budget + self._limits.ahead, depth)
+        return self._limits.ahead > 0
+
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
-        self._rows.advance(tokens, follow(self._grower.children(), tokens[:-1]))
+        path = follow(self._grower.children(), tokens)
+        if self._limits.ahead and len(path) == len(tokens) and self._grower.is_expanded(path[-1]):
+            self._rows.reroot(tokens, path, self._grower.reroot(path[-1]))
+            self._lives_on = True
+        else:
+            self._rows.advance(tokens, path[: len(tokens) - 1])
 
     def rewind(self, length: int) -> None:
+        self._lives_on = False
         self._rows.rewind(length)
 
 

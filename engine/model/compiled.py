@@ -19,7 +19,7 @@ from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.coverage import ACTIVATIONS
 from engine.model.description import Description
-from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
+from engine.model.interface import Device, Model, OutputHead, Progress, Yielding, no_progress
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
@@ -167,7 +167,9 @@ class CompiledModel(Model):
         return Output(output, hidden)
 
     def _pace(self, rows: int, piece: int, pieces: int, progress: Progress) -> Callable[[int], int]:
-        """Return a function for `CompiledDecoder.run` that calls `progress` about every PACE_S seconds."""
+        """Return a function for `CompiledDecoder.run` that calls `progress` about every PACE_S seconds, or
+        before each layer if the pass gives way to another."""
+        pace_s = 0.0 if isinstance(progress, Yielding) else PACE_S
         began, begun = 0.0, 0
 
         def between(layer: int) -> int:
@@ -179,7 +181,7 @@ class CompiledModel(Model):
             if self.streamer:
                 self.streamer.on_chunk = lambda: progress(*done)
             began, begun = time.perf_counter(), layer
-            return layer + int(PACE_S / self._layer_s.get(rows, PACE_S))
+            return layer + int(pace_s / self._layer_s.get(rows, PACE_S))
 
         return between
 

@@ -22,6 +22,14 @@ def no_progress(done: int, total: int) -> None:
     """A `Progress` that ignores its calls."""
 
 
+class Yielding(ABC):
+    """A `Progress` of a pass that gives way to another one on the same cores. It is called before each layer,
+    and at the end; each call returns once the pass may go on."""
+
+    @abstractmethod
+    def __call__(self, done: int, total: int) -> None: ...
+
+
 class Model(ABC):
     """A causal language model on its compute device.
 

@@ -1,7 +1,7 @@
 """The KV cache: keys and values of one token sequence, preallocated. Independent of models and trees.
 
 Slots [0, length) hold committed tokens, slot i that of position i. Slots [length, length + tail) hold rows
-under consideration (a tree, say), in the order they were written; `keep` commits some and drops the rest. One
+under consideration (a tree, say), in the order they were written; `keep` commits some of them. One
 spare slot behind the capacity takes rows that are never read.
 """
 
@@ -77,14 +77,14 @@ class KVCache(ABC):
         assert self.length + self.tail + rows <= self.capacity
         self.tail += rows
 
-    def keep(self, tail_slots: Sequence[int]) -> None:
-        """Commit these slots of the tail and drop the others. tail_slots: numbers of slots, counted from the
-        start of the tail, ascending."""
-        count = len(tail_slots)
-        if list(tail_slots) != list(range(count)):
-            self.move([self.length + slot for slot in tail_slots], self.length)
-        self.length += count
-        self.tail = 0
+    def keep(self, tail_slots: Sequence[int], survivors: Sequence[int] = ()) -> None:
+        """Commit these slots of the tail, and drop the others except `survivors`, which become the tail.
+        tail_slots, survivors: numbers of slots, counted from the start of the tail, ascending."""
+        order = [*tail_slots, *survivors]
+        if order != list(range(len(order))):
+            self.move([self.length + slot for slot in order], self.length)
+        self.length += len(tail_slots)
+        self.tail = len(survivors)
 
     def truncate(self, length: int) -> None:
         """Drop the tail and every committed slot from `length` on."""

@@ -126,9 +126,10 @@ class Sequence:
         self._tail_positions.extend(positions)
         return output
 
-    def keep(self, tail_slots: Ids[int], tokens: Ids[int]) -> None:
-        """Commit these slots of the tail, which hold `tokens`, and drop the rest of the tail."""
+    def keep(self, tail_slots: Ids[int], tokens: Ids[int], survivors: Ids[int] = ()) -> None:
+        """Commit these slots of the tail, which hold `tokens`. The tail is then the slots `survivors`, in
+        this order."""
         assert len(tail_slots) == len(tokens)
-        self.cache.keep(list(tail_slots))
+        self.cache.keep(list(tail_slots), list(survivors))
         self.ids.extend(tokens)
-        self._tail_positions.clear()
+        self._tail_positions = [self._tail_positions[slot] for slot in survivors]

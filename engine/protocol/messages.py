@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 __all__ = [
     "MAX_BUDGET", "Answer", "AnswerBegun", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten",
     "IterationDone", "Judged", "Leave", "Left", "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo",
-    "NowLoaded", "Options", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks",
+    "NowLoaded", "Options", "Overlap", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks",
     "TemplateInput", "TemplateOption", "TextDelta", "TokenLogProbs", "Tool", "ToolCall", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
     "begun_in", "decode_event", "decode_request", "encode", "id_of",
 ]  # fmt: skip
@@ -20,6 +20,7 @@ __all__ = [
 MAX_BUDGET = 4096
 LogProb = Annotated[float, Meta(le=1.0)]  # rounding may take a certain token's a little above 0
 
+Overlap = Literal["auto", "on", "off"]
 LoadStage = Literal["libraries", "reading", "tokenizer", "kernels", "draft", "target"]
 StopReason = Literal[
     "end_of_sequence", "stop_string", "max_new_tokens", "context_full", "repetition", "cancelled"
@@ -120,6 +121,8 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
     depth: Annotated[int, Meta(ge=1, le=1024)] | None = None  # maximum depth of a node
     # the budget of each of the first iterations; to reproduce an answer, copy its `budgets` here
     budgets: list[Annotated[int, Meta(ge=0, le=MAX_BUDGET)]] = []
+    # whether the draft goes on while the target verifies: only on the processor; "auto" is off for now
+    overlap: Overlap = "auto"
     telemetry: bool = False  # whether to send data for the panel: growing trees, the progress of each pass, the target's judgement of the nodes
 
 
@@ -468,6 +471,10 @@ class IterationDone(Struct, tag=True, kw_only=True):
     tokens_per_pass: float  # in the answer so far
     tokens_per_second: float  # in the answer so far
     bytes_streamed: int = 0  # in this iteration
+    survivors: int = (
+        0  # number of nodes that the tree had from the start, from growth during the last iteration
+    )
+    grown_ahead: int = 0  # number of nodes that the draft found beyond the tree while the target verified it
     judged: Judged | None = None  # telemetry, and so is `committed`
     committed: Committed | None = None
     step: Step | None = None

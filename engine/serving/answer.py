@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from engine import protocol
 from engine.constraint.masks import Masks
 from engine.decoding.iteration import Event, Grown, Iterated, Prefilled, Rule
-from engine.decoding.verification import LogProbs
+from engine.decoding.verdict import LogProbs
 from engine.drafting import Drafter
 from engine.protocol.thoughts import ThoughtSplitter
 from engine.repetition import Dry, LoopDetector
@@ -223,6 +223,8 @@ class AnswerWriter:
                 tokens_per_pass=(len(self.tokens) - 1) / self.passes,
                 tokens_per_second=self._tokens_per_second() or 0.0,
                 bytes_streamed=moved,
+                survivors=event.survivors,
+                grown_ahead=event.ahead,
                 judged=judged(event.judgement),
                 committed=self._committed(start, pieces, event.log_probs) if self.options.telemetry else None,
             )

@@ -4,7 +4,7 @@ import time
 
 from engine import protocol
 from engine.decoding.judgement import Judgement
-from engine.decoding.verification import LogProbs
+from engine.decoding.verdict import LogProbs
 
 ALTERNATIVES = 8  # number of best tokens reported beside each committed one
 MAX_JUDGED = 256  # maximum number of best nodes to judge per tree; no window has space to label as many

@@ -31,7 +31,7 @@ class Ring:
     next.
 
     Attributes: `nbytes`: bytes of all slots; `moved`: bytes fetched since the start; `waited_s`: seconds that
-    `fetch` has waited since the start for chunks to be read.
+    `fetch` has waited since the start for chunks to be read; `on_wait`: as that of `Streamer`.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Ring:
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
         self.moved = 0
+        self.on_wait: Callable[[bool], None] = lambda waits: None
         self._changed = threading.Condition()
         self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
         self._queue = 0  # the next step to be read
@@ -106,12 +107,17 @@ class Ring:
         self._schedule.advance()
         self._changed.notify_all()
         step = self._schedule.step
-        started = time.perf_counter()
-        while self._missing.get(step) != 0 and self._error is None:
-            self._changed.wait(STOP_S)
-            if not self._staging:
-                end_if_interrupted()
-        self.waited_s += time.perf_counter() - started
+        if self._missing.get(step) != 0 and self._error is None:
+            started = time.perf_counter()
+            self.on_wait(True)
+            try:
+                while self._missing.get(step) != 0 and self._error is None:
+                    self._changed.wait(STOP_S)
+                    if not self._staging:
+                        end_if_interrupted()
+            finally:
+                self.on_wait(False)
+                self.waited_s += time.perf_counter() - started
         if self._error is not None:
             raise self._error
         chunk = self._schedule.chunks[step]

@@ -42,7 +42,8 @@ class Streamer:
     """A `Mover` that streams chunks through a ring.
 
     Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
-    by the builder of the model.
+    by the builder of the model; `on_wait`: called with True when a fetch on the CPU begins to wait for bytes,
+    and with False when they are there.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class Streamer:
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
         self._held: int | None = None
         self.on_chunk: Callable[[], None] = lambda: None
+        self.on_wait: Callable[[bool], None] = lambda waits: None
         for chunk in self._chunks:
             for each in chunk.stored:
                 each.matrix.mover = self
@@ -87,7 +89,9 @@ class Streamer:
         if not self._chunks:
             return
         if self._link is None:
-            self._ring = Ring(self._chunks, self._placement.slots, self._files, memory)
+            ring = Ring(self._chunks, self._placement.slots, self._files, memory)
+            ring.on_wait = lambda waits: self.on_wait(waits)
+            self._ring = ring
             return
         sizes = [chunk.nbytes for chunk in self._chunks]
         slots = max(self._placement.staging, 2)

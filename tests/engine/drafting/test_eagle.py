@@ -102,7 +102,7 @@ def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration
     for _ in range(12):
         tree = grown(drafter, limits)
         same_tree(tree, expected_tree(module, kind, context, limits))
-        verdict = verifier.verify(context, tree, drafter, no_progress)
+        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
         verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
         drafter.advance(tokens, verdict.feedback)

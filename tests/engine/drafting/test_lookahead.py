@@ -5,7 +5,8 @@ import pytest
 
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
-from engine.decoding.verification import Verdict, accept
+from engine.decoding.verdict import Ended, Verdict
+from engine.decoding.verification import accept
 from engine.drafting import Feedback, Lanes, TreeLimits
 from engine.drafting.lookahead import (
     FIRST_TOKENS,
@@ -145,11 +146,13 @@ class Language:
     def read(self, prompt, drafter, progress):
         return Verdict([], self.next(prompt), feedback([]), [])
 
-    def verify(self, context, tree: TokenTree, drafter, progress):
+    def launch(self, context, proposal, progress):
+        return Ended(lambda: self.verdict(context, proposal.tree, proposal.lanes))
+
+    def verdict(self, context, tree: TokenTree, lanes: Lanes):
         accepted, bonus = accept(
             lambda node: self.next([*context, *tree.tokens[tree.path(node)].tolist()]), tree
         )
-        lanes: Lanes = drafter.lanes()
         next_tokens = [self.next([*context, *lanes.tokens[seen].tolist()]) for seen in self.in_order(lanes)]
         return Verdict(accepted, bonus, feedback(next_tokens), [])
 

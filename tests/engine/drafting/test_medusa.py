@@ -88,7 +88,7 @@ def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_e
         tree = grown(drafter, limits)
         assert paths(tree) == pytest.approx(expected_paths(module, kind, context, limits), abs=1e-3)
         assert set(tree.sources.tolist()) == {SOURCE_HEADS}
-        verdict = verifier.verify(context, tree, drafter, no_progress)
+        verdict = verifier.launch(context, drafter.proposal(tree), no_progress).verdict()
         tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
         verifier.commit(verdict.accepted, [context[-1], *tokens[:-1]])
         drafter.advance(tokens, verdict.feedback)

@@ -77,7 +77,7 @@ def test_draws_match_the_draft_run_on_plain_text(method, temperature):
     tree = grown(drafter, TreeLimits(60, 16, 6), sampler)
     assert len(tree) >= 6
     for node in [ROOT, *range(len(tree))]:
-        drawn = drafter.drawn(node)
+        drawn = drafter.drawn().get(node)
         children = [child for child in range(len(tree)) if tree.parents[child] == node]
         assert sorted(set(drawn.children) if drawn else []) == children
         if drawn is None:
@@ -97,7 +97,7 @@ def test_draws_match_the_draft_run_on_plain_text(method, temperature):
 def test_equal_draws_share_a_node_that_is_tried_again():
     drafter = SpecInferDrafter(Sequence(ours(reference("llama")), 128), VOCABULARY)
     grown(drafter, TreeLimits(200, 64, 4), Sampler(seed=1, temperature=0.05))
-    drawn = drafter.drawn(ROOT)
+    drawn = drafter.drawn()[ROOT]
     assert len(drawn.children) == drafter.expansion(TreeLimits(200, 64, 4))[0]
     assert len(set(drawn.children)) < len(drawn.children)
 
@@ -190,7 +190,7 @@ def test_sampled_texts_have_the_distribution_of_plain_decoding(method):
             while drafter.grow(1, no_progress):
                 pass
             tree = drafter.snapshot(limits.budget)
-            verdict = verifier.verify(path, tree, drafter, no_progress)
+            verdict = verifier.launch(path, drafter.proposal(tree), no_progress).verdict()
             tokens = [*tree.tokens[verdict.accepted].tolist(), verdict.bonus]
             verifier.commit(verdict.accepted, [path[-1], *tokens[:-1]])
             drafter.advance(tokens, verdict.feedback)

@@ -1,0 +1,110 @@
+"""A pass of the target in a thread of its own, while the thread that launched it drafts ahead.
+
+Both passes share the processor's cores, and the target comes first: the draft computes only while the target
+waits for streamed bytes, a layer at a time, or once the target's pass has ended. So the link never waits for
+the draft: a chunk that arrives finds at most one layer of the draft in its way, and the ring reads on.
+
+The launching thread alone calls `progress`, and so it alone tells the user anything.
+"""
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from engine.decoding.verdict import PassEnded, Verdict
+from engine.model.interface import Progress, Yielding
+from engine.streaming import Streamer
+
+POLL_S = 0.01  # seconds between two calls of `progress` while the launching thread waits
+
+T = TypeVar("T")
+
+
+class PassThread(Yielding, Generic[T]):
+    """A `Pending` pass in its thread. It is itself the progress for passes beside it.
+
+    Attribute: `ready`, whether the pass has ended.
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Progress], T],
+        choose: Callable[[T], Verdict],
+        streamer: Streamer | None,
+        progress: Progress,
+    ) -> None:
+        """run: the pass. choose: makes the verdict of its result. streamer: brings the weights of the pass;
+        None if they are all here, so that there is no room beside the pass."""
+        self._run = run
+        self._choose = choose
+        self._streamer = streamer
+        self._progress = progress
+        self._changed = threading.Condition()
+        self._reported = 0, 1
+        self._waits = False  # whether the pass waits for bytes
+        self._is_cancelled = False
+        self._result: T | None = None
+        self._error: BaseException | None = None
+        self.ready = False
+        if streamer:
+            streamer.on_wait = self._note_wait
+        self._thread = threading.Thread(target=self._work, name="target", daemon=True)
+        self._thread.start()
+
+    @property
+    def beside(self) -> Progress:
+        return self
+
+    def __call__(self, done: int, total: int) -> None:
+        """Return once a layer of a pass beside this one may run. Raises PassEnded in place of the first layer
+        if this pass has ended: what is begun is finished, but nothing more is begun."""
+        with self._changed:
+            while not self._changed.wait_for(lambda: self._waits or self.ready, POLL_S):
+                self._report()
+        self._report()
+        if self.ready and not done:
+            raise PassEnded
+
+    def verdict(self) -> Verdict:
+        with self._changed:
+            while not self._changed.wait_for(lambda: self.ready, POLL_S):
+                self._report()
+        self._thread.join()
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._choose(self._result)
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+        self._thread.join()
+
+    def _report(self) -> None:
+        self._progress(*self._reported)
+
+    # -- the thread of the pass ------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        try:
+            self._result = self._run(self._note_progress)
+        except BaseException as error:  # any error: `verdict` raises it in the thread that launched the pass
+            self._error = error
+        if self._streamer:
+            self._streamer.on_wait = ignore_wait
+        with self._changed:
+            self.ready = True
+            self._changed.notify_all()
+
+    def _note_progress(self, done: int, total: int) -> None:
+        if self._is_cancelled:
+            raise PassEnded
+        self._reported = done, total
+
+    def _note_wait(self, waits: bool) -> None:
+        with self._changed:
+            self._waits = waits
+            self._changed.notify_all()
+
+
+def ignore_wait(waits: bool) -> None:
+    """An `on_wait` for passes that run alone."""

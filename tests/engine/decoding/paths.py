@@ -1,0 +1,90 @@
+"""A model whose logits are a function of the path that a row sees. It notices every row that sees a slot too many
+or too few, or a slot that holds another token than it should."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.model.interface import Model, no_progress
+from engine.model.kv_cache import KVCache
+from engine.model.rows import Output
+
+VOCABULARY = 12
+LAYERS = 3
+
+
+class PathCache(KVCache):
+    """Holds the position and the token of each row."""
+
+    def __init__(self, capacity):
+        super().__init__(capacity)
+        self.store = np.full((capacity + 1, 2), -1)
+
+    @property
+    def nbytes(self):
+        return self.store.nbytes
+
+    def move(self, source, first):
+        self.store[first : first + len(source)] = self.store[list(source)]
+
+
+def logits_after(seed, path):
+    return np.random.default_rng([seed, *path]).normal(scale=2.0, size=VOCABULARY)
+
+
+@dataclass
+class PathModel(Model):
+    """`closeness`: 1: a draft that equals the target; below: its logits differ. `computed`: the path of each row of
+    every complete pass. `on_layer`: called before each layer of a pass."""
+
+    seed: int = 0
+    closeness: float = 1.0
+    streamer: object = None
+    computed: list = field(default_factory=list)
+    on_layer: object = no_progress
+
+    vocabulary = VOCABULARY
+    layers = LAYERS
+    width = 1
+    device = "cpu"
+    packed = True
+    arithmetic = "paths"
+    nbytes = 0
+
+    def new_cache(self, capacity):
+        return PathCache(capacity)
+
+    def embed(self, tokens):
+        raise NotImplementedError
+
+    def output_head(self):
+        raise NotImplementedError
+
+    def forward(
+        self, rows, cache, tail_positions=None, logits_for=slice(None), hidden_layers=(), progress=no_progress
+    ):
+        cache.reserve(len(rows))
+        first = cache.length + cache.tail
+        cache.store[first : first + len(rows)] = np.stack([rows.positions, rows.tokens], axis=1)
+        paths, logits = [], []
+        for row in range(len(rows)):
+            slots = list(range(cache.length))
+            if rows.visible is None:
+                slots += range(first, first + row + 1)
+            else:
+                slots += (cache.length + np.flatnonzero(rows.visible[row])).tolist()
+            seen = sorted(cache.store[slots].tolist())
+            assert [position for position, _ in seen] == list(range(len(seen))), (
+                "a row sees one row per position"
+            )
+            paths.append(tuple(token for _, token in seen))
+            own = logits_after(self.seed, paths[-1])
+            other = logits_after(self.seed + 1000, paths[-1])
+            logits.append(self.closeness * own + (1 - self.closeness) * other)
+        for layer in range(LAYERS):
+            progress(layer, LAYERS)
+            self.on_layer(layer, LAYERS)
+        progress(LAYERS, LAYERS)
+        self.computed += paths
+        cache.extend_tail(len(rows))
+        return Output(np.array(logits, np.float32)[logits_for], {})

@@ -1,0 +1,373 @@
+"""Drafting ahead: the tokens are those of plain decoding at any timing of the two passes, and nothing is computed
+twice."""
+
+import threading
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.decoding.ahead import GrowingAhead, grows_ahead
+from engine.decoding.budget import AutoLimits, FixedLimits
+from engine.decoding.iteration import Iterated, Prefilled, decode
+from engine.decoding.pass_thread import PassThread
+from engine.decoding.verdict import PassEnded
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import TreeLimits
+from engine.drafting.merged import MergedDrafter
+from engine.drafting.none import NoDrafter
+from engine.drafting.pld import PromptLookupDrafter
+from engine.drafting.specexec import SpecExecDrafter
+from engine.drafting.sps import SpsDrafter
+from engine.errors import BadOption
+from engine.model.interface import Yielding, no_progress
+from engine.model.sequence import Sequence
+from engine.sampling import Sampler
+from tests.engine.decoding.paths import LAYERS, VOCABULARY, PathModel
+
+CAPACITY = 96
+PROMPT = [1, 7, 4, 3, 9]
+MANY = 10**9
+
+
+class Stopped(Exception):
+    pass
+
+
+class ScriptedPass(Yielding):
+    """A pass that ends when the script says: it holds up a layer of the draft, or it has ended."""
+
+    def __init__(self, inner, layers):
+        """layers: number of layers that the draft may run until the pass has ended."""
+        self.inner, self.left = inner, layers
+        self.beside = self
+        self.is_cancelled = False
+
+    @property
+    def ready(self):
+        return self.left <= 0
+
+    def __call__(self, done, total):
+        if self.ready and not done:
+            raise PassEnded
+        self.left -= 1
+
+    def verdict(self):
+        return self.inner.verdict()
+
+    def cancel(self):
+        self.is_cancelled = True
+
+
+class ScriptedVerifier(TargetVerifier):
+    """Its passes end after so many layers of the draft; after the last, at once."""
+
+    def __init__(self, target, sampler, script):
+        super().__init__(target, sampler)
+        self.script, self.launched = list(script), []
+
+    def launch(self, context, proposal, progress):
+        inner = super().launch(context, proposal, progress)
+        self.launched.append(ScriptedPass(inner, self.script.pop(0) if self.script else 0))
+        return self.launched[-1]
+
+
+def answer(verifier, drafter, sampler, limits, most=40, rule=None, progress=no_progress):
+    """Return the tokens and the iterations."""
+    rule = rule or GrowingAhead(FixedLimits(limits))
+    tokens, iterations = [], []
+    for event in decode(verifier, drafter, sampler, PROMPT, rule, (), most, progress):
+        if isinstance(event, Prefilled):
+            tokens.append(event.token)
+        elif isinstance(event, Iterated):
+            tokens += event.tokens
+            iterations.append(event)
+            assert len(event.tree) <= event.limits.budget
+    return tokens, iterations
+
+
+def plain(sampler, seed=0, most=40, capacity=CAPACITY):
+    verifier = TargetVerifier(Sequence(PathModel(seed), capacity), sampler)
+    limits = NoDrafter.defaults
+    return answer(verifier, NoDrafter(), sampler, limits, most, FixedLimits(limits))[0]
+
+
+def specexec(closeness=0.8, seed=0, capacity=CAPACITY):
+    return SpecExecDrafter(Sequence(PathModel(seed, closeness), capacity), VOCABULARY, branch=6)
+
+
+def merged(closeness=0.8, seed=0, capacity=CAPACITY):
+    return MergedDrafter("specexec+pld", [specexec(closeness, seed, capacity), PromptLookupDrafter()])
+
+
+samplers = st.sampled_from(
+    [
+        Sampler(),
+        Sampler(seed=3, temperature=0.7),
+        Sampler(seed=4, temperature=1.0, top_p=0.9, repetition_penalty=1.2),
+    ]
+)
+every_limit = st.builds(
+    TreeLimits,
+    budget=st.integers(1, 24),
+    beams=st.integers(1, 6),
+    depth=st.integers(1, 8),
+    worth=st.sampled_from([0.0, 0.1, 0.5]),
+)
+scripts = st.lists(st.one_of(st.integers(0, 40), st.just(MANY)), max_size=40)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    scripts,
+    samplers,
+    every_limit,
+    st.sampled_from([0.5, 0.8, 1.0]),
+    st.integers(0, 20),
+    st.sampled_from([specexec, merged]),
+)
+def test_at_any_timing_the_tokens_are_those_of_plain_decoding(script, sampler, limits, closeness, seed, make):
+    verifier = ScriptedVerifier(Sequence(PathModel(seed), CAPACITY), sampler, script)
+    found, _ = answer(verifier, make(closeness, seed), sampler, limits)
+    assert found == plain(sampler, seed)
+
+
+@settings(max_examples=20, deadline=None)
+@given(scripts, st.integers(0, 20))
+def test_limits_that_change_leave_the_tokens_alone(script, seed):
+    sampler = Sampler(seed=5, temperature=0.8)
+    verifier = ScriptedVerifier(Sequence(PathModel(seed), CAPACITY), sampler, script)
+    rule = GrowingAhead(AutoLimits(TreeLimits(15, 4, 8)))
+    assert answer(verifier, specexec(0.9, seed), sampler, None, rule=rule)[0] == plain(sampler, seed)
+
+
+@pytest.mark.parametrize("sampler", [Sampler(), Sampler(seed=3, temperature=0.7)], ids=["greedy", "sampled"])
+def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
+    """A draft that equals its target, and passes during which it grows as far as it may."""
+    target = Sequence(PathModel(), CAPACITY)
+    drafter = specexec(1.0)
+    tokens, iterations = answer(
+        ScriptedVerifier(target, sampler, [MANY] * 100), drafter, sampler, TreeLimits(4, 4, 3)
+    )
+    assert tokens == plain(sampler)
+    survived = [each.survivors > 0 for each in iterations[1:]]
+    assert sum(survived) > 0.8 * len(survived)
+    assert all(each.ahead > 0 for each in iterations[:-3])
+    if all(survived):
+        computed = drafter.sequence.model.computed
+        assert len(set(computed)) == len(computed)
+
+
+def test_a_tree_that_survives_saves_the_rounds_that_grew_it():
+    def rounds(script):
+        verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
+        _, iterations = answer(verifier, specexec(1.0), Sampler(), TreeLimits(4, 4, 3))
+        return sum(each.rounds for each in iterations) / len(iterations)
+
+    assert rounds([MANY] * 100) < 0.7 * rounds([])
+
+
+@settings(max_examples=20, deadline=None)
+@given(scripts, samplers, st.integers(12, 40))
+def test_the_end_of_the_context_ends_the_answer_without_an_error(script, sampler, capacity):
+    verifier = ScriptedVerifier(Sequence(PathModel(), capacity), sampler, script)
+    found, _ = answer(verifier, specexec(0.8, 0, capacity), sampler, TreeLimits(16, 8, 8), most=MANY)
+    assert found == plain(sampler, most=MANY, capacity=capacity)
+    assert len(PROMPT) + len(found) == capacity
+
+
+@settings(max_examples=30, deadline=None)
+@given(scripts, st.integers(0, 400))
+def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, layers):
+    target, drafter = Sequence(PathModel(), CAPACITY), specexec()
+    left = layers
+
+    def stop(done, total):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Stopped
+
+    drafter.sequence.model.on_layer = stop
+    verifier = ScriptedVerifier(target, Sampler(), script)
+    try:
+        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
+    except Stopped:
+        assert all(each.is_cancelled for each in verifier.launched)
+    drafter.sequence.model.on_layer = no_progress
+    verifier = ScriptedVerifier(target, Sampler(), script)
+    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
+
+
+# -- two threads -----------------------------------------------------------------------------------------------
+
+
+class Waiting:
+    """A stand-in for a streamer: the target waits in each layer until the draft has run some layers, or cannot
+    run any more."""
+
+    def __init__(self, draft, script):
+        self.on_wait = lambda waits: None
+        self.script = list(script)
+        self.layers = 0  # of the draft
+        self.is_open = False
+        self.intrusions = 0
+        self.moved_on = threading.Condition()
+        draft.on_layer = self.draft_layer
+
+    def draft_layer(self, done, total):
+        with self.moved_on:
+            self.layers += 1
+            self.moved_on.notify_all()
+
+    def target_layer(self, done, total):
+        wanted = self.script.pop(0) if self.script else 0
+        if not wanted or threading.current_thread().name != "target":
+            return
+        with self.moved_on:
+            goal = self.layers + wanted
+        self.on_wait(True)
+        with self.moved_on:
+            self.moved_on.wait_for(lambda: self.layers >= goal, timeout=0.2)  # or the tree is complete
+        self.on_wait(False)
+        with self.moved_on:
+            before = self.layers
+            # At most the layer that was about to run comes between.
+            self.moved_on.wait_for(lambda: self.layers > before + 1, timeout=0.002)
+            self.intrusions += self.layers > before + 1
+
+
+def threaded(sampler, script=(), closeness=0.8):
+    target, drafter = PathModel(), specexec(closeness)
+    streamer = Waiting(drafter.sequence.model, script)
+    target.streamer, target.on_layer = streamer, streamer.target_layer
+    verifier = TargetVerifier(Sequence(target, CAPACITY), sampler, ahead=True)
+    return verifier, drafter, streamer
+
+
+def no_thread_is_left():
+    return not [thread for thread in threading.enumerate() if thread.name == "target"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(0, 12), max_size=60), samplers)
+def test_the_draft_computes_only_while_the_target_waits(script, sampler):
+    verifier, drafter, streamer = threaded(sampler, script)
+    found, _ = answer(verifier, drafter, sampler, TreeLimits(8, 4, 6))
+    assert found == plain(sampler)
+    assert streamer.intrusions == 0
+    assert no_thread_is_left()
+
+
+def test_trees_survive_passes_that_wait():
+    verifier, drafter, _ = threaded(Sampler(), [4 * LAYERS] * 300, closeness=1.0)
+    found, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
+    assert found == plain(Sampler())
+    assert sum(each.survivors > 0 for each in iterations) > 0.5 * len(iterations)
+
+
+def test_nothing_is_drafted_beside_a_pass_that_never_waits():
+    verifier, drafter, _ = threaded(Sampler())
+    found, iterations = answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
+    assert found == plain(Sampler())
+    assert not any(each.survivors for each in iterations)
+
+
+@pytest.mark.parametrize("calls", [3, 9, 14, 15, 16, 20, 30, 50])
+def test_stopping_at_any_call_of_progress_ends_both_passes(calls):
+    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+    left = calls
+
+    def progress(done, total):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6), progress=progress)
+    assert no_thread_is_left()
+    streamer.script = [5] * 100
+    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
+
+
+@pytest.mark.parametrize("layer", [LAYERS + 1, LAYERS + 3, 3 * LAYERS, 3 * LAYERS + 2])
+def test_an_error_of_the_target_ends_the_answer_and_the_next_is_whole(layer):
+    verifier, drafter, streamer = threaded(Sampler(), [5] * 100)
+    target, left = verifier._target.model, layer
+
+    def fail(done, total):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise OSError("the disk is gone")
+        streamer.target_layer(done, total)
+
+    target.on_layer = fail
+    with pytest.raises(OSError, match="the disk is gone"):
+        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
+    assert no_thread_is_left()
+    target.on_layer = streamer.target_layer
+    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
+
+
+@pytest.mark.parametrize("layer", [40, 43, 47, 60])
+def test_an_error_of_the_draft_ends_the_pass_of_the_target(layer):
+    verifier, drafter, streamer = threaded(Sampler(), [MANY] * 100)
+    draft, left = drafter.sequence.model, layer
+
+    def fail(done, total):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise MemoryError("no more")
+        streamer.draft_layer(done, total)
+
+    draft.on_layer = fail
+    with pytest.raises(MemoryError, match="no more"):
+        answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))
+    assert no_thread_is_left()
+    draft.on_layer = streamer.draft_layer
+    streamer.script = []
+    assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
+
+
+def test_a_pass_is_cancelled_at_its_next_layer():
+    begun, may_go_on = threading.Event(), threading.Event()
+    layers = []
+
+    def run(progress):
+        for layer in range(LAYERS):
+            progress(layer, LAYERS)
+            layers.append(layer)
+            begun.set()
+            may_go_on.wait()
+
+    pending = PassThread(run, lambda output: None, None, no_progress)
+    begun.wait()
+    assert not pending.ready
+    ending = threading.Thread(target=pending.cancel)
+    ending.start()
+    while not pending._is_cancelled:
+        pass
+    may_go_on.set()
+    ending.join()
+    assert layers == [0]
+    assert pending.ready
+
+
+# -- when ----------------------------------------------------------------------------------------------------
+
+
+def test_only_drafters_that_can_draft_ahead_do():
+    model = PathModel()
+    rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
+    assert grows_ahead("on", specexec(), model, model)
+    assert grows_ahead("on", merged(), model, model)
+    for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
+        assert not grows_ahead("on", drafter, model, model)
+    assert not grows_ahead("off", specexec(), model, model)
+    assert not grows_ahead("auto", specexec(), model, model), "nothing is streamed"
+    with pytest.raises(BadOption):
+        grows_ahead("on", specexec(), SimpleNamespace(device="cuda"), model)
