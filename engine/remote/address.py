@@ -21,7 +21,7 @@ def base_url(text: str) -> str:
         host = _url(f"http://{text}").host
         text = f"{'http' if is_this_machine(host) else 'https'}://{text}"
     url = _url(text)
-    if url.scheme not in ("http", "https") or not url.host:
+    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65536:
         raise BadOption(f"{text[:200]!r} is no address of a server.", HINT)
     if url.userinfo or url.query or url.fragment:
         raise BadOption("The address contains more than a host, a port and a path.", HINT)

@@ -15,7 +15,10 @@ def main() -> None:
     params.model.path = model
     params.n_ctx = 2048
     params.n_parallel = 1
-    params.cpuparams.n_threads = 2
+    for threads in _threads_of(params, params.speculative.draft):
+        threads.n_threads = (
+            1  # threads of llama.cpp spin while they wait, which takes minutes on a busy machine
+        )
     params.port = 0
     if drafts:
         params.speculative.draft.mparams.path = drafts[0]
@@ -25,6 +28,10 @@ def main() -> None:
     print(server.listening_address, flush=True)
     while sys.stdin.readline():
         time.sleep(0.1)
+
+
+def _threads_of(*places):  # type: ignore[no-untyped-def]
+    return [threads for place in places for threads in (place.cpuparams, place.cpuparams_batch)]
 
 
 if __name__ == "__main__":

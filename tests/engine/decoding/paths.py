@@ -1,5 +1,5 @@
-"""A model whose logits are a function of the path that a row sees. It notices every row that sees a slot too many
-or too few, or a slot that holds another token than it should."""
+"""A model whose logits are a function of the path that a row sees. It notices every row that sees a slot too
+many or too few, or a slot that holds another token than it should."""
 
 from dataclasses import dataclass, field
 
@@ -34,8 +34,8 @@ def logits_after(seed, path):
 
 @dataclass
 class PathModel(Model):
-    """`closeness`: 1: a draft that equals the target; below: its logits differ. `computed`: the path of each row of
-    every complete pass. `on_layer`: called before each layer of a pass."""
+    """`closeness`: 1: a draft that equals the target; below: its logits differ. `computed`: the path of each
+    row of every complete pass. `on_layer`: called before each layer of a pass."""
 
     seed: int = 0
     closeness: float = 1.0

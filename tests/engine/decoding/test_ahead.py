@@ -1,5 +1,5 @@
-"""Drafting ahead: the tokens are those of plain decoding at any timing of the two passes, and nothing is computed
-twice."""
+"""Drafting ahead: the tokens are those of plain decoding at any timing of the two passes, and nothing is
+computed twice."""
 
 import threading
 from types import SimpleNamespace
@@ -200,12 +200,12 @@ def test_a_draft_that_is_stopped_anywhere_leaves_both_sequences_usable(script, l
     assert answer(verifier, drafter, Sampler(), TreeLimits(8, 4, 6))[0] == plain(Sampler())
 
 
-# -- two threads -----------------------------------------------------------------------------------------------
+# -- two threads ---------------------------------------------------------------------------------------------
 
 
 class Waiting:
-    """A stand-in for a streamer: the target waits in each layer until the draft has run some layers, or cannot
-    run any more."""
+    """A stand-in for a streamer: the target waits in each layer until the draft has run some layers, or
+    cannot run any more."""
 
     def __init__(self, draft, script):
         self.on_wait = lambda waits: None
