@@ -16,6 +16,7 @@ from msgspec import structs
 
 from engine import protocol
 from engine.errors import NotLoaded, OutOfMemory, SpecExecError, exhausted_tier
+from engine.serving import heap
 from engine.tokenizer.chat import templates
 
 if TYPE_CHECKING:
@@ -165,6 +166,7 @@ class EngineService:
             from engine.serving.load import release_device_memory
 
             release_device_memory()
+        heap.give_back()
 
     def _build(self, job: "LoadJob", note: str) -> str:
         """Build the session as planned; if memory runs out, try the next smaller plans, one after another.

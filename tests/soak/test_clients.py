@@ -127,7 +127,7 @@ def test_a_short_soak_of_clients_prints_its_table():
     except ModelNotFound as error:
         pytest.skip(error.message)
     done = subprocess.run(
-        [sys.executable, "-m", "tests.soak.clients", "--requests", "16", "--round", "8"],
+        [sys.executable, "-m", "tests.soak.clients", "--requests", "12", "--round", "6"],
         cwd=ROOT,
         env=dict(os.environ),
         capture_output=True,
