@@ -10,9 +10,9 @@ from collections.abc import Sequence as Ids
 
 import numpy as np
 
-from engine.decoding.verdict import Ended, Verdict
+from engine.decoding.verdict import EndedPass, Verdict
 from engine.decoding.verification import accept
-from engine.drafting import Drafter, Feedback, Needs, Proposal
+from engine.drafting import Drafter, Feedback, Needs, TreeProposal
 from engine.drafting.merged import MergedDrafter
 from engine.model.interface import Progress
 from engine.tree import ROOT, TokenTree
@@ -37,9 +37,9 @@ class ReplayVerifier:
     def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
         return Verdict([], self._answer[0], _feedback(prompt[-1:], [0]), [])
 
-    def launch(self, context: Ids[int], proposal: Proposal, progress: Progress) -> Ended:
+    def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> EndedPass:
         assert not len(proposal.lanes), "rows outside the tree are not recorded"
-        return Ended(lambda: self._verdict(context, proposal.tree))
+        return EndedPass(lambda: self._verdict(context, proposal.tree))
 
     def _verdict(self, context: Ids[int], tree: TokenTree) -> Verdict:
         root = len(context) - self._start

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from engine.decoding.judgement import Judgement
-from engine.drafting import Drafter, Feedback, Proposal
+from engine.drafting import Drafter, Feedback, TreeProposal
 from engine.model.interface import Progress, no_progress
 
 
@@ -60,7 +60,7 @@ class Pending(Protocol):
         """End the pass, and wait for its end. Its results, and its errors if it fails, are dropped."""
 
 
-class Ended:
+class EndedPass:
     """A `Pending` pass that has already run."""
 
     def __init__(self, choose: Callable[[], Verdict]) -> None:
@@ -86,7 +86,7 @@ class Verifier(Protocol):
     def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
         """Read a prompt; the first new token is the verdict's `bonus`."""
 
-    def launch(self, context: Ids[int], proposal: Proposal, progress: Progress) -> Pending:
+    def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> Pending:
         """Start to verify a tree. `context` ends with the root. progress: called by the thread that calls,
         here or while it waits for the verdict."""
 

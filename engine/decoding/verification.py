@@ -17,8 +17,8 @@ from engine.arrays import Array, as_float, is_on_card, like, log_softmax, namesp
 from engine.decoding.judgement import judge
 from engine.decoding.pass_thread import PassThread
 from engine.decoding.rejection import reject
-from engine.decoding.verdict import Ended, LogProbs, Pending, Verdict
-from engine.drafting import Drafter, Feedback, Lanes, Needs, Proposal
+from engine.decoding.verdict import EndedPass, LogProbs, Pending, Verdict
+from engine.drafting import Drafter, Feedback, Lanes, Needs, TreeProposal
 from engine.errors import BadNumbers
 from engine.model.interface import Progress, no_progress
 from engine.model.rows import Output
@@ -63,7 +63,7 @@ class TargetVerifier:
         feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
         return self._verdict([], choices(ROOT), feedback, output.logits)
 
-    def launch(self, context: Ids[int], proposal: Proposal, progress: Progress) -> Pending:
+    def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> Pending:
         started = time.perf_counter()
         tree, lanes, needs = proposal.tree, proposal.lanes, proposal.needs
         rows = 1 + len(tree)
@@ -105,7 +105,7 @@ class TargetVerifier:
         if self._ahead:
             return PassThread(run, choose, self._target.model.streamer, report)
         output = run(report)
-        return Ended(lambda: choose(output))
+        return EndedPass(lambda: choose(output))
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:
         self._target.keep([0, *(node + 1 for node in nodes)], tokens)

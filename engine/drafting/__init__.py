@@ -9,7 +9,7 @@ from engine.drafting.medusa import MedusaDrafter
 from engine.drafting.merged import MergedDrafter
 from engine.drafting.none import NoDrafter
 from engine.drafting.pld import PromptLookupDrafter
-from engine.drafting.protocol import Drafter, Drawing, Drawn, Feedback, Lanes, Needs, Proposal, TreeLimits
+from engine.drafting.protocol import Drafter, Drawing, Drawn, Feedback, Lanes, Needs, TreeLimits, TreeProposal
 from engine.drafting.recycling import RecyclingDrafter
 from engine.drafting.specexec import SpecExecDrafter
 from engine.drafting.specinfer import SpecInferDrafter
@@ -26,8 +26,8 @@ __all__ = [
     "Feedback",
     "Lanes",
     "Needs",
-    "Proposal",
     "TreeLimits",
+    "TreeProposal",
     "available",
     "check_drafter",
     "default_drafter",

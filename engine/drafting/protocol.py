@@ -99,7 +99,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposal:
+class TreeProposal:
     """What one pass of the target verifies, and what a drafter needs from the pass. It never changes, so the
     drafter may grow its tree further while the pass runs.
 
@@ -164,9 +164,9 @@ class Drafter(ABC):
         """Return the rows to run beside the tree."""
         return Lanes.none()
 
-    def proposal(self, tree: TokenTree) -> Proposal:
+    def proposal(self, tree: TokenTree) -> TreeProposal:
         """Return what to verify. tree: as `snapshot` returned it last."""
-        return Proposal(tree, self.lanes(), self.needs)
+        return TreeProposal(tree, self.lanes(), self.needs)
 
     def widen(self, depth: int) -> bool:
         """Let the tree grow ahead of the verdict: by `TreeLimits.ahead` nodes, to at most `depth`. Return
@@ -191,5 +191,5 @@ class Drawing(Drafter):
     def drawn(self) -> Mapping[int, Drawn]:
         """Return how the children of nodes (ids of the last snapshot, and ROOT) were drawn."""
 
-    def proposal(self, tree: TokenTree) -> Proposal:
+    def proposal(self, tree: TokenTree) -> TreeProposal:
         return replace(super().proposal(tree), drawn=self.drawn())

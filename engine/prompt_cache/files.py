@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import platformdirs
+from filelock import FileLock, Timeout
 from numpy.typing import NDArray
 
 from engine.files import is_own_folder, open_private
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 
 MAGIC = b"SpecExec rows 1\n"
 ENDING = ".rows"
+LOCK = "lock"
 MOST_HEADER = 1 << 20  # bytes
 MOST_WAITING = 256 << 20  # bytes of blocks that wait to be written; what comes then is left out
 _CHECKSUM = 32
@@ -43,10 +45,16 @@ class BlockFiles:
     writes."""
 
     def __init__(self, folder: Path, budget_nbytes: int) -> None:
-        """Take the folder into use. Raises OSError if it cannot be made, or if others can write to it."""
+        """Take the folder into use. Raises OSError if it cannot be made, if others can write to it, or if
+        another engine uses it."""
         if os.name != "nt" and not is_own_folder(folder):
             raise PermissionError(f"{folder} is not this user's own folder")
         folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(folder / LOCK, thread_local=False)
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout as error:
+            raise BlockingIOError(f"another engine uses {folder}") from error
         self._folder = folder
         self._budget = budget_nbytes
         self._changing = threading.Lock()  # guards the four below
@@ -56,7 +64,7 @@ class BlockFiles:
         self._waiting_nbytes = 0
         self._tasks: queue.SimpleQueue[tuple[bytes, bytes, NDArray[np.uint8] | None] | str | None]
         self._tasks = queue.SimpleQueue()
-        self._is_full = False
+        self._has_failed = False
         self._list()
         self._writer = threading.Thread(target=self._work, name="prompt cache", daemon=True)
         self._writer.start()
@@ -97,7 +105,7 @@ class BlockFiles:
         """Write a block as soon as there is time. The rows must not change any more."""
         with self._changing:
             too_much = self._waiting_nbytes + rows.nbytes > MOST_WAITING
-            if self._is_full or too_much or rows.nbytes > self._budget or key in self._waiting:
+            if self._has_failed or too_much or rows.nbytes > self._budget or key in self._waiting:
                 return
             self._waiting.add(key)
             self._waiting_nbytes += rows.nbytes
@@ -112,6 +120,7 @@ class BlockFiles:
         """Write what waits, and end."""
         self._tasks.put(None)
         self._writer.join()
+        self._lock.release()
 
     # -- on the writer's thread ------------------------------------------------------------------------------
 
@@ -126,7 +135,7 @@ class BlockFiles:
                 self._write(key, header, rows)
             except OSError as error:
                 log.warning("no more blocks are written to %s: %s", self._folder, error)
-                self._is_full = True
+                self._has_failed = True
             with self._changing:
                 self._waiting.discard(key)
                 self._waiting_nbytes -= rows.nbytes
@@ -163,8 +172,7 @@ class BlockFiles:
             keys = list(self._sizes)
         for key in keys:
             try:
-                with self._path(key).open("rb") as file:
-                    owners = set(_header(file.read(_START + 4 + MOST_HEADER)).owners)
+                owners = _owners(self._path(key))
                 if owner in owners:
                     _, rows = _parsed(key, self._path(key).read_bytes())
                     self._delete(key)
@@ -179,12 +187,14 @@ class BlockFiles:
         """Find the files that are there, and delete what no writer has finished."""
         found = []
         for path in self._folder.iterdir():
-            with suppress(OSError, ValueError):
-                if path.suffix != ENDING:
+            if path.name == LOCK:
+                continue
+            with suppress(OSError):
+                if (key := _key_of(path)) is None:
                     path.unlink()
                     continue
                 status = path.lstat()
-                found.append((status.st_mtime_ns, bytes.fromhex(path.stem), status.st_size))
+                found.append((status.st_mtime_ns, key, status.st_size))
         for _, key, size in sorted(found):
             self._sizes[key] = size
             self._nbytes += size
@@ -215,11 +225,33 @@ def forget_on_disk(owner: str) -> None:
         return
     try:
         files = BlockFiles(folder, sys.maxsize)
+    except BlockingIOError:  # its owner finds them missing, and computes them again where they are shared
+        for path in folder.glob(f"*{ENDING}"):
+            with suppress(OSError):
+                if owner in _owners(path):
+                    path.unlink()
     except OSError as error:
         log.warning("what is kept of a deleted chat in %s cannot be deleted: %s", folder, error)
-        return
-    files.forget(owner)
-    files.close()
+    else:
+        files.forget(owner)
+        files.close()
+
+
+def _key_of(path: Path) -> bytes | None:
+    """Return the key of the block in this file, or None if it is no file of a block."""
+    try:
+        return bytes.fromhex(path.stem) if path.suffix == ENDING else None
+    except ValueError:
+        return None
+
+
+def _owners(path: Path) -> set[str]:
+    """Return the owners that a file names; none if it is damaged. Raises OSError."""
+    with path.open("rb") as file:
+        try:
+            return set(_header(file.read(_START + 4 + MOST_HEADER)).owners)
+        except ValueError:
+            return set()
 
 
 def _parsed(key: bytes, data: bytes) -> tuple[_Header, NDArray[np.uint8]]:

@@ -24,6 +24,17 @@ class PathCache(KVCache):
     def nbytes(self):
         return self.store.nbytes
 
+    @property
+    def form(self):
+        return "position and token"
+
+    def read_rows(self, first, count):
+        return self.store[first : first + count].flatten().view(np.uint8)
+
+    def write_rows(self, first, rows):
+        shaped = rows.view(self.store.dtype).reshape(-1, 2)
+        self.store[first : first + len(shaped)] = shaped
+
     def move(self, source, first):
         self.store[first : first + len(source)] = self.store[list(source)]
 

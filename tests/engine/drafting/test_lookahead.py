@@ -5,7 +5,7 @@ import pytest
 
 from engine.decoding.budget import FixedLimits
 from engine.decoding.iteration import Iterated, decode
-from engine.decoding.verdict import Ended, Verdict
+from engine.decoding.verdict import EndedPass, Verdict
 from engine.decoding.verification import accept
 from engine.drafting import Feedback, Lanes, TreeLimits
 from engine.drafting.lookahead import (
@@ -147,7 +147,7 @@ class Language:
         return Verdict([], self.next(prompt), feedback([]), [])
 
     def launch(self, context, proposal, progress):
-        return Ended(lambda: self.verdict(context, proposal.tree, proposal.lanes))
+        return EndedPass(lambda: self.verdict(context, proposal.tree, proposal.lanes))
 
     def verdict(self, context, tree: TokenTree, lanes: Lanes):
         accepted, bonus = accept(

@@ -30,6 +30,10 @@ def written(folder, *blocks, budget=MIB, owners=frozenset({"chat 1"})):
     files.close()
 
 
+def blocks(folder):
+    return [path for path in folder.iterdir() if path.name != module.LOCK]
+
+
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "cache" / "prompts"
@@ -50,7 +54,7 @@ def test_blocks_outlast_the_process(folder):
 def test_only_this_user_reads_them(folder):
     written(folder, 1)
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert [stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()] == [0o600]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in blocks(folder)] == [0o600]
     folder.chmod(0o777)
     with pytest.raises(PermissionError):
         BlockFiles(folder, MIB)
@@ -71,7 +75,7 @@ def test_only_this_user_reads_them(folder):
 )
 def test_a_damaged_file_is_deleted_and_not_used(folder, damage):
     written(folder, 1)
-    (path,) = folder.iterdir()
+    (path,) = blocks(folder)
     path.write_bytes(damage(path.read_bytes()))
     files = BlockFiles(folder, MIB)
     assert files.read(key(1), 1000) is None
@@ -93,7 +97,7 @@ def test_the_budget_holds_and_the_oldest_give_way(folder):
     written(folder, *range(10), budget=5_500)
     files = BlockFiles(folder, 5_500)
     assert [number for number in range(10) if key(number) in files] == [5, 6, 7, 8, 9]
-    assert files.nbytes == sum(path.stat().st_size for path in folder.iterdir()) <= 5_500
+    assert files.nbytes == sum(path.stat().st_size for path in blocks(folder)) <= 5_500
     files.read(key(5), 1000)
     files.close()
     files = BlockFiles(folder, 2_500)  # the budget was made smaller: what was read last stays
@@ -132,7 +136,7 @@ def test_a_full_disk_ends_the_writing_and_nothing_else(folder, monkeypatch):
     files.write(key(3), rows(3), {""})
     assert [number for number in (1, 2, 3) if key(number) in files] == [1]
     files.close()
-    assert len(list(folder.iterdir())) == 1
+    assert len(blocks(folder)) == 1
 
 
 def test_what_a_killed_process_leaves_is_whole_or_deleted(folder):
@@ -143,7 +147,7 @@ def test_what_a_killed_process_leaves_is_whole_or_deleted(folder):
         "files.close()"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(folder)])
-    while not folder.exists() or len(list(folder.iterdir())) < 5:
+    while not folder.exists() or len(blocks(folder)) < 5:
         time.sleep(0.01)
         assert child.poll() is None
     child.kill()
@@ -157,7 +161,7 @@ def test_what_a_killed_process_leaves_is_whole_or_deleted(folder):
         assert stored is not None
         np.testing.assert_array_equal(stored[1], rows(number, 100_000))
     files.close()
-    assert all(path.suffix == ".rows" for path in folder.iterdir())
+    assert all(path.suffix == ".rows" for path in blocks(folder))
 
 
 def test_blocks_come_back_from_the_disk_into_ram(folder):
@@ -171,4 +175,29 @@ def test_blocks_come_back_from_the_disk_into_ram(folder):
     assert key(1) not in cache
     assert cache.nbytes == 0
     cache.close()
-    assert not list(folder.iterdir())
+    assert not blocks(folder)
+
+
+def test_two_engines_never_write_into_one_folder_and_both_can_forget(folder, monkeypatch):
+    monkeypatch.setattr(module, "default_folder", lambda: folder)
+    files = BlockFiles(folder, MIB)
+    with pytest.raises(BlockingIOError):
+        BlockFiles(folder, MIB)
+    files.write(key(1), rows(1), {"chat 1"})
+    files.write(key(2), rows(2), {"chat 2"})
+    while files._waiting:
+        time.sleep(0.001)
+    module.forget_on_disk("chat 1")
+    assert files.read(key(1), 1000) is None
+    assert files.read(key(2), 1000) is not None
+    files.close()
+    module.forget_on_disk("chat 2")
+    assert not blocks(folder)
+
+
+def test_files_of_other_names_are_deleted(folder):
+    written(folder, 1)
+    for name in ("zz.rows", "notes.txt", ".half.new"):
+        (folder / name).write_bytes(b"x")
+    BlockFiles(folder, MIB).close()
+    assert [path.name for path in blocks(folder)] == [f"{key(1).hex()}.rows"]

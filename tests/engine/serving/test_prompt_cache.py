@@ -72,7 +72,7 @@ def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_p
     talks = [Talk(before, subject) for subject in SUBJECTS]
     first = [talk.turn() for talk in talks]
     before.close()
-    assert list((tmp_path / "cache" / "prompts").iterdir())
+    assert list((tmp_path / "cache" / "prompts").glob("*.rows"))
 
     after = engine_with(prompt_cache_disk=1.0)
     for talk, answer in zip(talks, first, strict=True):
@@ -83,7 +83,7 @@ def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_p
     talks[0].turn()
     after.forget(Forget(id=3, conversation=talks[0].name))
     after.close()
-    assert not list((tmp_path / "cache" / "prompts").iterdir())
+    assert not list((tmp_path / "cache" / "prompts").glob("*.rows"))
 
 
 def test_a_forgotten_conversation_that_the_model_still_holds_is_not_kept_later():
@@ -121,4 +121,4 @@ def test_an_engine_without_models_forgets_what_is_on_the_disk(tmp_path, monkeypa
     Talk(engine, "the sea").turn()
     engine.close()
     assert EngineService().forget(Forget(id=7, conversation="the sea")) == protocol.Forgotten(7)
-    assert not list((tmp_path / "cache" / "prompts").iterdir())
+    assert not list((tmp_path / "cache" / "prompts").glob("*.rows"))
