@@ -166,7 +166,7 @@ def test_ratios_use_the_same_prompts_and_the_table_has_a_row_for_each_cell(sessi
             )
     lines = list(table(rows, "none"))
     columns = {line.count("|") for line in lines if line.startswith("|")}
-    assert columns == {15}
+    assert columns == {17}
     assert sum(line.startswith(("| none", "| specexec", "| recycling")) for line in lines) == len(rows)
     assert not any("replayed" in line for line in lines)
 

@@ -97,6 +97,9 @@ class TableSequence:
         del self.ids[:]
         return 0
 
+    def rewind(self, length):
+        del self.ids[length:]
+
     def extend(self, tokens, progress=no_progress):
         return self.read(tokens).logits[0]
 
