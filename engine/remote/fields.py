@@ -10,7 +10,6 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from engine.errors import BadOption
 from engine.protocol import Chat, Constraint, Message, Options
 from engine.protocol.thoughts import THOUGHT_MARKS
 from engine.remote.errors import OptionRefused
@@ -105,14 +104,15 @@ def chat_fields(chat: Chat, model: RemoteModel, is_openai_itself: bool) -> dict[
 
 
 def seed_of(options: Options, server: ServerKind) -> int | None:
-    """Return the seed to send; None: none, because some services refuse a field that they do not know."""
+    """Return the seed to send; None: none, because some services refuse a field that they do not know.
+
+    llama.cpp, which LM Studio and Ollama use too, takes 32 bits. Since a seed does not give the same text on
+    two engines anyway, a larger one is folded.
+    """
     if options.seed is None:
         return None if server == "openai" else secrets.randbelow(MOST_RANDOM_SEED)
-    if server == "llama-server" and options.seed > _LLAMA_MOST_SEED:
-        raise BadOption(
-            "A seed of this size does not fit llama-server.", f"Take one of at most {_LLAMA_MOST_SEED}."
-        )
-    return options.seed
+    is_short = server in ("llama-server", "lm-studio", "ollama")
+    return options.seed % (_LLAMA_MOST_SEED + 1) if is_short else options.seed
 
 
 def messages_of(messages: list[Message]) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ def program(
     """Start a program whose engines are `PackagedEngines`."""
     made: list[Program] = []
     monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
-    monkeypatch.setattr("app.window.core.EngineLink", lambda: EngineLink(PackagedEngines()))
+    monkeypatch.setattr("app.window.core.EngineLink", lambda connect: EngineLink(PackagedEngines()))
 
     def begin() -> Program:
         program = Program(qapp, Arguments(), preferences, store)

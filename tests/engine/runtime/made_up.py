@@ -24,7 +24,7 @@ def ones(*shape, device): return Matrix()
 BROKEN_TORCH = 'raise OSError("the driver is too old")\n'
 CLI = """
 import json, sys
-import thought_fields
+import thinking
 print(json.dumps({"tokens": 1, "arguments": sys.argv[1:], "said": thinking.SAID}))
 """
 

@@ -1,0 +1,49 @@
+"""llama.cpp's own server, in an environment of its own."""
+
+import os
+import subprocess
+import venv
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.remote import engines
+from engine.remote.engines import AddedEngine
+from tests.engine.conftest import model_file
+
+ROOT = Path(__file__).parents[2]
+WANTED = "SPECEXEC_LLAMA_CPP"  # the environment variable that asks for tests with it, as .ci/run does
+PACKAGE = "xllamacpp==2026.10.*"
+
+
+@pytest.fixture(scope="session")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Install the server, and let it serve SmolLM2 as its own draft."""
+    if not os.environ.get(WANTED):
+        pytest.skip(f"installs llama.cpp (33 MB) where {WANTED} is set")
+    folder = tmp_path_factory.mktemp("llama") / "environment"
+    venv.create(folder, with_pip=True, symlinks=os.name != "nt")
+    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    subprocess.run([python, "-m", "pip", "install", "-q", PACKAGE], check=True)
+    model = str(model_file("smollm2"))
+    server = subprocess.Popen(
+        [python, ROOT / "tests/remote/serve_gguf.py", model, model],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert server.stdout is not None
+        yield next(line.strip() for line in server.stdout if line.startswith("http"))
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@pytest.fixture
+def engine(address: str) -> Iterator[AddedEngine]:
+    engines.add(AddedEngine("llama", f"{address}/v1"))
+    yield engines.find("llama")
+    engines.remove("llama")
