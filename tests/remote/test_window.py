@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import pytest
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
