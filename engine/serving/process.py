@@ -87,7 +87,7 @@ class Server:
                 self._tell_others(task.client, self._now or protocol.NowLoaded(loaded=None, by=None))
         if self._rendezvous:
             self._rendezvous.withdraw()
-        self._engine.close()
+        self._engine.unload()
         for client in list(self._clients.values()):
             client.flush()
 

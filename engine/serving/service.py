@@ -134,13 +134,10 @@ class EngineService:
         return protocol.Forgotten(request.id)
 
     def unload(self) -> None:
+        """Free the models' memory; returns once the prompt cache is on the disk, if it is kept there."""
         self._close()
         self.fitted = self._pair = None
         self._end_prompts()
-
-    def close(self) -> None:
-        """Unload, and finish writing."""
-        self.unload()
 
     def _keep_prompts(self, request: protocol.Load) -> None:
         """Keep the prompt cache of the models loaded before, or begin one if the request wishes another."""

@@ -1,4 +1,4 @@
-"""A server in a process of its own, with the embedded model."""
+"""A server in a process of its own, with the embedded model; clients of one that answers by script."""
 
 import json
 import os
@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import anthropic
 import httpx2
+import openai
 import pytest
 
 from tests.engine.conftest import model_file
+from tests.engine.server.scripted import ScriptedEngine, served
 
 KEY = "a key for tests"
 ROOT = Path(__file__).parents[3]
@@ -60,3 +63,24 @@ def running(runtime: Path, *options: str, key: str = "") -> Iterator[RunningServ
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with running(tmp_path_factory.mktemp("runtime"), "--most-waiting", "4") as server:
         yield server
+
+
+# -- a server of the module's own `engine`, a ScriptedEngine ------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def address(engine: ScriptedEngine) -> Iterator[str]:
+    with served(engine) as address:
+        yield address
+
+
+@pytest.fixture
+def gpt(address: str) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+def claude(address: str) -> Iterator[anthropic.Anthropic]:
+    with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
+        yield client

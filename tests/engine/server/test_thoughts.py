@@ -1,12 +1,9 @@
 """Thoughts in all interfaces, through the official clients, from an engine that answers by script."""
 
-from collections.abc import Iterator
-
-import anthropic
 import openai
 import pytest
 
-from tests.engine.server.scripted import ScriptedEngine, served
+from tests.engine.server.scripted import ScriptedEngine
 
 ASKED = [{"role": "user", "content": "Six times seven?"}]
 THOUGHT, TEXT = "Six sevens\nare 42.", "It is 42."
@@ -20,24 +17,6 @@ CASES = {
 @pytest.fixture(scope="module")
 def engine() -> ScriptedEngine:
     return ScriptedEngine()
-
-
-@pytest.fixture(scope="module")
-def address(engine: ScriptedEngine) -> Iterator[str]:
-    with served(engine) as address:
-        yield address
-
-
-@pytest.fixture
-def gpt(address: str) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture
-def claude(address: str) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
-        yield client
 
 
 @pytest.fixture(params=CASES)

@@ -1,9 +1,7 @@
 """Tools in all interfaces, through the official clients, from an engine that answers by script."""
 
 import json
-from collections.abc import Iterator
 
-import anthropic
 import openai
 import pytest
 
@@ -23,24 +21,6 @@ TWO = f"<think>Hm</think>Let me see.\n{CALL % 'Oslo'}\n{CALL % 'Rome'}"
 @pytest.fixture(scope="module")
 def engine() -> ScriptedEngine:
     return ScriptedEngine(HERMES)
-
-
-@pytest.fixture(scope="module")
-def address(engine: ScriptedEngine) -> Iterator[str]:
-    with served(engine) as address:
-        yield address
-
-
-@pytest.fixture
-def gpt(address: str) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{address}/v1", api_key="none", max_retries=0) as client:
-        yield client
-
-
-@pytest.fixture
-def claude(address: str) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=address, api_key="none", max_retries=0) as client:
-        yield client
 
 
 @pytest.fixture(autouse=True)

@@ -71,7 +71,7 @@ def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_p
     before = engine_with(prompt_cache_disk=1.0)
     talks = [Talk(before, subject) for subject in SUBJECTS]
     first = [talk.turn() for talk in talks]
-    before.close()
+    before.unload()
     assert list((tmp_path / "cache" / "prompts").glob("*.rows"))
 
     after = engine_with(prompt_cache_disk=1.0)
@@ -82,7 +82,7 @@ def test_what_is_on_the_disk_outlasts_the_engine_until_its_chat_is_deleted(tmp_p
         after.forget(Forget(id=2, conversation=talk.name))
     talks[0].turn()
     after.forget(Forget(id=3, conversation=talks[0].name))
-    after.close()
+    after.unload()
     assert not list((tmp_path / "cache" / "prompts").glob("*.rows"))
 
 
@@ -119,6 +119,6 @@ def test_an_engine_without_models_forgets_what_is_on_the_disk(tmp_path, monkeypa
     monkeypatch.setattr("engine.prompt_cache.files.default_folder", lambda: tmp_path / "cache" / "prompts")
     engine = engine_with(prompt_cache_disk=1.0)
     Talk(engine, "the sea").turn()
-    engine.close()
+    engine.unload()
     assert EngineService().forget(Forget(id=7, conversation="the sea")) == protocol.Forgotten(7)
     assert not list((tmp_path / "cache" / "prompts").glob("*.rows"))
