@@ -1,6 +1,7 @@
 """Who may ask, and how much: the outermost layer of the server, before anything of a request is read."""
 
 import asyncio
+import contextlib
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -16,6 +17,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 MOST_NBYTES = 16 << 20  # of a body
 BODY_TIMEOUT_S = 30.0  # for a client to send the whole body
 SEND_TIMEOUT_S = 60.0  # for a client to take one piece of the answer
+LINGER_S = 5.0  # for a refused client to send the rest of its body
+LINGER_NBYTES = 4 * MOST_NBYTES  # of that rest
 
 Errors = Callable[[str, RequestFault], dict[str, Any]]
 
@@ -53,11 +56,10 @@ class Gate:
                 return
             body = await asyncio.wait_for(_body(scope, receive), BODY_TIMEOUT_S)
         except TimeoutError:
-            await self._refuse(
-                RequestFault(408, "too_slow", "The request did not arrive in time."), scope, send
-            )
+            too_slow = RequestFault(408, "too_slow", "The request did not arrive in time.")
+            await self._refuse(too_slow, scope, _nothing, send)
         except RequestFault as fault:
-            await self._refuse(fault, scope, send)
+            await self._refuse(fault, scope, receive, send)
         else:
             allowed = Headers(scope=scope).get("origin")
             await self._app(scope, _given(body, receive), _timed(send, allowed))
@@ -78,11 +80,18 @@ class Gate:
         if scope["method"] == "POST" and kind != "application/json":
             raise RequestFault(415, "wrong_content_type", "The content type must be application/json.")
 
-    async def _refuse(self, fault: RequestFault, scope: Scope, send: Send) -> None:
+    async def _refuse(self, fault: RequestFault, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, and close the connection once the client has sent the rest of its body: a connection closed
+        over unread data is reset, and the client may lose the answer with it."""
         self._refused(scope["path"], fault.status)
         headers = {"WWW-Authenticate": "Bearer"} if fault.status == 401 else {}
         response = JSONResponse(error_of(fault), fault.status, headers={**headers, "Connection": "close"})
-        await response(scope, _nothing, send)
+        await send({"type": "http.response.start", "status": fault.status, "headers": response.raw_headers})
+        await send({"type": "http.response.body", "body": response.body, "more_body": True})
+        if "expect" not in Headers(scope=scope):  # such a client sends its body only when told to
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(_drain(receive), LINGER_S)
+        await send({"type": "http.response.body", "body": b""})
 
 
 def _is_preflight(scope: Scope) -> bool:
@@ -117,6 +126,16 @@ async def _body(scope: Scope, receive: Receive) -> bytes:
             raise too_long
         if not message.get("more_body", False):
             return bytes(body)
+
+
+async def _drain(receive: Receive) -> None:
+    """Read the rest of the body and forget it, until it is over or too long."""
+    left = LINGER_NBYTES
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if not message.get("more_body", False):
+            return
 
 
 def _given(body: bytes, receive: Receive) -> Receive:

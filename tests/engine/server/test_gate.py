@@ -95,9 +95,35 @@ def test_bodies_and_headers_are_limited(server):
     with server.client() as client:
         long = client.post("/v1/chat/completions", content=b" " * (gate.MOST_NBYTES + 1), headers=JSON)
         assert long.status_code == 413
-        with contextlib.suppress(httpx2.ReadError):  # closed before all was read
+        with contextlib.suppress(httpx2.TransportError):  # closed before all was read
             assert client.get("/v1/models", headers={"x-long": "a" * (1 << 17)}).status_code == 400
         assert client.get("/v1/models").status_code == 200
+
+
+@pytest.mark.parametrize(("kind", "status"), [("application/json", b"413"), ("text/plain", b"415")])
+def test_a_refused_client_that_is_still_sending_gets_the_answer(server, kind, status):
+    address = urlsplit(server.address)
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\n"
+    length = gate.MOST_NBYTES + 1
+    with socket.create_connection((address.hostname, address.port)) as client:
+        client.settimeout(20)
+        client.sendall(f"{head}Content-Length: {length}\r\n\r\n".encode())
+        time.sleep(0.3)  # the server has refused by now
+        client.sendall(b" " * length)
+        answered = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answered.startswith(b"HTTP/1.1 " + status)
+    assert answered.endswith(b"}")
+
+
+def test_a_refused_client_that_never_sends_its_body_is_dropped(server):
+    address = urlsplit(server.address)
+    began = time.monotonic()
+    with socket.create_connection((address.hostname, address.port)) as client:
+        client.settimeout(20)
+        client.sendall(b"POST /v1/models HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 9\r\n\r\n")
+        answered = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answered.startswith(b"HTTP/1.1 403")
+    assert time.monotonic() - began < gate.LINGER_S + 5
 
 
 def test_paths_that_do_not_exist(server):
