@@ -12,10 +12,23 @@ from engine.bench import (
     quantization,
     shapes,
     streaming,
+    turns,
 )
 from engine.terminal import Commands, HelpFormatter
 
-KINDS = (drafters, passes, coverage, parting, streaming, shapes, peers, quantization, constraints, panel)
+KINDS = (
+    drafters,
+    passes,
+    coverage,
+    parting,
+    streaming,
+    shapes,
+    peers,
+    quantization,
+    constraints,
+    turns,
+    panel,
+)
 
 
 def add(commands: Commands) -> None:
