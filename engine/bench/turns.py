@@ -18,7 +18,7 @@ from engine.terminal import Commands, add_command, add_model_options, cancelled_
 FOLLOWING = "What else does the text say that a reader could miss? Answer in other words than before."
 
 
-class Turn(msgspec.Struct, frozen=True):
+class TimedTurn(msgspec.Struct, frozen=True):
     """The same turn of several conversations. The lists hold one entry for each of them."""
 
     clients: int  # conversations that take turns
@@ -66,7 +66,7 @@ def run(parsed: argparse.Namespace) -> int:
     request = load_request(parsed)
     if request.prompt_cache == 0:
         raise BadOption("This benchmark compares with the prompt cache.", "Omit --prompt-cache 0.")
-    turns: list[Turn] = []
+    turns: list[TimedTurn] = []
     with cancelled_by_ctrl_c() as cancelled:
         for clients, has_cache in ((1, True), (2, True), (2, False)):
             engine = EngineService()
@@ -91,10 +91,10 @@ def hold(
     paragraphs: int,
     repeats: int,
     cancelled: Callable[[], bool],
-) -> list[Turn]:
+) -> list[TimedTurn]:
     """Hold `repeats` conversations of each client, the clients in turns. Raises Interrupted if `cancelled`
     returns true, and the errors from answering."""
-    found = [Turn(clients, has_cache, number, [], [], []) for number in range(1, turns + 1)]
+    found = [TimedTurn(clients, has_cache, number, [], [], []) for number in range(1, turns + 1)]
     for repeat in range(repeats):
         chats: list[list[protocol.Message]] = [[] for client in range(clients)]
         for turn in found:
@@ -120,7 +120,7 @@ def opening(name: str, paragraphs: int) -> str:
     return f"{text}\n\nSummarise this in two sentences."
 
 
-def table(turns: Sequence[Turn]) -> Iterator[str]:
+def table(turns: Sequence[TimedTurn]) -> Iterator[str]:
     """Yield the lines of a Markdown table; seconds are medians, with the fastest and the slowest."""
     yield "| conversations | turn | prompt, tokens | not read anew | first token, s |"
     yield "|---|---:|---:|---:|---:|"
@@ -131,7 +131,7 @@ def table(turns: Sequence[Turn]) -> Iterator[str]:
         yield f"| {_name(turn)} | {turn.number} | {sizes} | {spread} |"
 
 
-def _name(turn: Turn) -> str:
+def _name(turn: TimedTurn) -> str:
     if turn.clients == 1:
         return "one alone"
     return "two in turns" if turn.has_cache else "two in turns, no prompt cache"

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-READY_S = 300.0
+READY_S = 900.0  # compiling included
 COUNTER = re.compile(r"^vllm:spec_decode_num_(\w+?)_total(\{[^}]*\})? ([0-9.e+]+)$", re.MULTILINE)
 
 
