@@ -42,7 +42,7 @@ def add(commands: Commands) -> None:
         metavar="ID|PATH|none",
         default="auto",
         help="draft model; none: no draft (default: auto, the draft that the catalogue pairs with the "
-        "target, if it is installed or the target is not)",
+        "target if it is installed, or the fastest of its drafts if the target is not installed)",
     )
     pair.add_argument(
         "--context",
@@ -126,8 +126,13 @@ def run(parsed: argparse.Namespace) -> int:
         found = planner.recommend(there, catalog.catalog(), history)
         plan = found.plan
     else:
-        pair = planner.pair_named(parsed.target, parsed.draft)
-        plan = planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
+        plan = max(
+            (
+                planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
+                for pair in planner.pairs_named(parsed.target, parsed.draft)
+            ),
+            key=lambda plan: plan.predicted_tokens_per_second or 0.0,
+        )
     if parsed.json:
         chosen = _recommended(found) if found else {"why": None}
         say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())

@@ -25,6 +25,7 @@ from engine.planner.outline import (
     outline_named,
     pair_named,
     pair_of,
+    pairs_named,
     variant_outline,
 )
 from engine.planner.paper import published
@@ -78,6 +79,7 @@ __all__ = [
     "pair_named",
     "pair_of",
     "pairs",
+    "pairs_named",
     "plan_for",
     "profile_of",
     "published",

@@ -189,16 +189,23 @@ def _kv_width(weights: dict[str, Weight]) -> int:
 
 
 def pair_named(target: str, draft: str) -> PairOutline:
-    """Return the outlines of a pair. target, draft: ids or paths. draft may also be "none", or "auto", which
-    is the draft that a chat would use, or the catalogue's best if the target does not exist locally.
+    """Return the first of `pairs_named`."""
+    return pairs_named(target, draft)[0]
+
+
+def pairs_named(target: str, draft: str) -> list[PairOutline]:
+    """Return the outlines of the pairs that the names can mean, in the catalogue's order. target, draft: ids
+    or paths. draft may also be "none", or "auto", which is the draft that a chat would use, or each of the
+    catalogue's if the target does not exist locally.
 
     Raises SpecExecError if a model cannot be found or opened.
     """
     outline = outline_named(target)
     name = catalog.draft_for(target) if draft == "auto" else draft
+    drafts = [name]
     if name is None and not _is_local(target):
-        name = _catalogued_draft(outline)
-    return pair_of(outline, None if name in (None, "none") else outline_named(name))
+        drafts = _catalogued_drafts(outline) or [None]
+    return [pair_of(outline, None if each in (None, "none") else outline_named(each)) for each in drafts]
 
 
 def pair_of(target: Outline, draft: Outline | None) -> PairOutline:
@@ -248,9 +255,9 @@ def _is_local(name: str) -> bool:
     return True
 
 
-def _catalogued_draft(target: Outline) -> str | None:
+def _catalogued_drafts(target: Outline) -> list[str | None]:
     pairs = catalog.catalog().drafts_for(_model_of(target) or "")
-    return smallest_form(pairs[0].draft).id if pairs else None
+    return [smallest_form(pair.draft).id for pair in pairs]
 
 
 def _model_of(outline: Outline) -> str | None:

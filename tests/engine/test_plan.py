@@ -50,6 +50,20 @@ def test_a_described_machine_and_a_catalogue_pair_give_all_figures(capsys, measu
     assert measured == [], "the speed of the disk is given"
 
 
+def test_the_fastest_draft_is_planned_for_a_target_that_is_not_installed(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path))
+    asked = ("--machine", "rtx-4060", "--target", "qwen2.5-14b-awq")
+    found = printed(capsys, *asked)
+    drafts = ("qwen2.5-7b", "qwen2.5-1.5b", "qwen2.5-0.5b")
+    speeds = {
+        plan["pair"]["draft"]: plan["predicted_tokens_per_second"]
+        for plan in (printed(capsys, *asked, "--draft", draft) for draft in drafts)
+    }
+    assert found["predicted_tokens_per_second"] == pytest.approx(max(speeds.values()), rel=0.05)
+    assert found["pair"]["draft"] == max(speeds, key=lambda draft: speeds[draft])
+    assert min(speeds.values()) < max(speeds.values()) / 2, "one of them does not fit the card"
+
+
 def test_each_part_of_a_description_has_an_effect(capsys):
     def speed(*changes: str) -> float:
         return printed(capsys, *MACHINE, *PAIR, *changes)["predicted_tokens_per_second"]
