@@ -16,7 +16,7 @@ import psutil
 from msgspec import structs
 from PySide6.QtTest import QTest
 
-from app.preferences import NEW_CHATS, PreferencesFile
+from app.preferences import NEW_CHATS, LoadPreferences, PreferencesFile
 from app.startup.application import make_application
 from app.store import SavedOptions, Store
 from app.window.arguments import Arguments
@@ -32,6 +32,7 @@ from tests.soak.server_acts import SERVER_ACTS
 from tests.soak.server_client import ServerClient
 
 MAX_NEW_TOKENS = 12  # so that 200 questions fit the context of 8,192 tokens
+PROMPT_CACHE_GIB = 48 / 1024  # full in the first half, so that the second shows what giving way costs
 PATIENCE_MS = 300_000  # other programs may keep the machine busy
 SAY_EVERY_S = 60.0
 
@@ -61,7 +62,11 @@ def soak(folder: Path, minutes: float, questions: int, seed: int, say: Callable[
     store = Store(folder / "conversations.sqlite")
     preferences = PreferencesFile(folder / "settings.toml")
     brief = SavedOptions(max_new_tokens=MAX_NEW_TOKENS)
-    preferences.change(new_chats=structs.replace(NEW_CHATS, options=brief), theme="light")
+    preferences.change(
+        new_chats=structs.replace(NEW_CHATS, options=brief),
+        loading=LoadPreferences(prompt_cache=PROMPT_CACHE_GIB),
+        theme="light",
+    )
     window = Window(Core(Arguments(), store, preferences))
     meter = Meter(store.path)
     window.engine.loaded.connect(meter.note_load)
