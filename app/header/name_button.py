@@ -11,7 +11,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-MOST_CHARACTERS, LEAST_CHARACTERS = 44, 10  # of average width
+MOST_CHARACTERS, LEAST_CHARACTERS = 64, 10  # of average width
 
 
 class NameButton(QToolButton):
@@ -36,10 +36,13 @@ class NameButton(QToolButton):
 
     def _size(self, characters: int) -> QSize:
         """Return the size with the whole name, or with this many characters of it."""
-        metrics, whole = self.fontMetrics(), super().sizeHint()
-        width = min(characters * metrics.averageCharWidth(), metrics.horizontalAdvance(self.text()))
-        return QSize(self._beside() + width, whole.height())
+        width = min(characters * self.fontMetrics().averageCharWidth(), self._whole_text())
+        return QSize(self._beside() + width, super().sizeHint().height())
 
     def _beside(self) -> int:
         """Return the width that is not the text's."""
-        return super().sizeHint().width() - self.fontMetrics().horizontalAdvance(self.text())
+        return super().sizeHint().width() - self._whole_text()
+
+    def _whole_text(self) -> int:
+        """Return the width of the whole text, rounded up: half a pixel less would shorten it."""
+        return self.fontMetrics().size(Qt.TextFlag.TextShowMnemonic, self.text()).width()
