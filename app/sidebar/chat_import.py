@@ -37,13 +37,15 @@ def _tr(text: str) -> str:
 class Outcome:
     """Result of an import.
 
-    chats: ids of the stored chats. skipped: one sentence for each chat that could not be read.
+    chats: ids of the stored chats. skipped: one sentence for each chat that could not be read. known: number
+    of chats of a backup that were here already.
     """
 
     chats: list[int]
     skipped: list[str]
     is_stopped: bool
     error: SpecExecError | None
+    known: int = 0
 
 
 class Importing(QObject):
@@ -67,6 +69,7 @@ class Importing(QObject):
         self._total: int | None = None
         self._added: list[int] = []
         self._skipped: list[str] = []
+        self._known = 0
         self._error: SpecExecError | None = None
         self._is_stopped = False
         self._is_too_large = False
@@ -118,8 +121,8 @@ class Importing(QObject):
     def _read(self) -> None:
         while self._process.canReadLine():
             match json.loads(bytes(self._process.readLine().data())):
-                case {"total": total}:
-                    self._total = total
+                case {"total": total, "known": known}:
+                    self._total, self._known = total, known
                 case {"added": added}:
                     self._added += added
                 case {"skipped": skipped}:
@@ -146,7 +149,7 @@ class Importing(QObject):
                 self.tr("Reading {} ended unexpectedly.").format(self.name),
                 self.tr("Free some memory and try again; a smaller part of the file may work."),
             )
-        self.ended.emit(Outcome(self._added, self._skipped, self._is_stopped, self._error))
+        self.ended.emit(Outcome(self._added, self._skipped, self._is_stopped, self._error, self._known))
         self.deleteLater()
 
     def _fail(self, error: QProcess.ProcessError) -> None:
@@ -201,6 +204,8 @@ def summary(outcome: Outcome) -> str:
     text = _tr("Imported 1 chat") if count == 1 else _tr("Imported {} chats").format(formatting.number(count))
     if outcome.is_stopped:
         text = _tr("Stopped. {}").format(text)
+    if outcome.known:
+        text += "; " + _tr("{} already here").format(formatting.number(outcome.known))
     if outcome.skipped:
         text += "; " + _tr("{} could not be read").format(formatting.number(len(outcome.skipped)))
     return text

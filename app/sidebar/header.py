@@ -14,7 +14,8 @@ class SidebarHeader(QWidget):
 
     Attributes:
         new_chat, search: buttons; the owner connects them.
-        new_folder, import_chats, export_all, keys: actions of the menu; the owner connects them.
+        new_folder, import_chats, import_backup, export_all, keys: actions of the menu; the owner connects
+            them.
         logs: action of the menu; it opens the log folder.
     """
 
@@ -32,6 +33,7 @@ class SidebarHeader(QWidget):
         self.new_folder: QAction = menu.addAction(self.tr("New folder"))
         menu.addSeparator()
         self.import_chats: QAction = menu.addAction(self.tr("Import chats…"))
+        self.import_backup: QAction = menu.addAction(self.tr("Bring back chats from a backup…"))
         self.export_all: QAction = menu.addAction(self.tr("Export all chats…"))
         menu.addSeparator()
         self.keys: QAction = menu.addAction(self.tr("Keyboard shortcuts…"))

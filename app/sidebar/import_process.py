@@ -5,9 +5,12 @@
 It is a process because parsing a large file would block every thread of the window. It stores a few chats at
 a time, so that the window can write in between.
 
-It prints lines of JSON: {"total": number of chats}; {"added": [ids]} each time chats have been stored; at the
-end {"skipped": [sentences]} or, after an error, {"error": {"kind", "message", "hint"}}. It ends early when
-its standard input is closed, which also happens when the window's process ends.
+Of a backup, it imports only the chats that the store lacks.
+
+It prints lines of JSON: {"total": number of chats to store, "known": number of chats that are there already};
+{"added": [ids]} each time chats have been stored; at the end {"skipped": [sentences]} or, after an error,
+{"error": {"kind", "message", "hint"}}. It ends early when its standard input is closed, which also happens
+when the window's process ends.
 """
 
 import json
@@ -31,12 +34,13 @@ def main() -> int:
     threading.Thread(target=_wait_for_end, args=(is_stopped,), daemon=True).start()
     try:
         imported = import_file(source)
-        _send(total=len(imported.chats))
         store = Store(path)
-        for start in range(0, len(imported.chats), _AT_ONCE):
+        chats = store.chats.lacking(imported.chats) if imported.is_backup else imported.chats
+        _send(total=len(chats), known=len(imported.chats) - len(chats))
+        for start in range(0, len(chats), _AT_ONCE):
             if is_stopped.is_set():
                 break
-            _send(added=store.chats.add(imported.chats[start : start + _AT_ONCE]))
+            _send(added=store.chats.add(chats[start : start + _AT_ONCE]))
             time.sleep(_PAUSE_S)
         store.close()
         _send(skipped=imported.skipped)

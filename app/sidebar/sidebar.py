@@ -126,6 +126,7 @@ class Sidebar(QFrame):
             lambda: transfer.export(self.tr("Chats"), lambda: outline.every_chat(self._store))
         )
         self.header.import_chats.triggered.connect(transfer.import_chats)
+        self.header.import_backup.triggered.connect(transfer.import_backup)
         self.importing.stop.clicked.connect(transfer.stop_import)
         transfer.written.connect(self._show_written)
         transfer.duplicated.connect(self._show_copy)

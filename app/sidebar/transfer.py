@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.background import Work
 from app.sidebar import outline, printer
 from app.sidebar.chat_import import Importing
-from app.store import ChatLine, Store
+from app.store import ChatLine, Store, backups
 from app.store.exchange import export_file
 
 T = TypeVar("T")
@@ -96,7 +96,14 @@ class ChatTransfer(QObject):
 
     def import_chats(self) -> None:
         """Ask for a file and import it, unless another import is in progress."""
-        path = None if self.importing else ask_what_to_import(self._widget)
+        self._import(ask_what_to_import)
+
+    def import_backup(self) -> None:
+        """Ask for one of the daily backups and import the chats in it that are missing here."""
+        self._import(lambda parent: ask_for_a_backup(parent, backups.folder(self._path)))
+
+    def _import(self, ask: Callable[[QWidget], Path | None]) -> None:
+        path = None if self.importing else ask(self._widget)
         if path is not None:
             self.importing = Importing(path, self._path, self)
             self.importing.ended.connect(self._end_import)
@@ -139,6 +146,14 @@ def ask_what_to_import(parent: QWidget) -> Path | None:
     chosen, _ = QFileDialog.getOpenFileName(
         parent, _tr("Import chats from SpecExec Desktop or ChatGPT"), _folder(), kinds
     )
+    return Path(chosen) if chosen else None
+
+
+def ask_for_a_backup(parent: QWidget, folder: Path) -> Path | None:
+    """Return the chosen backup; None if the dialog was cancelled. folder: where the backups are."""
+    kinds = _tr("Backups (*.sqlite)") + ";;" + _tr("All files (*)")
+    caption = _tr("Bring back chats from a backup")
+    chosen, _ = QFileDialog.getOpenFileName(parent, caption, str(folder), kinds)
     return Path(chosen) if chosen else None
 
 

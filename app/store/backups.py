@@ -18,7 +18,7 @@ def make(path: Path, today: date | None = None) -> Path | None:
 
     Removes the copies that are too old. Returns the new copy, or None. Raises OSError or sqlite3.Error.
     """
-    copy = _folder(path) / f"{(today or date.today()).isoformat()}{path.suffix}"
+    copy = folder(path) / f"{(today or date.today()).isoformat()}{path.suffix}"
     if copy.exists():
         return None
     with closing(connect(path)) as source:
@@ -41,13 +41,14 @@ def newest(path: Path) -> tuple[Path, date] | None:
     return (found[-1], date.fromisoformat(found[-1].stem)) if found else None
 
 
-def _folder(path: Path) -> Path:
+def folder(path: Path) -> Path:
+    """Return the folder with the backups of the file at `path`; it may not exist."""
     return path.with_name(f"{path.stem}-backups")
 
 
 def _all(path: Path) -> list[Path]:
     """The backups, oldest first."""
-    return sorted(file for file in _folder(path).glob(f"*{path.suffix}") if _NAME.fullmatch(file.stem))
+    return sorted(file for file in folder(path).glob(f"*{path.suffix}") if _NAME.fullmatch(file.stem))
 
 
 def _check(copy: Path) -> None:

@@ -1,7 +1,7 @@
 """Chats and their folders, as the sidebar lists and changes them."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from sqlite3 import Connection
 
 from msgspec import structs
@@ -120,6 +120,16 @@ class Chats:
         with self._database.reading() as connection:
             return whole_chats.read(connection, chat)
 
+    def whole(self) -> Iterator[WholeChat]:
+        """Yield every chat, the oldest first."""
+        for (chat,) in self._rows("SELECT id FROM chats WHERE deleted_at IS NULL ORDER BY id"):
+            yield self.read(chat)
+
+    def lacking(self, chats: Iterable[WholeChat]) -> list[WholeChat]:
+        """Return those of the chats that are not here: a chat is here if one that was created at the same
+        time has all its messages."""
+        return [chat for chat in chats if not any(map(_all_in(chat), self._created_at(chat.created_at)))]
+
     def add(self, chats: Iterable[WholeChat]) -> list[int]:
         """Add all the chats, or none if an error occurs. Return their ids."""
         with self._database.writing() as connection:
@@ -139,6 +149,11 @@ class Chats:
         title = titles.numbered(chat.title, taken)
         return self._add_now(structs.replace(chat, messages=path, title=title, named=bool(title)))
 
+    def _created_at(self, time: float) -> Iterator[WholeChat]:
+        query = "SELECT id FROM chats WHERE deleted_at IS NULL AND created_at = ?"
+        for (chat,) in self._rows(query, (time,)):
+            yield self.read(chat)
+
     def _add_now(self, chat: WholeChat) -> int:
         now = time.time()
         return self.add([structs.replace(chat, created_at=now, updated_at=now, pinned=False)])[0]
@@ -151,6 +166,10 @@ class Chats:
         return self._lines(
             f"{_LINE} AND NOT pinned AND {place} ORDER BY updated_at DESC, id DESC LIMIT ?", (*values, limit)
         )
+
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[int]]:
+        with self._database.reading() as connection:
+            return connection.execute(query, values).fetchall()
 
     def _lines(self, query: str, values: Sequence[object] = ()) -> list[ChatLine]:
         with self._database.reading() as connection:
@@ -203,6 +222,16 @@ class Folders:
 def _line(row: tuple[int, str, int, int | None, float]) -> ChatLine:
     id, title, pinned, folder, updated_at = row
     return ChatLine(id, title, bool(pinned), folder, updated_at)
+
+
+def _all_in(chat: WholeChat) -> Callable[[WholeChat], bool]:
+    """Return a function that tells whether another chat has all messages of this one."""
+    wanted = _contents(chat)
+    return lambda other: wanted <= _contents(other)
+
+
+def _contents(chat: WholeChat) -> set[tuple[str, str, float]]:
+    return {(message.role, message.text, message.created_at) for message in chat.messages}
 
 
 def _has_all(title: str, wanted: list[str]) -> bool:

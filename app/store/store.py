@@ -90,7 +90,10 @@ def _restoring(path: Path) -> str:
     if backup is None:
         return f"If you have a backup, close the program and copy it to {path}."
     copy, day = backup
-    return f"There is a backup of {day:%Y-%m-%d}. To use it, close the program and copy {copy} to {path}."
+    return (
+        f"There is a backup of {day:%Y-%m-%d}. To bring back what is missing, choose “Bring back chats from a"
+        f" backup…” in the menu “⋯” above the chats, and then {copy}."
+    )
 
 
 def _open(path: Path) -> Database:

@@ -2767,6 +2767,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
     <context>
         <name>SidebarHeader</name>
         <message>
+            <source>Bring back chats from a backup…</source>
+            <translation>백업에서 대화 되살리기…</translation>
+        </message>
+        <message>
             <source>Export all chats…</source>
             <translation>모든 대화 내보내기…</translation>
         </message>
@@ -3631,6 +3635,10 @@ other: everything else</source>
         <message>
             <source>These chats could not be read:</source>
             <translation>다음 대화는 읽을 수 없었습니다:</translation>
+        </message>
+        <message>
+            <source>{} already here</source>
+            <translation>이미 있는 대화 {}개</translation>
         </message>
         <message>
             <source>{} could not be read</source>
@@ -4970,6 +4978,14 @@ other: everything else</source>
         <message>
             <source>All files (*)</source>
             <translation>모든 파일 (*)</translation>
+        </message>
+        <message>
+            <source>Backups (*.sqlite)</source>
+            <translation>백업 (*.sqlite)</translation>
+        </message>
+        <message>
+            <source>Bring back chats from a backup</source>
+            <translation>백업에서 대화 되살리기</translation>
         </message>
         <message>
             <source>Chats (*.specexec-chat *.json *.zip)</source>

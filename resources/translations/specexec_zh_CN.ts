@@ -2767,6 +2767,10 @@ You can import chats from ChatGPT in the menu “⋯” above.</source>
     <context>
         <name>SidebarHeader</name>
         <message>
+            <source>Bring back chats from a backup…</source>
+            <translation>从备份找回对话…</translation>
+        </message>
+        <message>
             <source>Export all chats…</source>
             <translation>导出所有对话…</translation>
         </message>
@@ -3631,6 +3635,10 @@ other: everything else</source>
         <message>
             <source>These chats could not be read:</source>
             <translation>以下对话无法读取：</translation>
+        </message>
+        <message>
+            <source>{} already here</source>
+            <translation>{} 个已存在</translation>
         </message>
         <message>
             <source>{} could not be read</source>
@@ -4970,6 +4978,14 @@ other: everything else</source>
         <message>
             <source>All files (*)</source>
             <translation>所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Backups (*.sqlite)</source>
+            <translation>备份 (*.sqlite)</translation>
+        </message>
+        <message>
+            <source>Bring back chats from a backup</source>
+            <translation>从备份找回对话</translation>
         </message>
         <message>
             <source>Chats (*.specexec-chat *.json *.zip)</source>

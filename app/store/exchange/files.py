@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from app.store import tree
 from app.store.errors import BadImport
-from app.store.exchange import chatgpt, native
+from app.store.exchange import backup, chatgpt, native
 from app.store.exchange.text import to_markdown, to_text
 from app.store.records import WholeChat
 from engine.errors import DiskProblem
@@ -22,14 +22,18 @@ MAX_NBYTES = 256 << 20
 MAX_MESSAGES = 100_000  # in one chat; the window could not show more
 
 _SMALLER = "Import a smaller part of it."
-_HINT = "Choose a JSON file exported by SpecExec Desktop, or ChatGPT's export (the zip or its JSON)."
+_HINT = (
+    "Choose a JSON file exported by SpecExec Desktop, one of its backups, or ChatGPT's export (zip or JSON)."
+)
 
 
 class Imported(Struct, frozen=True):
-    """The chats read from a file. skipped: one sentence about each chat that could not be read."""
+    """The chats read from a file. skipped: one sentence about each chat that could not be read; is_backup:
+    whether they are the user's own of an earlier day."""
 
     chats: list[WholeChat]
     skipped: list[str]
+    is_backup: bool = False
 
 
 def import_file(path: Path) -> Imported:
@@ -38,6 +42,8 @@ def import_file(path: Path) -> Imported:
     Raises BadImport if the file cannot be read or is not in a supported format.
     """
     try:
+        if backup.is_backup(path):
+            return Imported(*backup.chats_of(path), is_backup=True)
         contents = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
         read = [_read(content) for content in contents]
     except OSError as error:

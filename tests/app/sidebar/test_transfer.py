@@ -7,14 +7,14 @@ import pytest
 from PySide6.QtCore import QProcess, Qt
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtPrintSupport import QPrinter
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.sidebar import chat_import, printer, transfer
 from app.sidebar.chat_import import Importing, Outcome
 from app.sidebar.sidebar import Sidebar
 from app.sidebar.transfer import ChatTransfer
-from app.store import BadImport, Store
+from app.store import BadImport, Store, backups
 from app.store.exchange import export_file, import_file
 from engine.errors import DiskProblem
 from tests.app.sidebar.conftest import chat, go_to, rows
@@ -150,6 +150,28 @@ def test_a_chatgpt_export_is_imported_and_skipped_chats_are_listed(
     box.close()
     sidebar.note.press()
     assert rows(sidebar) == []
+
+
+def test_what_was_lost_comes_back_from_a_backup(
+    sidebar: Sidebar, store: Store, path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept, lost = store.chats.add([chat("kept", 0.001, "hello", "hi"), chat("lost", 0.002, "hello", "hi")])
+    backup = backups.make(path)
+    store.chats.delete(lost)
+    store.messages.ask(kept, "a later question", store.chats.read(kept).messages[-1].id)
+    asked: list[str] = []
+
+    def ask(parent: QWidget, caption: str, folder: str, kinds: str) -> tuple[str, str]:
+        asked.append(folder)
+        return str(backup), kinds
+
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", ask)
+    with qtbot.waitSignal(sidebar.findChild(ChatTransfer).import_ended, timeout=60_000):
+        sidebar.header.import_backup.trigger()
+    assert [Path(folder) for folder in asked] == [backup.parent]
+    assert sidebar.note.text == "Imported 1 chat; 1 already here"
+    assert {line.title for line in store.chats.recent()} == {"kept", "lost"}
+    assert len(store.chats.read(kept).messages) == 3, "the chat that was here is as it was"
 
 
 def test_a_stopped_import_shows_its_progress_and_can_be_undone(

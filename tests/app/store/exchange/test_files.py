@@ -1,6 +1,7 @@
 """Whole chats are exported and imported with every version; unreadable files are reported."""
 
 import json
+import sqlite3
 import zipfile
 from datetime import datetime
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
-from app.store import BadImport, Role, State, Store, StoredMessage, WholeChat
+from app.store import BadImport, Role, State, Store, StoredMessage, WholeChat, backups, schema
 from app.store.exchange import export_file, files, import_file, native
 from engine.errors import DiskProblem
 from tests.app.store.exchange.chatgpt_export import conversation
@@ -215,3 +217,55 @@ def test_a_chat_of_too_many_messages_is_skipped(tmp_path: Path, monkeypatch: pyt
     imported = import_file(tmp_path / "a.json")
     assert imported.chats == []
     assert imported.skipped == [f"“{name}”: it has too many messages." for name in ("long", "short")]
+
+
+def test_a_backup_is_read_without_being_changed(store: Store, tmp_path: Path) -> None:
+    chat, deleted = branched(store), store.chats.create(SETTINGS)
+    store.chats.delete(deleted)
+    backup = backups.make(store.path)
+    assert backup is not None
+    before = backup.read_bytes()
+    imported = import_file(backup)
+    assert imported.is_backup
+    assert [without_ids(each) for each in imported.chats] == [without_ids(chat)]
+    assert backup.read_bytes() == before
+    assert list(backup.parent.iterdir()) == [backup]
+
+
+def test_only_what_is_missing_here_is_lacking(store: Store) -> None:
+    whole = branched(store)
+    longer = structs.replace(
+        whole, messages=[*whole.messages, structs.replace(whole.messages[-1], text="more")]
+    )
+    other_day = structs.replace(whole, created_at=whole.created_at - 86_400)
+    renamed = structs.replace(whole, title="another title", messages=whole.messages[:2])
+    assert store.chats.lacking([whole, longer, other_day, renamed]) == [longer, other_day]
+    store.chats.delete(1)
+    assert store.chats.lacking([whole]) == [whole], "a deleted chat is brought back"
+
+
+def test_a_backup_of_a_newer_version_is_refused(store: Store) -> None:
+    branched(store)
+    backup = backups.make(store.path)
+    assert backup is not None
+    with sqlite3.connect(backup) as connection:
+        connection.execute(f"PRAGMA user_version = {len(schema.MIGRATIONS) + 1}")
+    connection.close()
+    with pytest.raises(BadImport, match=rf"^{backup.name} was written by a newer version"):
+        import_file(backup)
+
+
+def test_what_can_be_read_of_a_damaged_backup_is_read(store: Store, tmp_path: Path) -> None:
+    for _ in range(40):
+        branched(store)
+    backup = backups.make(store.path)
+    assert backup is not None
+    content = backup.read_bytes()
+    damaged = tmp_path / "damaged.sqlite"
+    damaged.write_bytes(content[: len(content) // 2])
+    imported = import_file(damaged)
+    assert imported.chats
+    assert imported.skipped == ["damaged.sqlite is damaged; some of its messages may be missing."]
+    damaged.write_bytes(content[:16] + bytes(len(content) - 16))
+    with pytest.raises(BadImport, match=r"^damaged.sqlite holds no chats"):
+        import_file(damaged)
