@@ -30,6 +30,7 @@ import numpy  # noqa: F401
 from engine import protocol
 from engine.errors import NotLoaded, SpecExecError, refused_by_system
 from engine.protocol.rendezvous import Rendezvous
+from engine.serving import heap
 from engine.serving.client import ConnectedClient, end_now, failed
 from engine.serving.service import EngineService
 from engine.serving.task_queue import QueuedTask, TaskQueue
@@ -170,6 +171,7 @@ class Server:
             client.put(self._failed(request.id, named(error)))
         if self._engine.session is None:
             self._now = None
+        heap.give_back()
 
     def _expect(self, target: str) -> None:
         """Raise NotLoaded if another target than this one is loaded; "" stands for any."""
