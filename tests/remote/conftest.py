@@ -1,4 +1,4 @@
-"""llama.cpp's own server, in an environment of its own."""
+"""llama.cpp's own server, in an environment of its own, or another server that runs already."""
 
 import os
 import subprocess
@@ -14,12 +14,16 @@ from tests.engine.conftest import model_file
 
 ROOT = Path(__file__).parents[2]
 WANTED = "SPECEXEC_LLAMA_CPP"  # the environment variable that asks for tests with it, as .ci/run does
+RUNNING = "SPECEXEC_ENGINE"  # the address of a server that runs already, such as http://127.0.0.1:8000/v1
 PACKAGE = "xllamacpp==2026.10.*"
 
 
 @pytest.fixture(scope="session")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Install the server, and let it serve SmolLM2 as its own draft."""
+    """Install the server, and let it serve SmolLM2 as its own draft. Yields the address of its interface."""
+    if running := os.environ.get(RUNNING):
+        yield running
+        return
     if not os.environ.get(WANTED):
         pytest.skip(f"installs llama.cpp (33 MB) where {WANTED} is set")
     folder = tmp_path_factory.mktemp("llama") / "environment"
@@ -36,7 +40,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     try:
         assert server.stdout is not None
-        yield next(line.strip() for line in server.stdout if line.startswith("http"))
+        yield next(f"{line.strip()}/v1" for line in server.stdout if line.startswith("http"))
     finally:
         server.kill()
         server.communicate()
@@ -44,6 +48,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 def engine(address: str) -> Iterator[AddedEngine]:
-    engines.add(AddedEngine("llama", f"{address}/v1"))
-    yield engines.find("llama")
-    engines.remove("llama")
+    engines.add(AddedEngine("foreign", address))
+    yield engines.find("foreign")
+    engines.remove("foreign")

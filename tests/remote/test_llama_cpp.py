@@ -54,6 +54,6 @@ def test_the_command_line_talks_to_it(engine: AddedEngine) -> None:
         command = [sys.executable, "-m", "engine.cli", *arguments]
         return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
-    assert "llama" in specexec("engines")
-    said = specexec("chat", "--engine", "llama", "--json", "--max-new-tokens", "24", QUESTION[0].content)
+    assert engine.name in specexec("engines")
+    said = specexec("chat", "--engine", engine.name, "--json", "--max-new-tokens", "24", QUESTION[0].content)
     assert "Tokyo" in json.loads(said)["text"]

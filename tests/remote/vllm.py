@@ -1,9 +1,10 @@
 """`python -m tests.remote.vllm`: the emitted commands of vLLM, run on this machine's processor.
 
 Sets vLLM up in an environment of its own, exports models to folders, serves them by what `specexec plan
---emit vllm` prints. Asks over HTTP, by `RemoteConnection` and by `specexec chat --engine`, and prints a
-table. It needs Linux, 5 GB of disk, 8 GB of RAM, a registry of Python packages, and the models SmolLM2 and,
-for the draft model, Qwen2.5-Coder 1.5B and 0.5B as GGUF files among the installed ones.
+--emit vllm` prints. Asks over HTTP, by `RemoteConnection` and by `specexec chat --engine`, and where it
+speculates from a window, of which it keeps a picture; prints a table. It needs Linux, 5 GB of disk, 8 GB of
+RAM, a registry of Python packages, and the models SmolLM2 and, for the draft model, Qwen2.5-Coder 1.5B and
+0.5B as GGUF files among the installed ones.
 """
 
 import argparse
@@ -109,6 +110,8 @@ def run(case: Case, folder: Path, programs: Path) -> list[Row]:
             tokens = ask(case.target, port, folder)
             seconds = time.monotonic() - start
             rows.append(Row(case, by, tokens, seconds, counters(port).since(before), ready_s))
+        if rows[0].drafted.drafts:
+            by_window(port, folder, f"{case.target}-{case.what.replace(' ', '-')}")
         engines.remove(_name(port))
     return rows
 
@@ -163,6 +166,15 @@ def by_chat(target: str, port: int, folder: Path) -> int:
     answer = subprocess.run(asking, check=True, stdout=subprocess.PIPE, text=True).stdout
     tokens: int = json.loads(answer.splitlines()[-1])["tokens"]
     return tokens
+
+
+def by_window(port: int, folder: Path, name: str) -> None:
+    """Ask from a window, which must show what the server tells of its speculation; keep a picture of it."""
+    platform = {} if os.environ.get("DISPLAY") else {"QT_QPA_PLATFORM": "offscreen"}
+    place = {"SPECEXEC_ENGINE": f"http://127.0.0.1:{port}/v1", "SPECEXEC_PICTURES": str(folder)}
+    asking = [sys.executable, "-m", "pytest", "-q", "tests/remote/test_window.py"]
+    subprocess.run(asking, check=True, env={**os.environ, **platform, **place})
+    (folder / "elsewhere.png").replace(folder / f"{name}.png")
 
 
 def _name(port: int) -> str:
