@@ -247,7 +247,17 @@ class Reports(QObject):
             message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
         notice = self._notify(message, failed.hint, self.tr("Try again"), lambda: self._try_again(chat))
         self.remedies.offer(notice, failed)
+        if chat == self._chat.id and failed.kind != "option_refused":
+            self._offer_to_continue(notice)
         self._failed = chat, notice
+
+    def _offer_to_continue(self, notice: Notice) -> None:
+        """Offer to continue the answer that broke off, if it has any text."""
+        last = self._chat.shown[-1].message if self._chat.shown else None
+        if last is not None and last.role == "assistant" and last.text:
+            go_on = notice.offer(self.tr("Continue"))
+            go_on.clicked.connect(lambda: self._chat.continue_answer(last.id))
+            go_on.clicked.connect(self._composer.setFocus)
 
     def _try_again(self, chat: int) -> None:
         if chat != self._chat.id:

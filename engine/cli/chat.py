@@ -338,7 +338,10 @@ def run(parsed: argparse.Namespace) -> int:
         options = msgspec.structs.replace(options, telemetry=True, seed=seed)
         recording = trace.Recorder(parsed.trace, trace.header(loaded, options, parsed.prompt))
     with recording if parsed.trace else nullcontext() as recorder:
-        answer = answer_once(engine, messages, options, not parsed.json, recorder)
+        try:
+            answer = answer_once(engine, messages, options, not parsed.json, recorder)
+        except AnswerCutShort as cut:
+            return fail(cut.error, parsed.json, text=cut.text)
     result: dict[str, Any] = {
         key: value for key, value in msgspec.to_builtins(answer).items() if key not in ("type", "request")
     }
@@ -371,10 +374,18 @@ def converse(engine: Answerer, messages: list[protocol.Message], options: protoc
         question = protocol.Message("user", line.rstrip("\n"))
         try:
             answer = answer_once(engine, [*messages, question], options, show=True)
-        except SpecExecError as error:
-            fail(error, as_json=False)
+        except AnswerCutShort as cut:
+            fail(cut.error, as_json=False)
             continue
         messages += [question, protocol.Message("assistant", answer.text)]
+
+
+class AnswerCutShort(Exception):
+    """An answer failed. `error`: why; `text`: what it had said until then."""
+
+    def __init__(self, error: SpecExecError, text: str) -> None:
+        super().__init__(error.message)
+        self.error, self.text = error, text
 
 
 def answer_once(
@@ -384,17 +395,28 @@ def answer_once(
     show: bool,
     recorder: trace.Recorder | None = None,
 ) -> protocol.Answer:
-    """Answer the last message. show: print the text while it is generated, and a summary at the end."""
+    """Answer the last message. show: print the text while it is generated, and a summary at the end.
+
+    Raises AnswerCutShort; the text so far was printed if `show` is set, and its line is ended.
+    """
     started = time.perf_counter()
+    said: list[str] = []
 
     def emit(event: protocol.Event) -> None:
         if recorder:
             recorder.add(time.perf_counter() - started, event)
-        if show and isinstance(event, protocol.TextDelta):
-            say_piece(event.text)
+        if isinstance(event, protocol.TextDelta):
+            said.append(event.text)
+            if show:
+                say_piece(event.text)
 
     with cancelled_by_ctrl_c() as cancelled:
-        answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
+        try:
+            answer = engine.answer(protocol.Chat(id=0, messages=messages, options=options), emit, cancelled)
+        except SpecExecError as error:
+            if show and said:
+                say("")
+            raise AnswerCutShort(error, "".join(said)) from error
     if recorder:
         recorder.add(time.perf_counter() - started, answer)
     if show:

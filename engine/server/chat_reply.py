@@ -42,7 +42,7 @@ class ChatWording:
     def finish(self, answer: Answer, parts: list[AnswerPart]) -> Iterator[tuple[str, Any]]:
         if self._unsent:
             yield "", self._chunk({"content": ""})
-        last = self._chunk({}, finish_reason=_reason(answer, parts))
+        last = self._chunk({}, {"finish_reason": _reason(answer, parts), "stop_reason": _stop(answer)})
         yield "", {**last, "timings": timings_of(answer)}
         if self._asked.includes_usage:
             figures = {"usage": usage_of(answer), "metrics": metrics_of(answer)}
@@ -54,6 +54,7 @@ class ChatWording:
             "message": self._message(parts),
             "logprobs": {"content": self._unsent, "refusal": None} if self._wants_log_probs else None,
             "finish_reason": _reason(answer, parts),
+            "stop_reason": _stop(answer),
         }
         return {
             **self._head("chat.completion"),
@@ -89,10 +90,10 @@ class ChatWording:
             message["reasoning_content"] = thought
         return message
 
-    def _chunk(self, delta: dict[str, Any], finish_reason: str | None = None) -> dict[str, Any]:
+    def _chunk(self, delta: dict[str, Any], ending: dict[str, Any] | None = None) -> dict[str, Any]:
         listed = {"content": self._unsent, "refusal": None} if self._unsent else None
         self._unsent = []
-        choice = {"index": 0, "delta": delta, "logprobs": listed, "finish_reason": finish_reason}
+        choice = {"index": 0, "delta": delta, "logprobs": listed, **(ending or {"finish_reason": None})}
         chunk = {**self._head("chat.completion.chunk"), "choices": [choice]}
         return {**chunk, "usage": None} if self._asked.includes_usage else chunk
 
@@ -104,6 +105,11 @@ def _call(part: AnswerPart, arguments: str) -> dict[str, Any]:
 def _reason(answer: Answer, parts: list[AnswerPart]) -> str:
     reason = replies.FINISHED.get(answer.stop_reason, "stop")
     return "tool_calls" if reason == "stop" and any(part.kind == "call" for part in parts) else reason
+
+
+def _stop(answer: Answer) -> str | None:
+    """Return the stop string that ended the answer; vLLM's field."""
+    return answer.stop_string or None
 
 
 def usage_of(answer: Answer) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The models under the names that clients give them: the one that is loaded, and those that are installed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from engine import catalog, hub
@@ -13,13 +13,14 @@ class ServedModel:
     """A model that may be asked for.
 
     name: the name that the server lists. others: further names. target: the model as in `Load`. path: its
-    file or folder.
+    file or folder. context: tokens; None: it is not loaded.
     """
 
     name: str
     others: tuple[str, ...]
     target: str
     path: Path
+    context: int | None = field(default=None, compare=False)
 
     def is_called(self, name: str) -> bool:
         return name.lower() in {each.lower() for each in (self.name, *self.others)}
@@ -43,5 +44,5 @@ def loaded_model(loaded: Loaded, models: list[ServedModel]) -> ServedModel:
     path = Path(loaded.target.path)
     for model in models:
         if model.path == path or path in model.path.parents or model.path in path.parents:
-            return model
-    return ServedModel(loaded.target.name, (path.stem, str(path)), str(path), path)
+            return replace(model, context=loaded.context)
+    return ServedModel(loaded.target.name, (path.stem, str(path)), str(path), path, loaded.context)

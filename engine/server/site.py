@@ -257,7 +257,8 @@ def _of(load: protocol.Load, target: str) -> protocol.Load:
 
 
 def _described(model: ServedModel) -> dict[str, Any]:
-    return {"id": model.name, "object": "model", "created": 0, "owned_by": "specexec-desktop"}
+    about = {"id": model.name, "object": "model", "created": 0, "owned_by": "specexec-desktop"}
+    return about if model.context is None else {**about, "max_model_len": model.context}  # vLLM's name
 
 
 def _asker(request: Request) -> str:

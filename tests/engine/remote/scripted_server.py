@@ -41,7 +41,7 @@ class Script:
 class ScriptedServer:
     """Listens at `address`; `received` holds the requests. `gone` is set when a client has hung up."""
 
-    def __init__(self, certificate: Path | None = None) -> None:
+    def __init__(self, certificate: Path | None = None, port: int = 0) -> None:
         self.script = Script()
         self.received: list[Received] = []
         self.gone = threading.Event()
@@ -103,7 +103,7 @@ class ScriptedServer:
                 except OSError:
                     server.gone.set()
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
         self._server.handle_error = lambda *_: None  # type: ignore[method-assign]
         scheme = "http"
@@ -111,7 +111,8 @@ class ScriptedServer:
             scheme, context = "https", ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
             self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        self.address = f"{scheme}://127.0.0.1:{self._server.server_address[1]}/v1"
+        self.port = int(self._server.server_address[1])
+        self.address = f"{scheme}://127.0.0.1:{self.port}/v1"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
 
