@@ -164,6 +164,8 @@ class AnswerQueue(QObject):
             case messages.TextDelta():
                 self.answering.under_way.add(event.text)
                 self.text_added.emit(event.text)
+                if event.committed is not None:
+                    self.reported.emit(event)
             case messages.Answer():
                 done, self.answering = self.answering, None
                 with self._reporting_store_errors():

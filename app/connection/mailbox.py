@@ -3,6 +3,7 @@
 import threading
 
 from engine.protocol.messages import (
+    Committed,
     Event,
     IterationDone,
     LoadProgress,
@@ -62,10 +63,27 @@ class Mailbox:
             self._events.remove(verdicts[0])
 
     def _join_text(self, delta: TextDelta) -> bool:
-        for i, event in enumerate(self._events):
+        """Join text to the newest of its answer; not if their tokens do not adjoin."""
+        for i in reversed(range(len(self._events))):
+            event = self._events[i]
             if isinstance(event, TextDelta) and event.request == delta.request:
+                told = [each.committed for each in (event, delta) if each.committed is not None]
+                if len(told) == 2 and told[0].start + sum(map(len, told[0].pieces)) != told[1].start:
+                    return False
                 self._events[i] = TextDelta(
-                    request=delta.request, text=event.text + delta.text, tokens=delta.tokens
+                    request=delta.request,
+                    text=event.text + delta.text,
+                    tokens=delta.tokens,
+                    committed=_joined(told) if told else None,
                 )
                 return True
         return False
+
+
+def _joined(told: list[Committed]) -> Committed:
+    return Committed(
+        start=told[0].start,
+        pieces=[piece for each in told for piece in each.pieces],
+        log_probs=[entry for each in told for entry in each.log_probs],
+        top_texts=[texts for each in told for texts in each.top_texts],
+    )

@@ -7,7 +7,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 
-from engine.protocol.messages import Answer, IterationDone
+from engine.protocol.messages import Answer, Committed, IterationDone
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Origin:
     source: bit set as in `TreeNodes.sources`; 0 for the target's own tokens (bonus tokens).
     probability: the token's, as given by the target.
     alternatives: the target's best tokens at this place, best first.
-    iteration: number of the iteration that committed the token.
+    iteration: number of the iteration that committed the token; 0: an engine elsewhere does not tell it.
     """
 
     start: int
@@ -52,18 +52,26 @@ class Origins:
         """Add the origins of the tokens that an iteration committed; return them. Without telemetry, none."""
         if done.committed is None:
             return []
+        sources = [done.tree.sources[node] for node in done.accepted]
+        return self._add(done.committed, sources, done.iteration)
+
+    def add_told(self, told: Committed) -> list[Origin]:
+        """Add the origins of tokens of which only the probabilities are known; return them."""
+        return self._add(told, [], 0)
+
+    def _add(self, committed: Committed, sources: list[int], iteration: int) -> list[Origin]:
         new = []
-        at = done.committed.start
+        at = committed.start
         # A token with an empty piece ends in the middle of a character, which belongs to the token that
         # completes it.
-        tokens = zip(done.committed.pieces, done.committed.log_probs, done.committed.top_texts, strict=True)
+        tokens = zip(committed.pieces, committed.log_probs, committed.top_texts, strict=True)
         for i, (piece, best, texts) in enumerate(tokens):
             if piece:
-                source = done.tree.sources[done.accepted[i]] if i < len(done.accepted) else 0
+                source = sources[i] if i < len(sources) else 0
                 top = zip(texts, best.top, strict=True)
                 alternatives = tuple(Alternative(text, math.exp(log_prob)) for text, (_, log_prob) in top)
                 new.append(
-                    Origin(at, at + len(piece), source, math.exp(best.log_prob), alternatives, done.iteration)
+                    Origin(at, at + len(piece), source, math.exp(best.log_prob), alternatives, iteration)
                 )
             at += len(piece)
         self.ranges += new

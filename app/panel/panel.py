@@ -31,7 +31,7 @@ from app.widgets import motion
 from app.widgets.form_parts import Scrolling, label
 from app.widgets.plain_text import PlainMessageBox
 from engine.errors import DiskProblem
-from engine.protocol.messages import Answer, IterationDone, Loaded, PassProgress, TreeGrown
+from engine.protocol.messages import Answer, Committed, IterationDone, Loaded, PassProgress, TreeGrown
 
 # A verdict stays this long before the next growing tree replaces it; a newer verdict replaces it at once.
 VERDICT_MS = 250
@@ -229,6 +229,13 @@ class Panel(QFrame):
             self._waiting = event
         else:
             self._show_growing(event)
+
+    def show_told_tokens(self, told: Committed) -> None:
+        """Note the tokens that an engine tells which does not tell its trees."""
+        if self._loaded is not None and not self._loaded.tells_trees:
+            new = self.origins.add_told(told)
+            if new:
+                self.origins_added.emit(new)
 
     def show_pass(self, progress: PassProgress) -> None:
         """Show the progress of the current target pass."""

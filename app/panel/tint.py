@@ -146,11 +146,18 @@ def _background(body: TextBody, start: int, end: int, colour: QColor) -> Iterato
 
 def origin_text(origin: Origin) -> str:
     """Describe a token in plain text: its drafters, its probability, its iteration, its alternatives."""
-    by = ", ".join(source.name for source in sources(origin.source)) or _tr("the target's own token")
-    when = _tr("iteration {}").format(formatting.number(origin.iteration))
-    lines = [f"{by} · {_chance(origin.probability)} · {when}"]
+    if not origin.iteration:  # nor is it known what proposed the token
+        lines = [_chance(origin.probability)]
+    else:
+        lines = [_of_iteration(origin)]
     lines += [f"{_chance(option.probability)}  {visible(option.text)}" for option in origin.alternatives]
     return "\n".join(lines)
+
+
+def _of_iteration(origin: Origin) -> str:
+    by = ", ".join(source.name for source in sources(origin.source)) or _tr("the target's own token")
+    when = _tr("iteration {}").format(formatting.number(origin.iteration))
+    return f"{by} · {_chance(origin.probability)} · {when}"
 
 
 def _chance(probability: float) -> str:

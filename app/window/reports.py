@@ -24,6 +24,7 @@ from app.window.remedies import Remedies
 from engine.errors import SpecExecError
 from engine.protocol.messages import (
     Answer,
+    Committed,
     EngineLost,
     Event,
     Failed,
@@ -31,6 +32,7 @@ from engine.protocol.messages import (
     Loaded,
     PassProgress,
     PrefillProgress,
+    TextDelta,
     TreeGrown,
 )
 
@@ -181,6 +183,9 @@ class Reports(QObject):
                 status.show_iteration(event)
                 if isinstance(event, IterationDone) or not motion.is_reduced():
                     self._panel.show_tree(event)
+                self._tint.refresh()
+            case TextDelta(committed=Committed() as told):
+                self._panel.show_told_tokens(told)
                 self._tint.refresh()
             case PassProgress():
                 status.show_pass(event)

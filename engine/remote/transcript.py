@@ -23,6 +23,7 @@ from engine.protocol import (
 from engine.remote import figures
 from engine.remote.errors import AnswerBroken, RequestRefused
 from engine.remote.faults import said
+from engine.remote.places import TokenPlaces
 from engine.remote.reply import ReplyChoice, ReplyChunk, ReplyTimings, SpeculationFigures, TokenLogProb, Usage
 
 MOST_CHARACTERS = 16 << 20
@@ -55,6 +56,7 @@ class ReplyTranscript:
         self._tokens = 0
         self._token_ids: list[int] = []
         self._log_probs: list[TokenLogProbs] = []
+        self._places = TokenPlaces()
         self._steps: list[Step] = []
         self._began = time.perf_counter()
         self._first: float | None = None
@@ -103,7 +105,6 @@ class ReplyTranscript:
         for ending in (choice.stop_reason, choice.matched_stop):
             if isinstance(ending, str) and ending in self._options.stop:
                 told.stop_string = ending
-        begin = self._length
         text = self._text_of(choice)
         listed = (choice.logprobs.content or []) if choice.logprobs else []
         if choice.token_ids:
@@ -115,7 +116,7 @@ class ReplyTranscript:
         now = time.perf_counter()
         self._first, self._last = self._first or now, now
         self._count(chunk, len(choice.token_ids or listed) or 1)
-        committed = self._commit(begin, listed) if self._options.log_probs is not None else None
+        committed = self._commit(text, listed) if self._options.log_probs is not None else None
         yield TextDelta(request=self._request, text=text, tokens=self._tokens, committed=committed)
 
     def _text_of(self, choice: ReplyChoice) -> str:
@@ -144,9 +145,8 @@ class ReplyTranscript:
             counted = chunk.timings.predicted_n
         self._tokens = counted if counted is not None else self._tokens + least
 
-    def _commit(self, begin: int, listed: list[TokenLogProb]) -> Committed | None:
-        if not listed:
-            return None
+    def _commit(self, text: str, listed: list[TokenLogProb]) -> Committed | None:
+        """Note the log-probabilities of tokens; return those whose characters are known."""
         entries = [
             TokenLogProbs(
                 log_prob=_log_prob(entry.logprob),
@@ -158,12 +158,9 @@ class ReplyTranscript:
             for entry in listed
         ]
         self._log_probs += entries
-        return Committed(
-            start=begin,
-            pieces=[entry.token for entry in listed],
-            log_probs=entries,
-            top_texts=[[other.token for other in entry.top_logprobs] for entry in listed],
-        )
+        texts = [[other.token for other in entry.top_logprobs] for entry in listed]
+        tokens = [(entry.token, *rest) for entry, *rest in zip(listed, entries, texts, strict=True)]
+        return self._places.place(self._length, text, tokens)
 
     def _note_timings(self, timings: ReplyTimings) -> Iterator[Event]:
         """Note llama-server's figures, in which each step that drafted shows as a difference."""

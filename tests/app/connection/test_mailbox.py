@@ -1,5 +1,5 @@
 from app.connection.mailbox import MOST_VERDICTS, Mailbox
-from engine.protocol.messages import IterationDone, TextDelta, TreeGrown
+from engine.protocol.messages import Committed, IterationDone, TextDelta, TokenLogProbs, TreeGrown
 from tests.app.fake_engine import answer, grown, verdict
 
 
@@ -41,3 +41,21 @@ def test_text_of_two_answers_is_kept_apart() -> None:
     box.put(answer(1))
     box.put(TextDelta(request=2, text="b", tokens=1))
     assert [getattr(event, "text", "") for event in box.take()] == ["a", "Hello.", "b"]
+
+
+def told(start: int, text: str) -> TextDelta:
+    tokens = Committed(
+        start=start, pieces=[text], log_probs=[TokenLogProbs(log_prob=-1.0, top=[])], top_texts=[[]]
+    )
+    return TextDelta(request=1, text=text, tokens=1, committed=tokens)
+
+
+def test_tokens_are_joined_with_their_text_and_stay_where_they_are_in_it() -> None:
+    box = Mailbox()
+    plain = TextDelta(request=1, text="gap", tokens=2)
+    for delta in (told(0, "ab"), told(2, "c"), plain, told(6, "d"), told(7, "e")):
+        box.put(delta)
+    events = [event for event in box.take() if isinstance(event, TextDelta)]
+    assert "".join(event.text for event in events) == "abcgapde"
+    found = [(event.committed.start, event.committed.pieces) for event in events if event.committed]
+    assert found == [(0, ["ab", "c"]), (6, ["d", "e"])]

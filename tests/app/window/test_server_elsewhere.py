@@ -1,13 +1,15 @@
-"""An engine elsewhere that breaks off in mid-answer: a window on a server that the tests script."""
+"""A window on a server elsewhere, which the tests script: answers that break off, probabilities of tokens."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
+from msgspec import structs
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
+from app.panel.tint import origin_text
 from app.preferences import PreferencesFile, RecentPair
 from app.store.records import StoredMessage
 from app.widgets.plain_text import PlainLabel
@@ -124,3 +126,41 @@ def test_the_answer_continues_where_it_broke_off(there: Window, server: Scripted
     assert last(there).text == "Half an answer that goes on."
     assert server.asked["continue_final_message"] is True
     assert server.asked["messages"][-1] == {"role": "assistant", "content": "Half an answer"}
+
+
+# -- probabilities -------------------------------------------------------------------------------------------
+
+
+def token(text: str, probable: float, other: str = "") -> bytes:
+    """Return a piece of an answer with its token, as vLLM and llama-server list it."""
+    top = [{"token": text, "logprob": probable}, {"token": other, "logprob": -3.0}]
+    entry = {"token": text, "logprob": probable, "top_logprobs": top}
+    return event({"choices": [{"delta": {"content": text}, "logprobs": {"content": [entry]}}]})
+
+
+@pytest.mark.parametrize("tells", [True, False])
+def test_tool_tips_show_the_probabilities_that_an_engine_tells(
+    there: Window, server: ScriptedServer, qtbot: QtBot, tells: bool
+) -> None:
+    settings = there.chat.settings
+    options = structs.replace(settings.options, log_probs=2)
+    there.chat.set_settings(structs.replace(settings, options=options))
+    pieces = [token("Hello", -0.1, "Hi"), token(" you", -0.7, " all")]
+    server.script.pieces = [*(pieces if tells else [delta(content="Hello you")]), *ending()]
+    answers: list[messages.Answer] = []
+    there.chat.answered.connect(answers.append)
+    ask(there, "Hello?", qtbot)
+    qtbot.waitUntil(lambda: bool(answers))
+    assert server.asked["top_logprobs"] == 2
+    found = there.panel.origins.at(6)
+    if not tells:
+        assert found is None
+        return
+    assert found is not None
+    assert (found.start, found.end) == (5, 9)
+    words = origin_text(found)
+    assert words.splitlines()[0] == "49.7 %"
+    assert "all" in words
+    assert "iteration" not in words
+    assert "target" not in words, "who proposed it is not told"
+    there.panel.show_origin(6)  # a click: there is no tree to show
