@@ -146,10 +146,8 @@ def _background(body: TextBody, start: int, end: int, colour: QColor) -> Iterato
 
 def origin_text(origin: Origin) -> str:
     """Describe a token in plain text: its drafters, its probability, its iteration, its alternatives."""
-    if not origin.iteration:  # nor is it known what proposed the token
-        lines = [_chance(origin.probability)]
-    else:
-        lines = [_of_iteration(origin)]
+    # An engine elsewhere tells neither the iteration nor what proposed the token.
+    lines = [_of_iteration(origin) if origin.iteration else _chance(origin.probability)]
     lines += [f"{_chance(option.probability)}  {visible(option.text)}" for option in origin.alternatives]
     return "\n".join(lines)
 

@@ -16,6 +16,7 @@ from app.settings.chat_options import chat_sections, drafter_choice
 from app.settings.engine_page import EnginePage
 from app.settings.engines_page import EnginesPage
 from app.settings.form import Form
+from app.settings.kept_chats import KeptChats
 from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
@@ -53,6 +54,7 @@ class SettingsDialog(QDialog):
         chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
         presets_page, models_page, engines_page, server_page: the pages for presets, for models, for engines
             elsewhere and for the local server.
+        kept_chats: clears what is kept of chats, on the page for memory.
         reload: the button that reloads the model; shown after a change that takes effect only then.
         error: the label that says why a change could not be saved.
 
@@ -96,6 +98,7 @@ class SettingsDialog(QDialog):
         )
         self.appearance_page: Form[Preferences] = Form(appearance_sections(), now, Preferences())
         self.memory_page: Form[Preferences] = Form(loading_sections(), now, Preferences())
+        self.kept_chats = KeptChats()
         self.models_page = ModelsPage()
         self.engines_page = EnginesPage()
         self.server_page = ServerPage(server, now)
@@ -121,7 +124,7 @@ class SettingsDialog(QDialog):
             (Scrolling(self.presets_page), self.tr("Presets")),
             (_with_reset(self.defaults_page, self.tr("Reset all")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
-            (_with_reset(self.memory_page, self.tr("Reset all")), self.tr("Memory")),
+            (_with_reset(self.memory_page, self.tr("Reset all"), self.kept_chats), self.tr("Memory")),
             (Scrolling(self.models_page), self.tr("Models")),
             (Scrolling(self.engines_page), self.tr("Engines elsewhere")),
             (self.server_page, self.tr("Server")),
@@ -247,8 +250,8 @@ def _setups() -> Sequence[EngineSetup]:
     return app.findChildren(EngineSetup) if app and runtime.is_packaged() else []
 
 
-def _with_reset(form: Form[Any], text: str) -> QWidget:
-    """Return a page with the form above a button that resets all options."""
+def _with_reset(form: Form[Any], text: str, between: QWidget | None = None) -> QWidget:
+    """Return a page with the form above a button that resets all options. between: a widget above that."""
     button = QPushButton(text)
     button.setAutoDefault(False)
     button.clicked.connect(form.reset_all)
@@ -256,6 +259,8 @@ def _with_reset(form: Form[Any], text: str) -> QWidget:
     layout = QVBoxLayout(page)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.addWidget(form, 1)
+    if between is not None:
+        layout.addWidget(between)
     lower = QHBoxLayout()
     lower.addWidget(button)
     lower.addStretch(1)

@@ -88,6 +88,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     from engine.cli import (
         bench,
+        cache,
         chat,
         doctor,
         engines,
@@ -126,6 +127,7 @@ def build_parser() -> argparse.ArgumentParser:
         pull,
         models,
         engines,
+        cache,
         doctor,
         export,
         quantize,

@@ -80,6 +80,12 @@ class PromptCache:
         if self.files:
             self.files.forget(owner)
 
+    def clear(self) -> tuple[int, int]:
+        """Drop all blocks. Return the bytes of RAM and of the disk that this has freed."""
+        ram, self.nbytes = self.nbytes, 0
+        self._blocks.clear()
+        return ram, self.files.clear() if self.files else 0
+
     def shrink(self, budget_nbytes: int) -> int:
         """Set the budget. Return the number of bytes of RAM that this has freed."""
         before = self.nbytes

@@ -41,8 +41,8 @@ class _Header(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class BlockFiles:
-    """The blocks in one folder, within a budget. Methods may be called on any thread; only `close` waits for
-    writes."""
+    """The blocks in one folder, within a budget. Methods may be called on any thread; only `close` and
+    `clear` wait for writes."""
 
     def __init__(self, folder: Path, budget_nbytes: int) -> None:
         """Take the folder into use. Raises OSError if it cannot be made, if others can write to it, or if
@@ -62,7 +62,9 @@ class BlockFiles:
         self._nbytes = 0
         self._waiting: set[bytes] = set()
         self._waiting_nbytes = 0
-        self._tasks: queue.SimpleQueue[tuple[bytes, bytes, NDArray[np.uint8] | None] | str | None]
+        self._tasks: queue.SimpleQueue[
+            tuple[bytes, bytes, NDArray[np.uint8] | None] | str | threading.Event | None
+        ]
         self._tasks = queue.SimpleQueue()
         self._has_failed = False
         self._list()
@@ -116,6 +118,18 @@ class BlockFiles:
         """Delete the blocks that belong to this conversation alone, also those that wait to be written."""
         self._tasks.put(owner)
 
+    def clear(self) -> int:
+        """Delete all blocks, also those that wait to be written. Return the bytes that were on the disk."""
+        written = threading.Event()
+        self._tasks.put(written)
+        written.wait()
+        with self._changing:
+            keys = list(self._sizes)
+            before = self._nbytes
+        for key in keys:
+            self._delete(key)
+        return before - self._nbytes
+
     def close(self) -> None:
         """Write what waits, and end."""
         self._tasks.put(None)
@@ -128,6 +142,9 @@ class BlockFiles:
         while (task := self._tasks.get()) is not None:
             if isinstance(task, str):
                 self._forget(task)
+                continue
+            if isinstance(task, threading.Event):
+                task.set()
                 continue
             key, header, rows = task
             assert rows is not None
@@ -234,6 +251,21 @@ def forget_on_disk(owner: str) -> None:
         log.warning("what is kept of a deleted chat in %s cannot be deleted: %s", folder, error)
     else:
         files.forget(owner)
+        files.close()
+
+
+def clear_on_disk() -> int:
+    """Delete all that earlier engines have written, where none runs that would do it. Return the bytes freed.
+
+    Raises OSError if the folder cannot be used, BlockingIOError if an engine uses it.
+    """
+    folder = default_folder()
+    if not folder.is_dir():
+        return 0
+    files = BlockFiles(folder, sys.maxsize)
+    try:
+        return files.clear()
+    finally:
         files.close()
 
 

@@ -75,6 +75,25 @@ class EngineConnection:
             lock.release()
             raise
 
+    @staticmethod
+    def join() -> "EngineConnection | None":
+        """Join the engine that another process of this program shares; return None if there is none."""
+        rendezvous = Rendezvous.of_this_program()
+        try:
+            lock = rendezvous.lock()
+            lock.acquire(RENDEZVOUS_TIMEOUT_S)
+        except (OSError, Timeout):
+            return None
+        try:
+            announced = rendezvous.announced()
+            if announced and (joined := JoinedEngine.join(announced)):
+                return EngineConnection(joined, lock.release)
+        except BaseException:
+            lock.release()
+            raise
+        lock.release()
+        return None
+
     def post(self, request: messages.Request) -> None:
         """Queue a request and wake the thread in `events`, which sends it. Does nothing after `close`."""
         with self._lock:

@@ -205,7 +205,7 @@ class Forget(Struct, tag=True):
     """Delete what the prompt cache keeps of a conversation, and what it has written of it to the disk."""
 
     id: int
-    conversation: str
+    conversation: str | None  # None: of all, also of those without a name
 
 
 class Leave(Struct, tag=True):
@@ -304,7 +304,11 @@ class Unloaded(Struct, tag=True):
 
 
 class Forgotten(Struct, tag=True):
+    """`ram`, `disk`: the bytes that this has freed; counted only if all conversations were to be forgotten."""
+
     request: int
+    ram: int = 0
+    disk: int = 0
 
 
 class Counted(Struct, tag=True):

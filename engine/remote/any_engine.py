@@ -9,8 +9,8 @@ from importlib.metadata import version
 from msgspec import structs
 
 from engine import protocol
-from engine.errors import NotLoaded, SpecExecError
-from engine.prompt_cache.files import forget_on_disk
+from engine.errors import DiskProblem, NotLoaded, SpecExecError
+from engine.prompt_cache.files import clear_on_disk, forget_on_disk
 from engine.protocol import EngineConnection
 from engine.remote.connection import RemoteConnection
 from engine.remote.engines import find
@@ -135,6 +135,12 @@ class AnyEngine:
         here = next((each for each in self._running if each.name == HERE and not each.is_closing), None)
         if here is not None:
             here.post(request)
+        elif request.conversation is None:
+            try:
+                yield protocol.Forgotten(request.id, disk=clear_on_disk())
+            except OSError as error:
+                problem = DiskProblem(f"What is kept of chats cannot be deleted: {error}.", "Try again.")
+                yield self._failed(request.id, problem)
         else:
             forget_on_disk(request.conversation)
             yield protocol.Forgotten(request.id)

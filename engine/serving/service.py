@@ -122,9 +122,16 @@ class EngineService:
         return protocol.Counted(request.id, len(tokens))
 
     def forget(self, request: protocol.Forget) -> protocol.Forgotten:
-        """Delete what is kept of a conversation, in memory and on the disk."""
-        from engine.prompt_cache.files import forget_on_disk
+        """Delete what is kept of a conversation, or of all, in memory and on the disk."""
+        from engine.prompt_cache.files import clear_on_disk, forget_on_disk
 
+        if request.conversation is None:
+            if self.session is not None:
+                self.session.forget()
+            ram, disk = self._prompts.clear() if self._prompts is not None else (0, 0)
+            if self._prompts is None or self._prompts.files is None:
+                disk = clear_on_disk()
+            return protocol.Forgotten(request.id, ram, disk)
         if self.session is not None:
             self.session.forget_conversation(request.conversation)
         if self._prompts is not None:

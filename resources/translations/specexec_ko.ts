@@ -1174,6 +1174,25 @@
         </message>
     </context>
     <context>
+        <name>KeptChats</name>
+        <message>
+            <source>Clear the chat cache</source>
+            <translation>대화 캐시 비우기</translation>
+        </message>
+        <message>
+            <source>Clearing… An answer in progress is finished first.</source>
+            <translation>비우는 중… 진행 중인 답변을 먼저 끝냅니다.</translation>
+        </message>
+        <message>
+            <source>Delete what is kept of chats; the chats stay</source>
+            <translation>대화에 대해 보관된 계산 결과를 삭제합니다. 대화 자체는 남습니다</translation>
+        </message>
+        <message>
+            <source>Freed {} of RAM and {} on the disk. The chats stay; they are read anew once.</source>
+            <translation>RAM {}, 디스크 {}을(를) 비웠습니다. 대화는 그대로 있으며, 다음에 한 번 새로 읽습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>KeyboardPage</name>
         <message>
             <source>Close</source>

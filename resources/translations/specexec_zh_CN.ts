@@ -1174,6 +1174,25 @@
         </message>
     </context>
     <context>
+        <name>KeptChats</name>
+        <message>
+            <source>Clear the chat cache</source>
+            <translation>清空对话缓存</translation>
+        </message>
+        <message>
+            <source>Clearing… An answer in progress is finished first.</source>
+            <translation>正在清空… 会先完成正在生成的回答。</translation>
+        </message>
+        <message>
+            <source>Delete what is kept of chats; the chats stay</source>
+            <translation>删除为对话保留的计算结果；对话本身会保留</translation>
+        </message>
+        <message>
+            <source>Freed {} of RAM and {} on the disk. The chats stay; they are read anew once.</source>
+            <translation>已释放内存 {}、磁盘 {}。对话仍然保留，下次会重新读取一次。</translation>
+        </message>
+    </context>
+    <context>
         <name>KeyboardPage</name>
         <message>
             <source>Close</source>
