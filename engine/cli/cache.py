@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from engine.prompt_cache.files import default_folder
 from engine.remote import kept_prompts
 from engine.terminal import Commands, add_action, add_command, say
 
@@ -28,7 +29,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def _show(parsed: argparse.Namespace) -> int:
-    folder, disk = kept_prompts.files.default_folder(), kept_prompts.nbytes_on_disk()
+    folder, disk = default_folder(), kept_prompts.nbytes_on_disk()
     if parsed.json:
         say(json.dumps({"folder": str(folder), "disk": disk}, ensure_ascii=False))
     else:

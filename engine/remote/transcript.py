@@ -159,7 +159,7 @@ class ReplyTranscript:
         ]
         self._log_probs += entries
         texts = [[other.token for other in entry.top_logprobs] for entry in listed]
-        tokens = [(entry.token, *rest) for entry, *rest in zip(listed, entries, texts, strict=True)]
+        tokens = list(zip([entry.token for entry in listed], entries, texts, strict=True))
         return self._places.place(self._length, text, tokens)
 
     def _note_timings(self, timings: ReplyTimings) -> Iterator[Event]:

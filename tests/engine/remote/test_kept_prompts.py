@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine import cli
+from engine.cli import cache
 from engine.prompt_cache import BlockFiles, PromptCache, files
 from engine.protocol.connection import EngineConnection
 from tests.engine.server.conftest import ROOT, running
@@ -21,6 +22,7 @@ ROWS = np.arange(1000, dtype=np.uint8)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "own" / "prompts"
     monkeypatch.setattr(files, "default_folder", lambda: folder)
+    monkeypatch.setattr(cache, "default_folder", lambda: folder)
     monkeypatch.setattr(EngineConnection, "join", lambda: None)
     return folder
 
@@ -33,20 +35,20 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, objec
 
 
 def test_clearing_drops_all_blocks_and_those_that_wait_to_be_written(folder: Path) -> None:
-    cache = PromptCache(1 << 20, BlockFiles(folder, 1 << 20))
+    prompts = PromptCache(1 << 20, BlockFiles(folder, 1 << 20))
     for number in range(20):
         key = bytes([number]) * 32
-        cache.put(key, ROWS, "a chat")
-        assert cache.files is not None
-        cache.files.write(key, ROWS, {"", "a chat"})
-    ram, disk = cache.clear()
+        prompts.put(key, ROWS, "a chat")
+        assert prompts.files is not None
+        prompts.files.write(key, ROWS, {"", "a chat"})
+    ram, disk = prompts.clear()
     assert ram == 20 * ROWS.nbytes
     assert disk > 20 * ROWS.nbytes, "with headers"
-    assert cache.nbytes == cache.files.nbytes == 0
-    assert cache.find(bytes(32), ROWS.nbytes, "") is None
+    assert prompts.nbytes == prompts.files.nbytes == 0
+    assert prompts.find(bytes(32), ROWS.nbytes, "") is None
     assert not list(folder.glob("*.rows"))
-    cache.files.write(bytes(32), ROWS, {""})  # the next ones are kept
-    cache.close()
+    prompts.files.write(bytes(32), ROWS, {""})  # the next ones are kept
+    prompts.close()
     assert len(list(folder.glob("*.rows"))) == 1
 
 
