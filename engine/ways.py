@@ -39,6 +39,7 @@ class Ladder:
 
 # In the order of checking: each kind may rely on those before it.
 LADDERS: dict[str, Ladder] = {
+    "memory": Ladder("Copying within the card's memory", 30.0, (Way("card", ""),)),
     "dense": Ladder("Multiplying matrices", 60.0, (Way("card", ""),)),
     "unpack": Ladder(
         "Unpacking weights",

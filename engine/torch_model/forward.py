@@ -30,7 +30,7 @@ from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
 PROMPT_ROWS = 2048
 
 
-def _attend(
+def attend(
     module: nn.Module,
     query: Tensor,  # [1, heads, rows, head_dim]
     key: Tensor,  # [1, kv_heads, keys, head_dim]
@@ -62,11 +62,11 @@ def _attend(
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
-    attend = nn.functional.scaled_dot_product_attention
+    product = nn.functional.scaled_dot_product_attention
     if ways.taken("attention", query.shape[-1], query.dtype) == "fused":
-        return attend(query, key, value, attn_mask=mask, scale=scale)
+        return product(query, key, value, attn_mask=mask, scale=scale)
     with sdpa_kernel(SDPBackend.MATH):
-        return attend(query, key, value, attn_mask=mask, scale=scale)
+        return product(query, key, value, attn_mask=mask, scale=scale)
 
 
 def _capped_attention(
@@ -81,7 +81,7 @@ def _capped_attention(
 
 
 ATTENTION = "specexec"
-AttentionInterface.register(ATTENTION, _attend)
+AttentionInterface.register(ATTENTION, attend)
 
 
 class TorchModel(Model):
