@@ -75,6 +75,8 @@ def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | Non
     name, dtype = subject
     weights, on_card = _packed(name, dtype, torch.device("cpu")), _packed(name, dtype, card.device)
     numbers = weights.dense()
+    if way == "triton" and not _is_fused(on_card):
+        raise RuntimeError("There is no kernel for this card.")
     for rows in (1, 16, 64, 200):
         x = _random(rows, weights.shape[1], seed=rows).to(_dtype(dtype))
         _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
@@ -173,6 +175,12 @@ def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> 
     x, weights = x.double(), weights.double()
     norms = x.norm(dim=1)[:, None] * weights.norm(dim=1)[None, :]
     expect(product, x @ weights.t(), _SUMS[dtype] * norms, "a product")
+
+
+def _is_fused(packed: Packed) -> bool:
+    """Return whether a product with one row does without unpacking the matrix."""
+    x = torch.zeros(1, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
+    return operations.product(packed.format, packed.parts, packed.shape, x, packed.groups) is not None
 
 
 def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: float) -> Tensor:

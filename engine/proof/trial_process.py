@@ -32,8 +32,7 @@ class TrialProcess:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
 
     def test(self, trial: Trial) -> TriedWay:
-        """Try a way. A process that fails, hangs or ends is not used again: a card may be in any state
-        then."""
+        """Try a way. A process that hangs, or whose connection to the card is broken, is not used again."""
         line: bytes | None = _READY
         if self._process is None:
             self._start()
@@ -52,6 +51,7 @@ class TrialProcess:
             )
         if shown.outcome not in ("right", "unchecked"):
             _log.warning("%s, %s: %s %s", trial.kernel, trial.way, shown.outcome, shown.problem)
+        if shown.outcome in ("hung", "crashed"):
             self.close()
         return shown
 

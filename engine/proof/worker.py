@@ -46,12 +46,22 @@ def tried(card: TestedCard, trial: Trial) -> TriedWay:
     except Differs as error:
         return TriedWay(trial.kernel, trial.way, "wrong", str(error))
     except Exception as error:  # whatever a compiler or a driver raises
-        outcome = "unchecked" if exhausted_tier(error) else "failed"
+        outcome = "unchecked" if exhausted_tier(error) else "failed" if _answers(card) else "crashed"
         return TriedWay(trial.kernel, trial.way, outcome, problem_of(error))
     if speed is None:
         return TriedWay(trial.kernel, trial.way, "right")
     numbers = speed.rate, speed.possible, speed.unit, speed.remark
     return TriedWay(trial.kernel, trial.way, "right", "", *numbers)
+
+
+def _answers(card: TestedCard) -> bool:
+    """Return whether the card still computes. After some errors, nothing in this process can use it."""
+    try:
+        torch.ones(8, device=card.device).sum().item()
+        card.finish()
+    except RuntimeError:
+        return False
+    return True
 
 
 def problem_of(error: Exception) -> str:

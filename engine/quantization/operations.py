@@ -76,9 +76,13 @@ def subject(form: Format, groups: Groups | None) -> str:
     return f"{form.name}-{groups.bits}-{groups.size}-{groups.zero_offset}"
 
 
+def on_card(array: Tensor) -> bool:
+    return not array.is_cpu
+
+
 def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:
     """Return the way in which this process unpacks to `out`."""
-    if out.is_cpu and not (groups and triton.available(out.device)):
+    if not on_card(out) and not (groups and triton.available(out.device)):
         return "processor"
     way = ways.taken("unpack", subject(form, groups), out.dtype)
     return "torch" if way == "triton" and not triton.available(out.device) else way
