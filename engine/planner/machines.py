@@ -250,6 +250,17 @@ def cards(kernels: bool = True) -> dict[str, Compute]:
     }
 
 
+def data_sheet(name: str) -> dict[str, float]:
+    """Return what the data sheet of the card called `name` promises, by kind of kernel (`engine.ways`): FLOP/s
+    and bytes per second; nothing if the card is not listed."""
+    sheets = figures()["cards"]
+    known = max((part for part in sheets if part and part in name), key=len, default=None)
+    if known is None:
+        return {}
+    sheet = sheets[known]
+    return {"dense": sheet["tflops"] * 1e12, "memory": sheet["memory_gb_per_s"] * 1e9}
+
+
 def usual_card(vram_gib: float) -> Compute:
     """Return the speed to expect at least of a card with this much memory: that of the largest listed card
     with no more memory, or else of the smallest listed card."""

@@ -80,9 +80,14 @@ def on_card(array: Tensor) -> bool:
     return not array.is_cpu
 
 
+def unpacking(form: Format, groups: Groups | None, dtype: torch.dtype) -> str:
+    """Return the way in which this process unpacks on a card, if Triton is there."""
+    return ways.taken("unpack", subject(form, groups), dtype)
+
+
 def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:
     """Return the way in which this process unpacks to `out`."""
     if not on_card(out) and not (groups and triton.available(out.device)):
         return "processor"
-    way = ways.taken("unpack", subject(form, groups), out.dtype)
+    way = unpacking(form, groups, out.dtype)
     return "torch" if way == "triton" and not triton.available(out.device) else way

@@ -131,7 +131,8 @@ class TorchModel(Model):
         # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.graphs: Graphs | None = None
-        if device == "cuda" and streamer is None and not is_mixture(module):
+        recordable = all(matrix.recordable for matrix in self._packed)
+        if device == "cuda" and streamer is None and recordable and not is_mixture(module):
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )
