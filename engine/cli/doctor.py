@@ -10,12 +10,11 @@ from pathlib import Path
 import msgspec
 
 from engine import catalog, machine
-from engine.cli.card import check_card
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.files import named_path
 from engine.machine import Finding, Machine, TorchBuild
-from engine.proof.report import FILE, as_data, remarks, table
+from engine.proof.report import FILE, CardReport, as_data, remarks, table
 from engine.terminal import Commands, add_command, say
 
 _KINDS = {"ssd": "an SSD", "hdd": "a hard disk", "network": "a network share", "memory": "RAM"}
@@ -60,7 +59,7 @@ def run(parsed: argparse.Namespace) -> int:
             here = with_disk_measured(here, folder, parsed.measure)
         except SpecExecError as error:
             unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
-    card = check_card(here, parsed.report) if parsed.device else None
+    card = _checked_card(here, parsed.report) if parsed.device else None
     findings = unmeasured + machine.diagnose(here, torch)
     worst = next((finding for finding in findings if finding.severity == "error"), None)
     if parsed.json:
@@ -88,6 +87,12 @@ def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild |
     from torch.cuda import get_arch_list
 
     return replace(torch, architectures=tuple(get_arch_list()))
+
+
+def _checked_card(here: Machine, file: Path) -> CardReport:
+    from engine.cli.card import check_card  # imports what models need
+
+    return check_card(here, file)
 
 
 def _print(sections: Iterable[tuple[str, list[str]]]) -> None:

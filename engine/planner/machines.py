@@ -251,8 +251,8 @@ def cards(kernels: bool = True) -> dict[str, Compute]:
 
 
 def data_sheet(name: str) -> dict[str, float]:
-    """Return what the data sheet of the card called `name` promises, by kind of kernel (`engine.ways`): FLOP/s
-    and bytes per second; nothing if the card is not listed."""
+    """Return what the data sheet of the card called `name` promises, by kind of kernel (`engine.ways`), in
+    FLOP/s and bytes per second; nothing if the card is not listed."""
     sheets = figures()["cards"]
     known = max((part for part in sheets if part and part in name), key=len, default=None)
     if known is None:

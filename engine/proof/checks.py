@@ -53,14 +53,10 @@ def check_dense(card: TestedCard, subject: list[str], way: str) -> Speed | None:
 def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
 
-    def unpacked(packed: Packed, out: Tensor) -> Tensor:
-        rows = packed.shape[0]
-        return operations.unpack(packed.format, packed.parts, packed.shape, 0, rows, out, packed.groups, way)
-
-    stored = _packed(name, dtype, torch.device("cpu"))
-    expected = stored.dense().double()
-    on_card = _packed(name, dtype, card.device)
-    shown = unpacked(on_card, torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device))
+    expected = _reference(_packed(name, dtype, torch.device("cpu"))).double()
+    with torch.inference_mode(False):
+        out = torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device)
+    shown = _unpacked(_packed(name, dtype, card.device), out, way)
     expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
     if not card.measures:
         return None
@@ -68,13 +64,13 @@ def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | N
     count = large.shape[0] * large.shape[1]
     out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
     possible = _memory(card) / (large.nbytes / count + out.itemsize)
-    return Speed(count / seconds(card, lambda: unpacked(large, out)), possible, "weights/s")
+    return Speed(count / seconds(card, lambda: _unpacked(large, out, way)), possible, "weights/s")
 
 
 def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | None:
     name, dtype = subject
     weights, on_card = _packed(name, dtype, torch.device("cpu")), _packed(name, dtype, card.device)
-    numbers = weights.dense()
+    numbers = _reference(weights)
     if way == "triton" and not _is_fused(on_card):
         raise RuntimeError("There is no kernel for this card.")
     for rows in (1, 16, 64, 200):
@@ -168,6 +164,20 @@ CHECKS: dict[str, Check] = {
     "noise": check_noise,
     "graphs": check_graphs,
 }
+
+
+def _unpacked(packed: Packed, out: Tensor, way: str) -> Tensor:
+    """Unpack a whole matrix to `out`."""
+    rows = packed.shape[0]
+    return operations.unpack(packed.format, packed.parts, packed.shape, 0, rows, out, packed.groups, way)
+
+
+def _reference(packed: Packed) -> Tensor:
+    """Return a matrix in RAM as the processor unpacks it."""
+    rows, columns = packed.shape
+    with torch.inference_mode(False):  # other threads write to it
+        out = torch.empty(rows * columns, dtype=packed.workspace.dtype)
+    return _unpacked(packed, out, "processor")
 
 
 def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> None:

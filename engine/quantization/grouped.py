@@ -42,7 +42,8 @@ def unpack(
     elif flat.is_cpu:
         _unpack_on_cpu(form, parts, shape, first, flat, groups)
     else:
-        host = torch.empty(flat.shape, dtype=flat.dtype)
+        with torch.inference_mode(False):  # other threads write to it
+            host = torch.empty(flat.shape, dtype=flat.dtype)
         _unpack_on_cpu(form, [part.cpu() for part in parts], shape, first, host, groups)
         flat.copy_(host)
     return flat.t()
