@@ -113,9 +113,9 @@ def test_the_ways_that_are_right_are_taken_and_told():
     assert ways.taken("graphs") == "launches"
     assert ways.taken("streams") == "two"
     assert proof.note == (
-        "Unpacking weights (Q4_K, bfloat16; triton) gives wrong numbers on this graphics card, so plain torch "
-        "unpacks them, which is several times slower. Replaying a CUDA graph (replay) gives wrong numbers on "
-        "this graphics card, so kernels are launched one by one, which is slower."
+        "Unpacking weights (Q4_K, bfloat16; triton) gives wrong numbers on this graphics card, so plain "
+        "torch unpacks them, which is several times slower. Replaying a CUDA graph (replay) gives wrong "
+        "numbers on this graphics card, so kernels are launched one by one, which is slower."
     )
     assert proof.refused is None
 
