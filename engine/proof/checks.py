@@ -27,6 +27,7 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 _NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 _ROWS, _COLUMNS = 192, 512
+_COPIED = 1 << 28  # bytes of a copy within the card's memory that is timed
 _MEASURED = 4096  # rows and columns of a matrix that is timed, which no cache of a card holds unpacked
 
 Check = Callable[[TestedCard, list[str], str], Speed | None]
@@ -224,6 +225,6 @@ def _dtype(name: str) -> torch.dtype:
 
 def _memory(card: TestedCard) -> float:
     """Return the bytes per second that the card's memory reads and writes in a copy."""
-    source = torch.ones(1 << 28, dtype=torch.uint8, device=card.device)
+    source = torch.ones(_COPIED, dtype=torch.uint8, device=card.device)
     target = torch.empty_like(source)
     return 2 * len(source) / seconds(card, lambda: target.copy_(source))

@@ -6,7 +6,8 @@ import torch
 
 from engine import ways
 from engine.model.rows import Rows
-from engine.proof import kernels, ladder
+from engine.proof import checks, kernels, ladder, link_checks
+from engine.proof.speeds import speed_of
 from engine.proof.trial import Trial
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise
@@ -142,6 +143,33 @@ def test_missing_memory_says_nothing_about_a_kernel(monkeypatch):
     assert tried == []
     assert len(tester.tested) == 1
     assert ladder.chosen("graphs", tried) == "replay"
+
+
+def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
+    monkeypatch.setattr(checks, "_MEASURED", 512)
+    monkeypatch.setattr(checks, "_COPIED", 1 << 20)
+    monkeypatch.setattr(link_checks, "_MEASURED", 1 << 16)
+    monkeypatch.setattr(link_checks, "_LOAD", 64)
+    card = FakeCard()
+    card.measures = True
+    tried, _ = proven(card)
+    units = {each.kernel: each.unit for each in tried if each.rate}
+    assert units == {
+        "memory": "B/s",
+        "dense float32": "FLOP/s",
+        "unpack GPTQ-4-128-1 float32": "weights/s",
+        "unpack Q4_K float32": "weights/s",
+        "product GPTQ-4-128-1 float32": "B/s",
+        "product Q4_K float32": "B/s",
+        "copies": "B/s",
+        "streams": "B/s",
+    }
+    assert all(each.possible for each in tried if ways.kind_of(each.kernel) in ("unpack", "product"))
+    assert {each.remark for each in tried} == {"", "PCIe 4 x16"}
+    speed, link = speed_of(tried)
+    assert speed is not None
+    assert speed.unpack.keys() == {*speed.fused} == {"Q4_K", "GPTQ"}
+    assert link > 0
 
 
 def test_a_problem_names_neither_users_nor_folders(monkeypatch, tmp_path):
