@@ -239,6 +239,7 @@ _CARD_STOPPED = (
     "operation not supported on global/shared address space",
     "uncorrectable ECC error",
     "uncorrectable NVLink error",
+    "BLAS_STATUS_EXECUTION_FAILED",
     "GPU is lost",
     "device is lost",
     "unknown error",

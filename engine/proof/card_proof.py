@@ -30,17 +30,23 @@ class CardProof:
         progress: as for `ladder.prove`."""
         self.kernels = kernels
         tester = self._make_tester()
+        known = len(self.tried)
         try:
             self.tried = ladder.prove(kernels, self.tried, tester, progress)
         finally:
             tester.close()
+        if len(self.tried) > known:
+            self._keep()
+        ways.take(ladder.choices(kernels, self.tried))
+
+    def _keep(self) -> None:
+        """Store what was tried, and the speeds for plans."""
         record.write(self._identity, self.tried)
         speed, link = speed_of(self.tried)
         if speed is not None:
             machine.remember_card(self._gpu.uuid, speed)
         if link is not None:
             machine.remember_link(self._gpu.uuid, link)
-        ways.take(ladder.choices(kernels, self.tried))
 
     def renew(self) -> None:
         """Forget what was tried, so that everything is tried again."""

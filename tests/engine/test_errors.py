@@ -49,6 +49,7 @@ def test_other_errors_keep_their_own_names(error):
         ("CUDA error: device-side assert triggered\nCUDA kernel errors might be reported", True),
         ("HIP error: unspecified launch failure", True),
         ("CUDA error: the launch timed out and was terminated", True),
+        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`", True),
         ("CUDA error: out of memory", False),
         ("CUDA out of memory. Tried to allocate 2.00 GiB", False),
         ("CUDA error: operation not permitted when stream is capturing", False),
