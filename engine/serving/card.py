@@ -57,4 +57,7 @@ def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:
 
 
 def _refusal(last: TriedWay) -> str:
-    return f"{ladder.described(last)}, so the processor runs the model."
+    return (
+        f"{ladder.described(last)}, so the processor runs the model; specexec doctor --device cuda checks the "
+        "card anew."
+    )

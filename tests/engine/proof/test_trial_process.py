@@ -56,11 +56,26 @@ def test_a_way_that_hangs_is_given_up_after_its_limit():
         tester.close()
 
 
-def test_a_process_that_does_not_start_has_crashed():
-    tester = TrialProcess([sys.executable, "-c", "raise SystemExit(3)"])
-    shown = tester.test(Trial("memory", "card"))
-    assert (shown.outcome, shown.problem) == ("crashed", "The process ended with 3.")
-    assert ladder.refused(["memory"], [shown]) == shown
+def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_path):
+    program = f"open({str(tmp_path / 'starts')!r}, 'a').write('x'); raise SystemExit(3)"
+    tester = TrialProcess([sys.executable, "-c", program])
+    assert ladder.prove(["memory", "noise"], [], tester) == []
+    assert (tmp_path / "starts").read_text() == "x"
+    tester.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_process_that_the_system_killed_says_nothing_about_a_kernel():
+    tester = TrialProcess([sys.executable, "-c", PROGRAM.replace("os._exit(139)", "os.kill(os.getpid(), 9)")])
+    assert tester.test(Trial("noise", "card")).outcome == "unchecked"
+    assert tester.test(Trial("graphs", "launches")).outcome == "right"
+    tester.close()
+
+
+def test_what_libraries_print_is_no_answer():
+    noisy = PROGRAM.replace("    outcome", "    print('a library says hello', flush=True)\n    outcome")
+    tester = TrialProcess([sys.executable, "-c", noisy])
+    assert tester.test(Trial("graphs", "launches")).outcome == "right"
     tester.close()
 
 
