@@ -57,7 +57,5 @@ def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:
 
 
 def _refusal(last: TriedWay) -> str:
-    return (
-        f"{ladder.described(last)}, so the processor runs the model; specexec doctor --device cuda checks the "
-        "card anew."
-    )
+    remedy = "specexec doctor --device cuda checks the card anew"
+    return f"{ladder.described(last)}, so the processor runs the model; {remedy}."
