@@ -92,6 +92,18 @@ class DeviceUnavailable(SpecExecError):
     kind = "device_unavailable"
 
 
+class CardFailed(SpecExecError):
+    """A graphics card that has stopped: after such an error, this process cannot use the card any more."""
+
+    kind = "card_failed"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The graphics card stopped with an error.",
+            "Start again: one of the card's kernels then takes a safer way.",
+        )
+
+
 class BadNumbers(SpecExecError):
     """NaN or infinite logits from a forward pass, caused by damaged weights or an overflow."""
 
@@ -209,6 +221,42 @@ def exhausted_tier(error: BaseException) -> Literal["vram", "ram"] | None:
             return "ram"
         link = link.__cause__ or link.__context__
     return None
+
+
+# What CUDA and HIP say once a kernel has gone wrong. Every later call in the process then fails with the same
+# words. Source: "Error handling" in the CUDA runtime's reference, where these errors leave "the process in an
+# inconsistent state".
+_CARD_STOPPED = (
+    "illegal memory access",
+    "illegal address",
+    "misaligned address",
+    "device-side assert",
+    "unspecified launch failure",
+    "the launch timed out and was terminated",
+    "illegal instruction was encountered",
+    "invalid program counter",
+    "hardware stack error",
+    "operation not supported on global/shared address space",
+    "uncorrectable ECC error",
+    "uncorrectable NVLink error",
+    "BLAS_STATUS_EXECUTION_FAILED",
+    "GPU is lost",
+    "device is lost",
+    "unknown error",
+)
+
+
+def card_stopped(error: BaseException) -> bool:
+    """Return whether an error says that a graphics card has stopped. The errors in whose handling it was
+    raised count too."""
+    link: BaseException | None = error
+    while link is not None:
+        text = str(link)
+        is_of_card = "CUDA" in text or "HIP" in text or type(link).__name__ == "AcceleratorError"
+        if is_of_card and any(words in text for words in _CARD_STOPPED):
+            return True
+        link = link.__cause__ or link.__context__
+    return False
 
 
 def refused_by_system(error: BaseException) -> SpecExecError | None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from engine import ways
 from engine.arrays import (
     Array,
     as_float,
@@ -75,6 +76,8 @@ def uniforms(seed: int, positions: Array | int, numbers: Array, stream: int = TA
     seed: 0 <= seed < 2^64. positions: absolute positions, within the sequence, of the tokens to choose.
     numbers: int64; each gives another random number at the same position; token ids, for example.
     """
+    if _avoids_card(numbers):
+        return like(numbers, uniforms(seed, _off_card(positions), on_host(numbers), stream))
     xp = namespace(numbers)
     positions = like(numbers, [positions]) if isinstance(positions, int) else positions
     counter = (numbers >> 2, positions & _MASK32, positions >> 32, like(numbers, [stream]))
@@ -101,8 +104,19 @@ def draw(probs: Array, uniforms: Array) -> Array:
 
 def gumbel_noise(seed: int, positions: Array | int, tokens: Array, stream: int = TARGET_STREAM) -> Array:
     """Return standard Gumbel noise, float64. The arguments are those of `uniforms`."""
+    if _avoids_card(tokens):
+        return like(tokens, gumbel_noise(seed, _off_card(positions), on_host(tokens), stream))
     xp = namespace(tokens)
     return -xp.log(-xp.log(uniforms(seed, positions, tokens, stream)))
+
+
+def _avoids_card(array: Array) -> bool:
+    """Return whether numpy computes the noise for a tensor, because its card does not compute it right."""
+    return not isinstance(array, np.ndarray) and ways.taken("noise") == "processor"
+
+
+def _off_card(positions: Array | int) -> Array | int:
+    return positions if isinstance(positions, int) else on_host(positions)
 
 
 def best_tokens(logits: Array, count: int) -> tuple[Array, Array]:

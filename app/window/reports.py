@@ -286,7 +286,8 @@ class Reports(QObject):
 
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)
-        notice = self._notify(lost.message, lost.hint, self.tr("Restart engine"), self._engine.start)
+        restart = self.tr("Restart with the safer plan") if lost.card_failed else self.tr("Restart engine")
+        notice = self._notify(lost.message, lost.hint, restart, self._engine.start)
         open_log = notice.offer(self.tr("Open log"))
         open_log.setToolTip(plain(str(log)))
         open_log.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log)))

@@ -51,8 +51,8 @@ def add(kinds: Commands) -> None:
 
 
 def run(parsed: argparse.Namespace) -> int:
-    from engine.bench.random_weights import PACKED
     from engine.model.devices import choose_device
+    from engine.quantization.random_matrix import PACKED
     from engine.torch_model.loader import choose_dtype
 
     formats = one_of("formats", parsed.formats, PACKED) if parsed.formats else PACKED
@@ -102,7 +102,7 @@ def measure(
     shape: rows and columns of the matrix, multiples of 256. rows: numbers of rows to multiply. Raises
     MissingExtra on the CPU if gguf is not installed.
     """
-    from engine.bench.random_weights import random_packed
+    from engine.quantization.random_matrix import random_packed
 
     if device == "cpu":
         require_package("gguf", "The reference of GGUF's formats")
@@ -169,7 +169,7 @@ def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]
     from gptqmodel.nn_modules.qlinear.torch import TorchLinear
     from gptqmodel.nn_modules.qlinear.torch_aten_kernel import TorchAtenLinear
 
-    from engine.bench.random_weights import GROUPS
+    from engine.quantization.random_matrix import GROUPS
 
     kinds = {"gptqmodel": TorchLinear}
     if packed.parts[0].device.type == "cpu":

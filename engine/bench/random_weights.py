@@ -6,14 +6,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.checkpoints import Checkpoint, Generation, Groups, Span, TokenizerFolder, Weight
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
-from engine.quantization import Packed, Workspace
+from engine.checkpoints import Checkpoint, Generation, Span, TokenizerFolder, Weight
+from engine.formats import BlockFormat, format_named
 from engine.quantization.parts import DTYPES
-
-# names of the formats that store packed weights
-PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat))
-GROUPS = Groups(bits=4, size=128, zero_offset=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,35 +115,3 @@ def checkpoint(shape: Shape, name: str, folder: Path) -> Checkpoint:
         tie_word_embeddings=False,
     )
     return Checkpoint(path, "random", "llama", config, weights, TokenizerFolder(folder), Generation())
-
-
-def random_packed(
-    name: str, shape: tuple[int, int], device: torch.device | str, dtype: torch.dtype, seed: int = 0
-) -> Packed:
-    """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
-
-    In the formats GPTQ and AWQ, it has 4 bits per weight and groups of 128 columns.
-    """
-    random = torch.Generator().manual_seed(seed)
-    rows, columns = shape
-
-    def bits(nbytes: int) -> Tensor:
-        return torch.randint(256, (nbytes,), dtype=torch.uint8, generator=random)
-
-    format_ = format_named(name)
-    if isinstance(format_, BlockFormat):
-        blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
-        for at in format_.scales:
-            blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
-        parts, groups = [blocks.view(-1)], None
-    else:
-        assert isinstance(format_, GroupedFormat)
-        scales = torch.rand(columns // GROUPS.size * rows, generator=random).to(DTYPES[format_.scales.name])
-        index = torch.arange(columns, dtype=torch.int32) // GROUPS.size
-        parts = [bits(rows * columns // 2), bits(len(scales) // 2), scales.view(torch.uint8)]
-        if not name.startswith("AWQ"):
-            parts.append(index.view(torch.uint8))
-        groups = GROUPS
-    return Packed(
-        format_, shape, [part.to(device) for part in parts], Workspace(dtype, torch.device(device)), groups
-    )

@@ -5,6 +5,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
@@ -13,6 +14,7 @@ from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.errors import SpecExecError
 from engine.files import named_path
 from engine.machine import Finding, Machine, TorchBuild
+from engine.proof.report import FILE, CardReport, as_data, remarks, table
 from engine.terminal import Commands, add_command, say
 
 _KINDS = {"ssd": "an SSD", "hdd": "a hard disk", "network": "a network share", "memory": "RAM"}
@@ -28,6 +30,20 @@ def add(commands: Commands) -> None:
         "The exit status is 1 only if the engine cannot run at all; warnings leave it at 0.",
     )
     add_disk_options(parser)
+    parser.add_argument(
+        "--device",
+        choices=["cuda"],
+        help="check every kernel of the graphics card against the processor, measure it, and write a report, "
+        "which takes a minute (default: the card is not used)",
+    )
+    parser.add_argument(
+        "--report",
+        type=Path,
+        metavar="FILE",
+        default=Path(FILE),
+        help="the file for the report about the card, which names neither user nor folders "
+        "(default: %(default)s in the current folder)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -43,15 +59,21 @@ def run(parsed: argparse.Namespace) -> int:
             here = with_disk_measured(here, folder, parsed.measure)
         except SpecExecError as error:
             unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
+    card = _checked_card(here, parsed.report) if parsed.device else None
     findings = unmeasured + machine.diagnose(here, torch)
     worst = next((finding for finding in findings if finding.severity == "error"), None)
     if parsed.json:
         answer: dict[str, object] = {"machine": here, "torch": torch, "findings": findings}
+        if card is not None:
+            answer["card"] = as_data(card)
         if worst is not None:
             answer["error"] = {"kind": worst.kind, "message": worst.message, "hint": worst.hint}
         say(msgspec.json.encode(answer).decode())
     else:
-        _print([("Models", _models(here)), *_described(findings)])
+        _print([("Models", _models(here))])
+        if card is not None:
+            say("", *table(card), "", *remarks(card.tried), f"The report is in {parsed.report}.")
+        _print(_described(findings))
     return 0 if worst is None else 1
 
 
@@ -65,6 +87,12 @@ def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild |
     from torch.cuda import get_arch_list
 
     return replace(torch, architectures=tuple(get_arch_list()))
+
+
+def _checked_card(here: Machine, file: Path) -> CardReport:
+    from engine.cli.card import check_card  # imports what models need
+
+    return check_card(here, file)
 
 
 def _print(sections: Iterable[tuple[str, list[str]]]) -> None:

@@ -2,6 +2,7 @@
 
 from engine.machine.bandwidth import measure_disk
 from engine.machine.data import (
+    CardSpeed,
     Cpu,
     Disk,
     DiskSpeed,
@@ -12,11 +13,12 @@ from engine.machine.data import (
     SystemMemory,
 )
 from engine.machine.findings import Finding, diagnose
-from engine.machine.stored_speeds import is_fresh, remember_disk, remember_link
-from engine.machine.survey import available_nbytes, probe
+from engine.machine.stored_speeds import is_fresh, now, remember_card, remember_disk, remember_link
+from engine.machine.survey import available_nbytes, cards_here, probe
 from engine.machine.torch_build import TorchBuild, installed_torch
 
 __all__ = [
+    "CardSpeed",
     "Cpu",
     "Disk",
     "DiskSpeed",
@@ -28,11 +30,14 @@ __all__ = [
     "SystemMemory",
     "TorchBuild",
     "available_nbytes",
+    "cards_here",
     "diagnose",
     "installed_torch",
     "is_fresh",
     "measure_disk",
+    "now",
     "probe",
+    "remember_card",
     "remember_disk",
     "remember_link",
 ]

@@ -20,6 +20,22 @@ class LinkSpeed:
 
 
 @dataclass(frozen=True, slots=True)
+class CardSpeed:
+    """What checks of a graphics card have measured, and when.
+
+    flops: FLOP/s of products. memory_gb_per_s: of copies within its memory; bytes read and bytes written both
+    count. unpack: number of weights unpacked per second, by format. fused: the formats whose products with
+    few rows do without unpacking.
+    """
+
+    flops: Annotated[float, Meta(gt=0)]
+    memory_gb_per_s: GbPerS
+    unpack: dict[str, Annotated[float, Meta(gt=0)]]
+    fused: tuple[str, ...]
+    measured: Moment
+
+
+@dataclass(frozen=True, slots=True)
 class DiskSpeed:
     """The bandwidths of direct and buffered reads from a disk, and when they were measured.
 
@@ -44,7 +60,7 @@ class Gpu:
     uuid: as in torch's device properties; "" if it is unknown. total_nbytes, free_nbytes: the size of the
     card's memory and of its free part; None if the card has no memory of its own. driver: the driver's
     version. pcie_gb_per_s: the theoretical maximum of the card's PCIe lanes. link: the measured bandwidth, or
-    None.
+    None. speed: what checks of the card have measured, or None.
     """
 
     vendor: Literal["nvidia", "amd"]
@@ -56,6 +72,7 @@ class Gpu:
     compute_capability: tuple[int, int] | None = None
     pcie_gb_per_s: float | None = None
     link: LinkSpeed | None = None
+    speed: CardSpeed | None = None
 
 
 @dataclass(frozen=True, slots=True)

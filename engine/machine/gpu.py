@@ -64,6 +64,23 @@ def _nvidia_gpu(nvml: Any, handle: Any, driver: str) -> Gpu:
     )
 
 
+def lanes_now(uuid: str, nvml: Any = pynvml) -> str:
+    """Return how an NVIDIA card is connected at this moment, such as "PCIe 4 x16"; "" if the driver does not
+    tell. An idle card saves power and reports PCIe 1. uuid: as `Gpu.uuid`."""
+    try:
+        nvml.nvmlInit()
+    except nvml.NVMLError:
+        return ""
+    try:
+        handle = nvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
+        generation = nvml.nvmlDeviceGetCurrPcieLinkGeneration(handle)
+        return f"PCIe {generation} x{nvml.nvmlDeviceGetCurrPcieLinkWidth(handle)}"
+    except nvml.NVMLError:
+        return ""
+    finally:
+        nvml.nvmlShutdown()
+
+
 def amd_gpus(root: Path = ROOT) -> list[Gpu]:
     """Return the AMD cards managed by Linux's amdgpu driver that have memory of their own.
 

@@ -1,7 +1,7 @@
 """Measured bandwidths, which are stored with their dates in the user's data folder."""
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,7 +10,7 @@ import platformdirs
 
 from engine.documents import read_json
 from engine.files import write_whole
-from engine.machine.data import DiskSpeed, LinkSpeed
+from engine.machine.data import CardSpeed, DiskSpeed, LinkSpeed
 
 # Measurements become outdated: a disk may be replaced, and becomes slower as it fills up.
 FRESH = timedelta(days=7)
@@ -18,10 +18,11 @@ FRESH = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True)
 class StoredSpeeds:
-    """All stored bandwidths: of disks by mount point, of links by the card's uuid (`Gpu.uuid`)."""
+    """All stored speeds: of disks by mount point, of links and of cards by the card's uuid (`Gpu.uuid`)."""
 
     disks: dict[str, DiskSpeed] = field(default_factory=dict)
     links: dict[str, LinkSpeed] = field(default_factory=dict)
+    cards: dict[str, CardSpeed] = field(default_factory=dict)
 
 
 def now() -> datetime:
@@ -43,7 +44,7 @@ def read() -> StoredSpeeds:
 def remember_disk(mount_point: str, speed: DiskSpeed) -> None:
     """Store a disk's bandwidth. Does nothing, and raises no error, if the file cannot be written."""
     stored = read()
-    _write(StoredSpeeds(stored.disks | {mount_point: speed}, stored.links))
+    _write(replace(stored, disks=stored.disks | {mount_point: speed}))
 
 
 def remember_link(uuid: str, gb_per_s: float) -> None:
@@ -52,7 +53,14 @@ def remember_link(uuid: str, gb_per_s: float) -> None:
     uuid: the card's `Gpu.uuid`. Does nothing, and raises no error, if the file cannot be written.
     """
     stored = read()
-    _write(StoredSpeeds(stored.disks, stored.links | {uuid: LinkSpeed(gb_per_s, now())}))
+    _write(replace(stored, links=stored.links | {uuid: LinkSpeed(gb_per_s, now())}))
+
+
+def remember_card(uuid: str, speed: CardSpeed) -> None:
+    """Store what checks of a card have measured. uuid: the card's `Gpu.uuid`. Does nothing, and raises no
+    error, if the file cannot be written."""
+    stored = read()
+    _write(replace(stored, cards=stored.cards | {uuid: speed}))
 
 
 def _write(stored: StoredSpeeds) -> None:

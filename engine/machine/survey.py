@@ -12,7 +12,7 @@ import psutil
 
 from engine.machine import stored_speeds
 from engine.machine.cpu import linux_cpu, windows_cpu
-from engine.machine.data import Cpu, Machine, Surroundings
+from engine.machine.data import Cpu, Gpu, Machine, Surroundings
 from engine.machine.disk import disk_of
 from engine.machine.gpu import NO_DRIVER, amd_gpus, has_nvidia_card, nvidia_gpus
 from engine.machine.memory import memory
@@ -28,7 +28,10 @@ def probe(models_folder: Path) -> Machine:
     gpus, gpu_problem = nvidia_gpus()
     if not gpus and gpu_problem is None and has_nvidia_card():
         gpu_problem = NO_DRIVER
-    gpus = [replace(gpu, link=measured.links.get(gpu.uuid)) for gpu in (*gpus, *amd_gpus())]
+    gpus = [
+        replace(gpu, link=measured.links.get(gpu.uuid), speed=measured.cards.get(gpu.uuid))
+        for gpu in (*gpus, *amd_gpus())
+    ]
     disk = disk_of(models_folder)
     surroundings = _surroundings()
     ram = psutil.virtual_memory()
@@ -42,6 +45,11 @@ def probe(models_folder: Path) -> Machine:
         disk=replace(disk, speed=measured.disks.get(disk.mount_point)),
         surroundings=surroundings,
     )
+
+
+def cards_here() -> list[Gpu]:
+    """Return this machine's graphics cards, without measurements."""
+    return [*nvidia_gpus()[0], *amd_gpus()]
 
 
 def available_nbytes() -> int:

@@ -5,13 +5,13 @@ Sizes are in bytes, bandwidths in bytes per second.
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 from engine.assets import RESOURCES
-from engine.machine import Cpu
+from engine.machine import CardSpeed, Cpu
 from engine.machine import Machine as Probed
 
 GIB = 2**30
@@ -103,16 +103,19 @@ def described_machine(
     return MachineProfile(vram, ram, link, disk, card if vram_gib > 0 else None, cpu, compiled)
 
 
-def profile_of(probed: Probed, cards: Mapping[str, Compute]) -> MachineProfile:
-    """Return the profile of a probed machine as it is now, with the bandwidths that were measured last.
+def profile_of(probed: Probed, cards: Mapping[str, Compute], formats: Collection[str] = ()) -> MachineProfile:
+    """Return the profile of a probed machine as it is now, with the speeds that were measured last.
 
     cards: the speeds of graphics cards, each by a part of the card's name; "" stands for any other card.
+    formats: those in which the models to plan for are stored; none if they are not known.
     """
     gpu = next((gpu for gpu in probed.gpus if gpu.free_nbytes), None)
     link, card, vram = UNMEASURED_LINK, None, 0
     if gpu is not None:
         known = max((name for name in cards if name in gpu.name), key=len)
         card, vram = cards[known], gpu.free_nbytes or 0
+        if gpu.speed is not None:
+            card = measured_card(card, gpu.speed, formats)
         if gpu.link is not None:
             link = gpu.link.gb_per_s * 1e9
         elif gpu.pcie_gb_per_s is not None:
@@ -204,6 +207,19 @@ def graphics_card(tflops: float, memory_gb_per_s: float) -> Compute:
     )
 
 
+def measured_card(card: Compute, speed: CardSpeed, formats: Collection[str] = ()) -> Compute:
+    """Return the card's speed with what was measured in place of estimates. formats: as for `profile_of`; the
+    slowest of them that were measured counts, or of all, if none of them was."""
+    measured = {name: rate for name, rate in speed.unpack.items() if not formats or name in formats}
+    return replace(
+        card,
+        flops=speed.flops,
+        memory=speed.memory_gb_per_s * 1e9,
+        unpack=min(measured.values(), default=card.unpack),
+        fused_rows=card.fused_rows if measured.keys() <= {*speed.fused} else 0,
+    )
+
+
 # Cards before Ampere compute this many times as fast in float16, on tensor cores, as in float32.
 TENSOR_CORES = 4
 
@@ -232,6 +248,17 @@ def cards(kernels: bool = True) -> dict[str, Compute]:
         name: replace(card, unpack=card.unpack / PLAIN_UNPACKING, fused_rows=0)
         for name, card in known.items()
     }
+
+
+def data_sheet(name: str) -> dict[str, float]:
+    """Return what the data sheet of the card called `name` promises, by kind of kernel (`engine.ways`), in
+    FLOP/s and bytes per second; nothing if the card is not listed."""
+    sheets = figures()["cards"]
+    known = max((part for part in sheets if part and part in name), key=len, default=None)
+    if known is None:
+        return {}
+    sheet = sheets[known]
+    return {"dense": sheet["tflops"] * 1e12, "memory": sheet["memory_gb_per_s"] * 1e9}
 
 
 def usual_card(vram_gib: float) -> Compute:

@@ -200,6 +200,12 @@ class EngineConnection:
             hint="Restart the engine; the chat is kept. If it happens again, read the log.",
             log_path=str(log_path()),
         )
+        if lost.card_failed:
+            return structs.replace(
+                lost,
+                message="The graphics card stopped with an error, and the engine with it.",
+                hint="Restart the engine: it will take a safer way on the card. The chat is kept.",
+            )
         if not lost.killed:
             return lost
         return structs.replace(

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "MAX_BUDGET", "Answer", "AnswerBegun", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten",
+    "CARD_FAILED_STATUS", "MAX_BUDGET", "Answer", "AnswerBegun", "Cancel", "Chat", "Committed", "Constraint", "Count", "Counted", "EngineLost", "Event", "Failed", "Forget", "Forgotten",
     "IterationDone", "Judged", "Leave", "Left", "Link", "Load", "LoadProgress", "LoadStage", "Loaded", "Memory", "MemoryPart", "Message", "ModelInfo",
     "NowLoaded", "Options", "Overlap", "PassProgress", "PrefillProgress", "Ready", "Request", "Seconds", "Shutdown", "Speculation", "Step", "StopReason", "Task", "Tasks",
     "TemplateInput", "TemplateOption", "TextDelta", "TokenLogProbs", "Tool", "ToolCall", "TreeGrown", "TreeNodes", "Unload", "Unloaded",
@@ -544,6 +544,9 @@ class Failed(Struct, tag=True, kw_only=True):
     loaded: bool = False  # whether the models that were loaded before still are
 
 
+CARD_FAILED_STATUS = 86  # the engine's exit status if the graphics card has stopped
+
+
 class EngineLost(Struct, tag=True, kw_only=True):
     """The last event if the engine process ends unexpectedly; created by EngineConnection, not by the engine."""
 
@@ -551,6 +554,11 @@ class EngineLost(Struct, tag=True, kw_only=True):
     message: str
     hint: str
     log_path: str
+
+    @property
+    def card_failed(self) -> bool:
+        """Whether the engine ended because the graphics card had stopped."""
+        return self.exit_code == CARD_FAILED_STATUS
 
     @property
     def killed(self) -> bool:

@@ -13,18 +13,28 @@ _PIECE = 1 << 20  # numbers that are rounded at a time
 
 
 def unpack(
-    form: BlockFormat, parts: TensorParts, shape: tuple[int, int], first: int, count: int, out: Tensor
+    form: BlockFormat,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    first: int,
+    count: int,
+    out: Tensor,
+    way: str,
 ) -> Tensor:
-    """See `engine.quantization.operations.unpack`."""
+    """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`."""
     in_row = shape[1] // form.values
     data = parts[0][first * in_row * form.nbytes : (first + count) * in_row * form.nbytes]
     flat = out.view(-1)[: count * shape[1]]
-    if data.device.type == "cpu":
-        _unpack_on_cpu(form, data, flat)
-    elif triton.available(data.device):
+    if way == "triton":
         triton.unpack_blocks(form.name, data, flat)
-    else:
+    elif way == "torch":
         flat.copy_(numbers(form, data.view(-1, form.nbytes)).view(-1))
+    elif flat.is_cpu:
+        _unpack_on_cpu(form, data, flat)
+    else:
+        host = torch.empty(len(flat), dtype=flat.dtype)
+        _unpack_on_cpu(form, data.cpu(), host)
+        flat.copy_(host)
     return flat.view(count, shape[1])
 
 

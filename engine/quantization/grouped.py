@@ -31,15 +31,35 @@ def unpack(
     count: int,
     out: Tensor,
     groups: Groups,
+    way: str,
 ) -> Tensor:
-    """See `engine.quantization.operations.unpack`."""
-    rows, columns = shape
-    flat = out.view(-1)[: count * columns].view(columns, count)
-    if triton.available(out.device):
+    """See `engine.quantization.operations.unpack`. way: one of the ladder "unpack" in `engine.ways`."""
+    flat = out.view(-1)[: count * shape[1]].view(shape[1], count)
+    if way == "triton":
         triton.unpack_grouped(form.name, typed_parts(form, parts), shape, first, count, groups, flat)
-        return flat.t()
-    if out.device.type != "cpu":
-        return flat.copy_(numbers(form, parts, shape, first, count, groups)).t()
+    elif way == "torch":
+        flat.copy_(numbers(form, parts, shape, first, count, groups))
+    elif flat.is_cpu:
+        _unpack_on_cpu(form, parts, shape, first, flat, groups)
+    else:
+        with torch.inference_mode(False):  # other threads write to it
+            host = torch.empty(flat.shape, dtype=flat.dtype)
+        _unpack_on_cpu(form, [part.cpu() for part in parts], shape, first, host, groups)
+        flat.copy_(host)
+    return flat.t()
+
+
+def _unpack_on_cpu(
+    form: GroupedFormat,
+    parts: TensorParts,
+    shape: tuple[int, int],
+    first: int,
+    flat: Tensor,
+    groups: Groups,
+) -> None:
+    """Unpack rows of the matrix from row `first` on to `flat`, [columns, count]."""
+    rows, columns = shape
+    count = flat.shape[1]
     kernel, words = _packing(form).unpack, parts[0].numpy()
     scales, zeros, group = (table.numpy() for table in _tables(form, parts, shape, first, count, groups))
 
@@ -53,7 +73,6 @@ def unpack(
             place.copy_(wide)
 
     spread(columns, work, max(1, _PIECE // count))
-    return flat.t()
 
 
 def typed_parts(form: GroupedFormat, parts: TensorParts) -> TensorParts:

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from engine import ways
 from engine.checkpoints import Groups
 from engine.formats import BlockFormat, Format, GroupedFormat, PlainFormat, format_named
 from engine.quantization import blocks, grouped, triton
@@ -29,19 +30,23 @@ def unpack(
     count: int,
     out: Tensor,
     groups: Groups | None = None,
+    way: str | None = None,
 ) -> Tensor:
     """Unpack rows first..first + count of the matrix of `shape` (rows, columns) stored in `parts`.
 
     out: space for at least count * columns numbers of the resulting type (float32, bfloat16 or float16),
-    contiguous, on the device of `parts`. groups: for GPTQ and AWQ only.
+    contiguous, on the device of `parts`. groups: for GPTQ and AWQ only. way: how to unpack, one of the ladder
+    "unpack" in `engine.ways`; None: as this process does on that device.
     Returns [count, columns]: a view of `out` (perhaps transposed), or a view of `parts` if they already store
     numbers of that type.
     """
     if isinstance(form, BlockFormat):
-        return blocks.unpack(form, parts, shape, first, count, out)
+        way = way or _unpacking(form, out, groups)
+        return blocks.unpack(form, parts, shape, first, count, out, way)
     if isinstance(form, GroupedFormat):
         assert groups is not None
-        return grouped.unpack(form, parts, shape, first, count, out, groups)
+        way = way or _unpacking(form, out, groups)
+        return grouped.unpack(form, parts, shape, first, count, out, groups, way)
     numbers = typed(parts[0], DTYPES[form.name]).view(shape)[first : first + count]
     if numbers.dtype == out.dtype:
         return numbers
@@ -55,8 +60,34 @@ def product(
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
     if isinstance(form, PlainFormat) or not triton.available(x.device):
         return None
+    if ways.taken("product", subject(form, groups), x.dtype) != "triton":
+        return None
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])
     assert isinstance(form, GroupedFormat)
     assert groups is not None
     return triton.multiply_grouped(form.name, grouped.typed_parts(form, parts), groups, x, shape[0])
+
+
+def subject(form: Format, groups: Groups | None) -> str:
+    """Return the name of what is compiled for a format, for the names of kernels in `engine.ways`."""
+    if groups is None:
+        return form.name
+    return f"{form.name}-{groups.bits}-{groups.size}-{groups.zero_offset}"
+
+
+def on_card(array: Tensor) -> bool:
+    return not array.is_cpu
+
+
+def unpacking(form: Format, groups: Groups | None, dtype: torch.dtype) -> str:
+    """Return the way in which this process unpacks on a card, if Triton is there."""
+    return ways.taken("unpack", subject(form, groups), dtype)
+
+
+def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:
+    """Return the way in which this process unpacks to `out`."""
+    if not on_card(out) and not (groups and triton.available(out.device)):
+        return "processor"
+    way = unpacking(form, groups, out.dtype)
+    return "torch" if way == "triton" and not triton.available(out.device) else way

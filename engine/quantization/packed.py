@@ -61,6 +61,11 @@ class Packed:
     def nbytes(self) -> int:
         return sum(part.nbytes for part in self.parts)
 
+    @property
+    def recordable(self) -> bool:
+        """Whether products can be recorded in a CUDA graph: not if the processor unpacks."""
+        return operations.unpacking(self.format, self.groups, self.workspace.dtype) != "processor"
+
     def give(self, parts: Sequence[Tensor | NDArray[np.uint8]]) -> None:
         """Set the parts; arrays in RAM are not copied."""
         self.parts = tuple(part if isinstance(part, Tensor) else torch.from_numpy(part) for part in parts)

@@ -14,6 +14,7 @@ STATUSES = {
     "prompt_too_long": 400,
     "model_not_found": 404,
     "cancelled": 503,
+    "card_failed": 503,
     "engine_gone": 503,
     "not_loaded": 503,
     "out_of_memory": 503,

@@ -94,7 +94,8 @@ def fit(
     pair = planner.pair_of(outline, drafting)
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
-    here = planner.profile_of(machine.probe(catalog.models_folder()), cards)
+    formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}
+    here = planner.profile_of(machine.probe(catalog.models_folder()), cards, formats)
     here = replace(here, ram=here.ram + own_nbytes())
     if card_itemsize is not None and here.card:
         here = replace(here, card=planner.with_itemsize(here.card, card_itemsize))

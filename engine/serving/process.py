@@ -28,7 +28,7 @@ from typing import NoReturn
 import numpy  # noqa: F401
 
 from engine import protocol
-from engine.errors import NotLoaded, SpecExecError, refused_by_system
+from engine.errors import CardFailed, NotLoaded, SpecExecError, refused_by_system
 from engine.protocol.rendezvous import Rendezvous
 from engine.serving import heap
 from engine.serving.client import ConnectedClient, end_now, failed
@@ -92,10 +92,10 @@ class Server:
         for client in list(self._clients.values()):
             client.flush()
 
-    def _end(self, reason: str) -> NoReturn:
+    def _end(self, reason: str, status: int = 0) -> NoReturn:
         if self._rendezvous:
             self._rendezvous.withdraw()
-        end_now(reason)
+        end_now(reason, status)
 
     def _receive(self, client: ConnectedClient, request: protocol.Request) -> None:
         match request:
@@ -167,6 +167,10 @@ class Server:
                     client.put(protocol.Unloaded(request.id))
                 case protocol.Forget():
                     client.put(self._engine.forget(request))
+        except CardFailed as error:
+            client.put(failed(request.id, error))
+            client.flush()
+            self._end("the graphics card has stopped", protocol.CARD_FAILED_STATUS)
         except Exception as error:
             client.put(self._failed(request.id, named(error)))
         if self._engine.session is None:

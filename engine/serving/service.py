@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from engine import protocol
-from engine.errors import NotLoaded, OutOfMemory, SpecExecError, exhausted_tier
+from engine.errors import CardFailed, NotLoaded, OutOfMemory, SpecExecError, card_stopped, exhausted_tier
 from engine.serving import heap
 from engine.tokenizer.chat import templates
 
 if TYPE_CHECKING:
     from engine.prompt_cache import PromptCache
+    from engine.proof.card_proof import CardProof
     from engine.serving.fit import Fitted
     from engine.serving.load import CheckedPair, LoadJob
     from engine.serving.session import Session
@@ -44,6 +45,7 @@ class EngineService:
         self.session: Session | None = None
         self.fitted: Fitted | None = None
         self._pair: CheckedPair | None = None
+        self._proof: CardProof | None = None
         self._prompts: PromptCache | None = None
 
     def load(self, request: protocol.Load, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Loaded:
@@ -55,6 +57,7 @@ class EngineService:
         emit(protocol.LoadProgress(request=request.id, stage="libraries", done=0, total=0))
         os.environ.setdefault("GOMP_SPINCOUNT", GOMP_SPINCOUNT)  # read once, when torch is imported
         templates.start()  # takes half a second, while this process imports and reads
+        from engine.serving.card import proven
         from engine.serving.load import LoadJob, check, loaded_event, plan, resolve
 
         job = LoadJob(request.id, emit, cancelled)
@@ -62,16 +65,17 @@ class EngineService:
             pair = check(job, request, resolve(job, request))
             self._close()
             self._keep_prompts(request)
-            self._pair = self.fitted = None
+            self._pair = self.fitted = self._proof = None
+            pair, self._proof, about_card = proven(job, pair)
             self._pair, self.fitted = pair, plan(pair)
         except (MemoryError, RuntimeError) as error:
-            raise out_of_memory(error) from error
+            raise self._problem(error) from error
         note = self.fitted.note
         for _ in range(request.smaller):
             note = self.fitted.shrink("ram") or note
         note = self._build(job, note)
         assert self.session is not None
-        return loaded_event(request.id, pair, self.session, note)
+        return loaded_event(request.id, pair, self.session, " ".join(filter(None, [about_card, note])))
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind
@@ -200,9 +204,10 @@ class EngineService:
         """Drop the rows of other conversations, or else switch to the next smaller plan. Return a sentence
         about it for the user.
 
-        Raises OutOfMemory if there is no smaller plan; `error` itself if it is not about memory.
+        Raises OutOfMemory if there is no smaller plan; CardFailed if the card has stopped; `error` itself if
+        it is about something else.
         """
-        problem = out_of_memory(error)
+        problem = self._problem(error)
         full = exhausted_tier(error)
         if self._prompts is not None and full == "ram" and self._prompts.shrink(0):
             return PROMPTS_DROPPED
@@ -210,6 +215,15 @@ class EngineService:
         if note is None:
             raise problem from error
         return note
+
+    def _problem(self, error: Exception) -> SpecExecError:
+        """Return `error` as an OutOfMemory if memory ran out, or as a CardFailed if the card has stopped,
+        which is then remembered; otherwise raise it again."""
+        if card_stopped(error):
+            if self._proof is not None:
+                self._proof.step_back(type(error).__name__)
+            return CardFailed()
+        return out_of_memory(error)
 
 
 def discard(event: protocol.Event) -> None:

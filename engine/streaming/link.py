@@ -1,5 +1,8 @@
 """The link from RAM to a CUDA device. Copies run on a stream of their own; events make copies wait for
 computation, and computation wait for copies. The one module here that needs torch.
+
+Where a card does not bear that, copies take turns with computation on one stream, or start from memory that
+is not pinned (`engine.ways`).
 """
 
 import numpy as np
@@ -7,7 +10,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine import ways
 from engine.streaming.device_ring import DeviceLink, Event
+from engine.streaming.disk import memory
 from engine.streaming.pinned import PageLocks, driver_locks, pinned
 
 
@@ -21,7 +26,12 @@ class CudaLink:
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+        self._pins = ways.taken("copies") == "pinned"
+        self._stream = (
+            torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+            if ways.taken("streams") == "two"
+            else torch.cuda.default_stream(device)
+        )
         # ROCm's torch calls its devices CUDA devices, too, but there is no such driver.
         self._locks: PageLocks | None = None if torch.version.hip else driver_locks()
 
@@ -29,6 +39,8 @@ class CudaLink:
         return [torch.empty(nbytes, dtype=torch.uint8, device=self._device) for _ in range(count)]
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
+        if not self._pins:
+            return memory(nbytes)
         if self._locks is None:
             return torch.empty(nbytes, dtype=torch.uint8, pin_memory=True).numpy()
         return pinned(nbytes, self._locks)
@@ -36,7 +48,7 @@ class CudaLink:
     def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
         with torch.cuda.stream(self._stream):
             self._stream.wait_event(after)
-            slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=True)
+            slot[: len(source)].copy_(torch.from_numpy(source), non_blocking=self._pins)
             return self._stream.record_event()
 
     def used(self) -> Event:

@@ -12,9 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
+from engine import ways
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
@@ -28,7 +30,7 @@ from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
 PROMPT_ROWS = 2048
 
 
-def _attend(
+def attend(
     module: nn.Module,
     query: Tensor,  # [1, heads, rows, head_dim]
     key: Tensor,  # [1, kv_heads, keys, head_dim]
@@ -52,13 +54,19 @@ def _attend(
         keys = key.shape[2] if mask is None else mask.shape[1]
         folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
         if softcap is None:
-            piece = nn.functional.scaled_dot_product_attention(
-                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=mask, scale=scaling
-            )
+            piece = _attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling)
         else:
             piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling, softcap)
         output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
     return output, None
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
+    product = nn.functional.scaled_dot_product_attention
+    if ways.taken("attention", query.shape[-1], query.dtype) == "fused":
+        return product(query, key, value, attn_mask=mask, scale=scale)
+    with sdpa_kernel(SDPBackend.MATH):
+        return product(query, key, value, attn_mask=mask, scale=scale)
 
 
 def _capped_attention(
@@ -73,7 +81,7 @@ def _capped_attention(
 
 
 ATTENTION = "specexec"
-AttentionInterface.register(ATTENTION, _attend)
+AttentionInterface.register(ATTENTION, attend)
 
 
 class TorchModel(Model):
@@ -123,7 +131,8 @@ class TorchModel(Model):
         # A card has memory for so many, and takes longer to compute them than their weights take to arrive.
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.graphs: Graphs | None = None
-        if device == "cuda" and streamer is None and not is_mixture(module):
+        recordable = all(matrix.recordable for matrix in self._packed)
+        if device == "cuda" and streamer is None and recordable and not is_mixture(module):
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )

@@ -16,6 +16,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine import ways
 from engine.errors import exhausted_tier
 from engine.model.rows import Output, Rows
 from engine.quantization import Workspace
@@ -99,7 +100,7 @@ class Graphs:
         self._recordings: WeakKeyDictionary[
             TensorCache, dict[tuple[int, int, tuple[int, ...]], Recording | None]
         ] = WeakKeyDictionary()
-        self._works = True
+        self._works = ways.taken("graphs") == "replay"
 
     def forward(
         self,

@@ -2355,6 +2355,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>엔진 다시 시작</translation>
         </message>
         <message>
+            <source>Restart with the safer plan</source>
+            <translation>더 안전한 방식으로 다시 시작</translation>
+        </message>
+        <message>
             <source>Stop here</source>
             <translation>여기서 멈추기</translation>
         </message>

@@ -2355,6 +2355,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>重启引擎</translation>
         </message>
         <message>
+            <source>Restart with the safer plan</source>
+            <translation>以更安全的方案重新启动</translation>
+        </message>
+        <message>
             <source>Stop here</source>
             <translation>到此为止</translation>
         </message>

@@ -7,10 +7,12 @@ from pathlib import Path
 import platformdirs
 import pytest
 
-from engine import cli, machine
+from engine import cli, machine, ways
 from engine.errors import DiskProblem
 from engine.machine import DiskSpeed, Gpu, LinkSpeed
 from engine.machine.stored_speeds import now
+from engine.proof import card_proof, kernels
+from tests.engine.proof.test_card_proof import Answers
 
 SPEED = DiskSpeed(2.5, None, now())
 
@@ -119,3 +121,51 @@ def test_a_machine_with_only_notes_is_healthy(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "note      It runs on battery.\n          → Plug it in." in out
     assert out.endswith("No problems found.\n")
+
+
+GPU = Gpu("nvidia", "NVIDIA GeForce RTX 4090", "8d5d", 24 << 30, 20 << 30, "580.10", (8, 9), 31.5)
+
+
+@pytest.fixture
+def card(monkeypatch: pytest.MonkeyPatch):
+    """A card whose graphs are wrong; every check takes no time."""
+    monkeypatch.setattr("engine.model.devices.choose_device", lambda requested: "cuda")
+    monkeypatch.setattr("engine.torch_model.loader.choose_dtype", lambda requested, device: "torch.bfloat16")
+    monkeypatch.setattr(card_proof, "first_card", lambda: GPU)
+    answers = Answers("graphs replay")
+    monkeypatch.setattr(card_proof.CardProof.__init__, "__defaults__", (lambda: answers,))
+    yield answers
+    ways.take({})
+
+
+def test_a_card_is_checked_only_on_request(capsys, card, monkeypatch, tmp_path: Path):
+    monkeypatch.chdir(tmp_path)
+    assert "card" not in report(capsys)
+    assert card.tested == []
+    answer = report(capsys, "--device", "cuda")
+    assert answer["card"]["taken"]["graphs"] == "launches"
+    assert answer["card"]["identity"]["card"] == GPU.name
+    assert json.loads((tmp_path / "specexec-card.json").read_text()) == answer["card"]
+
+
+def test_each_request_checks_the_card_anew_and_prints_a_table(capsys, card, monkeypatch, tmp_path: Path):
+    file = tmp_path / "report.json"
+    for _ in range(2):
+        card.tested.clear()
+        assert cli.run(["doctor", "--device", "cuda", "--report", str(file)]) == 0
+        assert len(card.tested) == len(kernels.every("bfloat16")) + 1
+    out = capsys.readouterr().out
+    assert "\nkernel " in out
+    assert "\nunpack Q4_K bfloat16 " in out
+    assert "\nReplaying a CUDA graph (replay) gives wrong numbers on this graphics card: all differ\n" in out
+    assert f"\nThe report is in {file}.\n" in out
+
+
+def test_a_report_that_cannot_be_written_is_an_error(capsys, card, tmp_path: Path):
+    answer = report(capsys, "--device", "cuda", "--report", str(tmp_path / "no" / "r.json"), status=1)
+    assert answer["error"]["kind"] == "disk"
+
+
+def test_without_a_card_its_check_is_refused(capsys):
+    answer = report(capsys, "--device", "cuda", status=1)
+    assert answer["error"]["kind"] == "device_unavailable"

@@ -42,6 +42,27 @@ def test_other_errors_keep_their_own_names(error):
     assert refused_by_system(error) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "stopped"),
+    [
+        ("CUDA error: an illegal memory access was encountered", True),
+        ("CUDA error: device-side assert triggered\nCUDA kernel errors might be reported", True),
+        ("HIP error: unspecified launch failure", True),
+        ("CUDA error: the launch timed out and was terminated", True),
+        ("CUDA error: CUBLAS_STATUS_EXECUTION_FAILED when calling `cublasGemmEx`", True),
+        ("CUDA error: out of memory", False),
+        ("CUDA out of memory. Tried to allocate 2.00 GiB", False),
+        ("CUDA error: operation not permitted when stream is capturing", False),
+        ("an illegal memory access was encountered in a test", False),
+    ],
+)
+def test_errors_after_which_a_card_is_of_no_use_are_told_from_others(text, stopped):
+    assert errors.card_stopped(RuntimeError(text)) is stopped
+    wrapped = ValueError("no capture")
+    wrapped.__context__ = RuntimeError(text)
+    assert errors.card_stopped(wrapped) is stopped
+
+
 def test_an_interrupt_where_no_thread_can_be_started_is_not_from_the_keyboard(monkeypatch):
     def refuse(*_):
         raise RuntimeError("can't start new thread")

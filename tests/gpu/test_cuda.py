@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from engine.bench.random_weights import PACKED, random_packed
 from engine.formats import BlockFormat
 from engine.model.rows import Rows
 from engine.quantization import blocks, grouped
 from engine.quantization import triton as kernels
+from engine.quantization.random_matrix import PACKED, random_packed
 from tests.engine.models import CONFIGS, ours, reference
 
 SHAPE = (192, 512)

@@ -8,12 +8,12 @@ import torch
 from gguf import GGMLQuantizationType
 from gguf.quants import dequantize
 
-from engine.bench.random_weights import random_packed
 from engine.checkpoints import Groups
 from engine.checkpoints.storage import BLOCKS
 from engine.formats import FORMATS, BlockFormat, format_named
 from engine.quantization import grouped
 from engine.quantization import triton as kernels
+from engine.quantization.random_matrix import random_packed
 from tests.engine.quantization.grouped_reference import Matrix, stored
 
 pytest.importorskip("triton", reason="needs Triton")

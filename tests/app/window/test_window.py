@@ -442,6 +442,23 @@ def test_with_reduced_motion_only_the_ends_of_iterations_are_shown(
     assert kinds == ["TreeGrown", "IterationDone", "IterationDone"]
 
 
+def test_after_the_card_has_stopped_the_window_offers_the_safer_plan(
+    window: Window, engines: FakeEngines, qtbot: QtBot
+) -> None:
+    request = ask(window, engines, qtbot)
+    engines.last.say(delta(request, "Half"))
+    engines.last.say(
+        messages.Failed(request=request, kind="card_failed", message="It stopped.", hint="Restart.")
+    )
+    engines.last.die(messages.CARD_FAILED_STATUS)
+    reach(window, qtbot, State.LOST)
+    assert last_answer(window).body.toPlainText() == "Half"
+    assert window.transcript.notice.button.text() == "Restart with the safer plan"
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert len(engines.made) == 2
+
+
 def test_the_log_of_a_lost_engine_is_one_click_away(
     window: Window, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,7 +5,7 @@ import torch
 
 from engine import cli
 from engine.bench.quantization import measure, table
-from engine.bench.random_weights import PACKED, random_packed
+from engine.quantization.random_matrix import PACKED, random_packed
 
 CPU = "cpu"
 

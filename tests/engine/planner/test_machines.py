@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine import machine
-from engine.machine import DiskSpeed, Gpu, LinkSpeed
+from engine.machine import CardSpeed, DiskSpeed, Gpu, LinkSpeed
 from engine.machine.stored_speeds import now
 from engine.planner import cards, described_machine, profile_of
 from engine.planner.machines import DESKTOP_RAM, DESKTOP_VRAM, GIB, UNMEASURED_DISK, processor
@@ -40,6 +40,20 @@ def test_measured_bandwidths_take_precedence_over_the_lanes_raw_rate(here):
     assert found.card == cards()["RTX 4070 Ti"] != cards()["RTX 4070"]
     measured = replace(GPU, link=LinkSpeed(21.0, now()))
     assert profile_of(replace(here, gpus=(measured,)), cards()).link == 21e9
+
+
+def test_a_measured_card_takes_precedence_over_its_data_sheet(here):
+    speed = CardSpeed(5e13, 400.0, {"Q4_K": 3e11, "Q6_K": 4e10}, ("Q4_K",), now())
+    here = replace(here, gpus=(replace(GPU, speed=speed),))
+    card = profile_of(here, cards(), ["Q4_K", "F32"]).card
+    sheet = cards()["RTX 4070 Ti"]
+    assert (card.flops, card.memory, card.unpack) == (5e13, 400e9, 3e11)
+    assert card.fused_rows == sheet.fused_rows > 0
+    assert card.layer_s == sheet.layer_s
+    mixed = profile_of(here, cards(), ["Q4_K", "Q6_K"]).card
+    assert (mixed.unpack, mixed.fused_rows) == (4e10, 0), "the slowest format counts"
+    assert profile_of(here, cards(), ["Q5_K"]).card.unpack == sheet.unpack
+    assert profile_of(here, cards()).card.unpack == 4e10
 
 
 def test_a_card_with_an_unknown_name_gets_the_generic_figures(here):

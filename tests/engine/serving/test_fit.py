@@ -228,8 +228,8 @@ def test_other_errors_are_not_taken_for_a_lack_of_memory(monkeypatch):
 def test_a_machine_with_too_little_memory_refuses_before_weights_are_read(monkeypatch):
     real = fit.planner.profile_of
 
-    def poor(probed, cards):
-        return replace(real(probed, cards), ram=GIB // 8)
+    def poor(*known):
+        return replace(real(*known), ram=GIB // 8)
 
     monkeypatch.setattr(fit.planner, "profile_of", poor)
     for limits in ({}, {"ram_limit": 8}, {"ram_limit": 0.02}):

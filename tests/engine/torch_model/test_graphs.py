@@ -10,8 +10,10 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from engine import ways
 from engine.model.sequence import Sequence
 from engine.quantization import Workspace
+from engine.quantization.random_matrix import random_packed
 from engine.torch_model import graphs
 from engine.torch_model.forward import is_mixture
 from engine.torch_model.graphs import Graphs, bucket
@@ -231,6 +233,21 @@ def test_recordings_and_their_workspaces_live_as_long_as_their_cache():
     del sequence
     gc.collect()
     assert room() is None
+
+
+def test_where_replays_fail_kernels_are_launched_one_by_one():
+    with ways.taking({"graphs": "launches"}):
+        plain, replayed = pair("llama", 80, lambda work: pytest.fail("recorded"))
+    assert torch.equal(plain.extend([7, 8]), replayed.extend([7, 8]))
+
+
+def test_what_the_processor_unpacks_is_not_recorded():
+    packed = random_packed("Q4_K", (64, 256), CPU, torch.bfloat16)
+    assert packed.recordable
+    with ways.taking({"unpack Q4_K float32": "processor"}):
+        assert packed.recordable
+    with ways.taking({"unpack Q4_K bfloat16": "processor"}):
+        assert not packed.recordable
 
 
 def test_many_rows_are_not_recorded():

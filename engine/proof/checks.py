@@ -1,0 +1,230 @@
+"""The checks of a card, one for each kind of kernel in `engine.ways`: the card's result on small inputs is
+compared with the processor's, in double precision where numbers are rounded.
+
+Each takes the card, the kernel's subject and the way, which this process takes already, and returns the
+kernel's speed where the card measures. It raises `Differs` if the results differ.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+from engine.checkpoints import Groups
+from engine.formats import GroupedFormat, format_named
+from engine.model.rows import Output
+from engine.proof.card import TestedCard, seconds
+from engine.proof.link_checks import check_copies, check_streams
+from engine.proof.speed import Speed, expect
+from engine.quantization import Packed, operations
+from engine.quantization.random_matrix import random_packed
+from engine.sampling import gumbel_noise, uniforms
+from engine.torch_model.forward import attend
+from engine.torch_model.visibility import TensorRows, Visibility
+
+# Relative errors that rounding explains: of a sum of products relative to the norms of its factors, of a
+# number relative to itself.
+_SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
+_NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
+_ROWS, _COLUMNS = 192, 512
+_COPIED = 1 << 28  # bytes of a copy within the card's memory that is timed
+_MEASURED = 4096  # rows and columns of a matrix that is timed, which no cache of a card holds unpacked
+
+Check = Callable[[TestedCard, list[str], str], Speed | None]
+
+
+def check_memory(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    source = _random(1, 1 << 16)
+    copied = source.to(card.device).clone()
+    expect(copied, source, torch.zeros(()), "a copy")
+    return Speed(_memory(card), None, "B/s") if card.measures else None
+
+
+def check_dense(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    dtype = subject[0]
+    x, weights = _random(48, _COLUMNS).to(_dtype(dtype)), _random(_ROWS, _COLUMNS, seed=1).to(_dtype(dtype))
+    product = torch.mm(x.to(card.device), weights.to(card.device).t())
+    _expect_product(product, x, weights, dtype)
+    if not card.measures:
+        return None
+    large = torch.randn(_MEASURED, _MEASURED, device=card.device, dtype=_dtype(dtype))
+    return Speed(2 * _MEASURED**3 / seconds(card, lambda: torch.mm(large, large.t())), None, "FLOP/s")
+
+
+def check_unpacking(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    name, dtype = subject
+
+    expected = _reference(_packed(name, dtype, torch.device("cpu"))).double()
+    with torch.inference_mode(False):
+        out = torch.empty(expected.numel(), dtype=_dtype(dtype), device=card.device)
+    shown = _unpacked(_packed(name, dtype, card.device), out, way)
+    expect(shown, expected, _NUMBERS[dtype] * expected.abs(), "unpacked numbers")
+    if not card.measures:
+        return None
+    large = _packed(name, dtype, card.device, _MEASURED)
+    count = large.shape[0] * large.shape[1]
+    out = torch.empty(count, dtype=_dtype(dtype), device=card.device)
+    possible = _memory(card) / (large.nbytes / count + out.itemsize)
+    return Speed(count / seconds(card, lambda: _unpacked(large, out, way)), possible, "weights/s")
+
+
+def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    name, dtype = subject
+    weights, on_card = _packed(name, dtype, torch.device("cpu")), _packed(name, dtype, card.device)
+    numbers = _reference(weights)
+    if way == "triton" and not _is_fused(on_card):
+        raise RuntimeError("There is no kernel for this card.")
+    for rows in (1, 16, 64, 200):
+        x = _random(rows, weights.shape[1], seed=rows).to(_dtype(dtype))
+        _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
+    if not card.measures:
+        return None
+    large = _packed(name, dtype, card.device, _MEASURED)
+    x = torch.randn(1, large.shape[1], device=card.device).to(_dtype(dtype))
+    return Speed(large.nbytes / seconds(card, lambda: large.product(x)), _memory(card), "B/s")
+
+
+def check_attention(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    """Attention of a tree with a sliding window and without, and of a single row."""
+    width, dtype = int(subject[0]), subject[1]
+    heads, kv_heads, before = 4, 2, 21
+    for rows in (1, 7):
+        keys = before + rows
+        query, key, value = (
+            _random(count * number, width, seed=count).view(1, count, number, width).to(_dtype(dtype))
+            for count, number in ((heads, rows), (kv_heads, keys), (kv_heads, keys))
+        )
+        parent = torch.arange(rows).sub(1).div(2, rounding_mode="floor")  # a binary tree
+        among = torch.eye(rows, dtype=torch.bool)
+        depth = torch.zeros(rows, dtype=torch.int64)
+        for row in range(1, rows):
+            among[row] |= among[parent[row]]
+            depth[row] = depth[parent[row]] + 1
+        positions = before + depth
+        for window in (None, 6):
+            committed = torch.arange(before).expand(rows, before)
+            at = torch.cat([committed, positions.expand(rows, rows)], dim=1)
+            seen = torch.cat([torch.ones(rows, before, dtype=torch.bool), among], dim=1)
+            if window is not None:
+                seen = seen & (at > positions[:, None] - window)
+            expected = _attention(query, key, value, seen, width**-0.5)
+            tree = TensorRows(positions.to(card.device), positions.to(card.device), among.to(card.device))
+            visibility = Visibility(tree, int(positions.max()), before, tree.positions[:0])
+            place = card.device
+            shown, _ = attend(
+                nn.Module(),
+                query.to(place),
+                key.to(place),
+                value.to(place),
+                visibility,
+                width**-0.5,
+                sliding_window=window,
+            )
+            largest = value.double().abs().max()
+            expect(shown[0].transpose(0, 1), expected[0], _SUMS[dtype] * largest, "attention")
+    return None
+
+
+def check_noise(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    tokens = torch.arange(4096)
+    for position in (0, 12345, (1 << 32) + 7):
+        random = uniforms(2**63 + 5, position, tokens.numpy())
+        shown = uniforms(2**63 + 5, position, tokens.to(card.device))
+        expect(shown, torch.from_numpy(random), torch.zeros(()), "random numbers")
+        noise = torch.from_numpy(gumbel_noise(3, position, tokens.numpy()))
+        shown = gumbel_noise(3, position, tokens.to(card.device))
+        expect(shown, noise, torch.tensor(1e-9), "noise")
+    return None
+
+
+def check_graphs(card: TestedCard, subject: list[str], way: str) -> Speed | None:
+    """A recorded product, and its replays with other inputs."""
+    if way != "replay":
+        return None  # launching kernels is what all other checks do
+    weights = _random(_ROWS, _COLUMNS, seed=1)
+    on_card = weights.to(card.device)
+    x = torch.zeros(16, _COLUMNS, device=card.device)
+    replay, output = card.recorder()(lambda: Output((x @ on_card.t()).relu(), {}))
+    for seed in (2, 3, 4):
+        given = _random(16, _COLUMNS, seed=seed)
+        x.copy_(given)
+        replay()
+        expected = (given.double() @ weights.double().t()).relu()
+        expect(output.logits, expected, torch.tensor(_SUMS["float32"] * 2 * _COLUMNS), "a replayed pass")
+    return None
+
+
+CHECKS: dict[str, Check] = {
+    "memory": check_memory,
+    "dense": check_dense,
+    "unpack": check_unpacking,
+    "product": check_product,
+    "attention": check_attention,
+    "copies": check_copies,
+    "streams": check_streams,
+    "noise": check_noise,
+    "graphs": check_graphs,
+}
+
+
+def _unpacked(packed: Packed, out: Tensor, way: str) -> Tensor:
+    """Unpack a whole matrix to `out`."""
+    rows = packed.shape[0]
+    return operations.unpack(packed.format, packed.parts, packed.shape, 0, rows, out, packed.groups, way)
+
+
+def _reference(packed: Packed) -> Tensor:
+    """Return a matrix in RAM as the processor unpacks it."""
+    rows, columns = packed.shape
+    with torch.inference_mode(False):  # other threads write to it
+        out = torch.empty(rows * columns, dtype=packed.workspace.dtype)
+    return _unpacked(packed, out, "processor")
+
+
+def _expect_product(product: Tensor, x: Tensor, weights: Tensor, dtype: str) -> None:
+    """x [n, columns], weights [rows, columns]: the factors, rounded as they were multiplied."""
+    x, weights = x.double(), weights.double()
+    norms = x.norm(dim=1)[:, None] * weights.norm(dim=1)[None, :]
+    expect(product, x @ weights.t(), _SUMS[dtype] * norms, "a product")
+
+
+def _is_fused(packed: Packed) -> bool:
+    """Return whether a product with one row does without unpacking the matrix."""
+    x = torch.zeros(1, packed.shape[1], dtype=packed.workspace.dtype, device=packed.workspace.device)
+    return operations.product(packed.format, packed.parts, packed.shape, x, packed.groups) is not None
+
+
+def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: float) -> Tensor:
+    """Return softmax(scale Q K^T + mask) V in double precision, [1, heads, rows, width]."""
+    group = query.shape[1] // key.shape[1]
+    key, value = (part.double().repeat_interleave(group, dim=1) for part in (key, value))
+    scores = (query.double() @ key.transpose(2, 3) * scale).masked_fill(~seen, float("-inf"))
+    return scores.softmax(dim=-1) @ value
+
+
+def _packed(name: str, dtype: str, device: torch.device, size: int = 0) -> Packed:
+    """Return a random matrix. name: as `operations.subject` names a format. size: number of rows and columns
+    at least; 0 for a small matrix."""
+    form, _, numbers = name.partition("-")
+    if not isinstance(format_named(form), GroupedFormat):
+        return random_packed(form, (size or _ROWS, size or _COLUMNS), device, _dtype(dtype))
+    groups = Groups(*map(int, numbers.split("-")))
+    columns = -(-(size or _COLUMNS) // groups.size) * groups.size
+    return random_packed(form, (size or _ROWS, columns), device, _dtype(dtype), groups=groups)
+
+
+def _random(rows: int, columns: int, seed: int = 0) -> Tensor:
+    return torch.randn(rows, columns, generator=torch.Generator().manual_seed(seed))
+
+
+def _dtype(name: str) -> torch.dtype:
+    dtype = getattr(torch, name)
+    assert isinstance(dtype, torch.dtype)
+    return dtype
+
+
+def _memory(card: TestedCard) -> float:
+    """Return the bytes per second that the card's memory reads and writes in a copy."""
+    source = torch.ones(_COPIED, dtype=torch.uint8, device=card.device)
+    target = torch.empty_like(source)
+    return 2 * len(source) / seconds(card, lambda: target.copy_(source))

@@ -1,0 +1,53 @@
+"""The kernels that a model needs on a card, by their names in `engine.ways`."""
+
+from collections.abc import Iterable
+
+from engine import ways
+from engine.checkpoints import Checkpoint, Groups
+from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
+from engine.model.description import describe
+
+GENERAL = ("memory", "copies", "streams", "noise", "graphs")
+# Of GPTQ and AWQ, as most files have them; of heads, as most models have them.
+USUAL_GROUPS = Groups(bits=4, size=128, zero_offset=1)
+USUAL_WIDTH = 128
+
+
+def needed(models: Iterable[tuple[Checkpoint, str]]) -> list[str]:
+    """Return the kernels that models need, in the order of checking. models: files, each with the name of the
+    dtype that it computes with."""
+    names = set(GENERAL)
+    for file, dtype in models:
+        names |= _of_model(describe(file).head_width, dtype)
+        for weight in file.weights.values():
+            names |= _of_format(weight.format, weight.groups, dtype)
+    return _ordered(names)
+
+
+def every(dtype: str) -> list[str]:
+    """Return the kernels of all formats, in the order of checking, for models that compute with `dtype`."""
+    names = {*GENERAL, *_of_model(USUAL_WIDTH, dtype)}
+    for name, form in FORMATS.items():
+        names |= _of_format(name, USUAL_GROUPS if isinstance(form, GroupedFormat) else None, dtype)
+    return _ordered(names)
+
+
+def subject(name: str, groups: Groups | None) -> str:
+    """Return the name of what is compiled for a format: `engine.quantization.operations.subject`, which is
+    not imported here as it needs torch."""
+    return f"{name}-{groups.bits}-{groups.size}-{groups.zero_offset}" if groups else name
+
+
+def _of_model(head_width: int, dtype: str) -> set[str]:
+    return {ways.name_of("dense", dtype), ways.name_of("attention", head_width, dtype)}
+
+
+def _of_format(name: str, groups: Groups | None, dtype: str) -> set[str]:
+    if not isinstance(format_named(name), BlockFormat | GroupedFormat):
+        return set()
+    return {ways.name_of(kind, subject(name, groups), dtype) for kind in ("unpack", "product")}
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    kinds = list(ways.LADDERS)
+    return sorted(names, key=lambda name: (kinds.index(ways.kind_of(name)), name))

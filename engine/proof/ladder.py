@@ -1,0 +1,98 @@
+"""The climb down a ladder: which way each kernel takes, by what trying the ways has shown. Pure functions."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from engine import ways
+from engine.proof.trial import WORDS, Tester, Trial, TriedWay
+
+# Kinds of kernels in the order in which they are suspected when a card has stopped: first what is the most
+# intricate and the cheapest to replace.
+SUSPECTS = ("graphs", "product", "streams", "copies", "unpack", "attention", "noise", "dense")
+
+
+def prove(
+    kernels: Sequence[str],
+    tried: Iterable[TriedWay],
+    tester: Tester,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[TriedWay]:
+    """Try the ways of each kernel, from the fastest on, until one is right. Return everything tried.
+
+    tried: what is known already; it is not tried again. progress: called with the number of kernels done and
+    in total; may end the proof by raising.
+    """
+    known = list(tried)
+    for done, kernel in enumerate(kernels):
+        progress(done, len(kernels))
+        while (way := chosen(kernel, known)) is not None and found(kernel, way, known) is None:
+            shown = tester.test(Trial(kernel, way, choices(kernels, known)))
+            if shown.outcome == "unchecked":
+                break
+            known.append(shown)
+    progress(len(kernels), len(kernels))
+    return known
+
+
+def found(kernel: str, way: str, tried: Iterable[TriedWay]) -> TriedWay | None:
+    return next((each for each in tried if (each.kernel, each.way) == (kernel, way)), None)
+
+
+def chosen(kernel: str, tried: Sequence[TriedWay]) -> str | None:
+    """Return the fastest way of a kernel that nothing speaks against; None if there is none left."""
+    for way in ways.LADDERS[ways.kind_of(kernel)].ways:
+        shown = found(kernel, way.name, tried)
+        if shown is None or shown.outcome == "right":
+            return way.name
+    return None
+
+
+def choices(kernels: Iterable[str], tried: Sequence[TriedWay]) -> dict[str, str]:
+    """Return the chosen way of each kernel that does not take the fastest one."""
+    chosen_ways = {kernel: chosen(kernel, tried) for kernel in kernels}
+    return {kernel: way for kernel, way in chosen_ways.items() if way and way != _ways(kernel)[0]}
+
+
+def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | None:
+    """Return what the last way of a kernel has shown if no way of it is left: the card cannot be used."""
+    for kernel in kernels:
+        if chosen(kernel, tried) is None:
+            return found(kernel, _ways(kernel)[-1], tried)
+    return None
+
+
+def step_back(kernels: Sequence[str], tried: Sequence[TriedWay], problem: str) -> list[TriedWay]:
+    """Return `tried` with one more way spoken against, because the card has stopped: the way that one kernel
+    takes now. Which kernel it was, the card does not tell."""
+    for kind in SUSPECTS:
+        for kernel in kernels:
+            way = chosen(kernel, tried) if ways.kind_of(kernel) == kind else None
+            if way is not None and (way != _ways(kernel)[-1] or kind == SUSPECTS[-1]):
+                others = [each for each in tried if (each.kernel, each.way) != (kernel, way)]
+                return [*others, TriedWay(kernel, way, "suspected", problem)]
+    return list(tried)
+
+
+def sentences(kernels: Iterable[str], tried: Sequence[TriedWay]) -> list[str]:
+    """Return for each kernel that does not take its fastest way a sentence for the user: why, and what
+    happens instead."""
+    return [sentence(kernel, way, tried) for kernel, way in choices(kernels, tried).items()]
+
+
+def sentence(kernel: str, way: str, tried: Sequence[TriedWay]) -> str:
+    """Return why a kernel takes `way`, for the user."""
+    ladder = ways.LADDERS[ways.kind_of(kernel)]
+    before = found(kernel, _ways(kernel)[_ways(kernel).index(way) - 1], tried)
+    assert before is not None
+    instead = next(each.words for each in ladder.ways if each.name == way)
+    return f"{described(before)}, so {instead}."
+
+
+def described(shown: TriedWay) -> str:
+    """Return what is wrong with a way, as a clause: "Unpacking weights (Q4_K, bfloat16; triton) …"."""
+    subject = ", ".join(shown.kernel.split()[1:])
+    inside = "; ".join(filter(None, [subject, shown.way]))
+    return f"{ways.LADDERS[ways.kind_of(shown.kernel)].task} ({inside}) {WORDS[shown.outcome]}"
+
+
+def _ways(kernel: str) -> list[str]:
+    return [way.name for way in ways.LADDERS[ways.kind_of(kernel)].ways]

@@ -1,0 +1,36 @@
+"""The speeds of a card as its checks have measured them, for plans."""
+
+from collections.abc import Iterable
+
+from engine import machine, ways
+from engine.proof.trial import TriedWay
+
+
+def speed_of(tried: Iterable[TriedWay]) -> tuple[machine.CardSpeed | None, float | None]:
+    """Return the measured speed of a card, None if a part of it was not measured, and the bandwidth of its
+    link under load in GB/s, None if that was not measured."""
+    right = [each for each in tried if each.outcome == "right" and each.rate]
+    rates = {each.kernel: each.rate or 0.0 for each in right}
+    flops = max((rate for kernel, rate in rates.items() if ways.kind_of(kernel) == "dense"), default=None)
+    unpack: dict[str, float] = {}
+    for kernel, rate in rates.items():
+        if ways.kind_of(kernel) == "unpack":
+            name = _format(kernel)
+            unpack[name] = min(rate, unpack.get(name, rate))
+    fused = {
+        _format(each.kernel)
+        for each in right
+        if ways.kind_of(each.kernel) == "product" and each.way == "triton"
+    }
+    # As the weights are copied while the model computes, in the way that is taken.
+    link = rates.get("streams")
+    gb_per_s = link / 1e9 if link else None
+    if flops is None or "memory" not in rates:
+        return None, gb_per_s
+    speed = machine.CardSpeed(flops, rates["memory"] / 1e9, unpack, tuple(sorted(fused)), machine.now())
+    return speed, gb_per_s
+
+
+def _format(kernel: str) -> str:
+    """Return the name of the format that a kernel unpacks or multiplies."""
+    return kernel.split()[1].partition("-")[0]

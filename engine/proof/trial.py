@@ -1,0 +1,54 @@
+"""One way of one kernel, tried on a card: what is asked of the process that tries it, and its answer."""
+
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+Outcome = Literal["right", "wrong", "failed", "hung", "crashed", "suspected", "unchecked"]
+
+# What each outcome says about a way, in a sentence for the user after the kernel's task.
+WORDS: dict[Outcome, str] = {
+    "wrong": "gives wrong numbers on this graphics card",
+    "failed": "does not work on this graphics card",
+    "hung": "does not end on this graphics card",
+    "crashed": "ends the program on this graphics card",
+    "suspected": "may have stopped the graphics card",
+}
+
+
+class Trial(Struct, frozen=True):
+    """A request to try one way of a kernel. taken: the ways of the kernels that were tried before, by kernel,
+    where they are not the fastest."""
+
+    kernel: str
+    way: str
+    taken: dict[str, str] = {}
+
+
+class TriedWay(Struct, frozen=True):
+    """What trying a way of a kernel has shown.
+
+    problem: what went wrong, in words that name no file and no user; "". rate, possible: how fast it is, and
+    the most that the card's memory or link allows, both in `unit`; None if that was not measured. remark:
+    under which conditions, or "".
+
+    Outcomes: "suspected": it was right when it was tried, but the card stopped later; "unchecked": it could
+    not be tried, as memory was missing.
+    """
+
+    kernel: str
+    way: str
+    outcome: Outcome
+    problem: str = ""
+    rate: float | None = None
+    possible: float | None = None
+    unit: str = ""
+    remark: str = ""
+
+
+class Tester(Protocol):
+    """Tries ways of kernels. Tests substitute a fake."""
+
+    def test(self, trial: Trial) -> TriedWay: ...
+
+    def close(self) -> None: ...

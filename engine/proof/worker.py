@@ -1,0 +1,82 @@
+"""The process that tries ways on a card: reads a trial from each line of standard input, and writes what it
+has shown as a line of JSON. Started by `engine.proof.trial_process`."""
+
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+import torch
+
+from engine import ways
+from engine.errors import exhausted_tier
+from engine.proof.card import CudaCard, TestedCard
+from engine.proof.checks import CHECKS
+from engine.proof.speed import Differs
+from engine.proof.trial import Outcome, Trial, TriedWay
+
+_LONGEST = 200  # characters of a problem that are kept
+
+
+def main() -> None:
+    out = sys.stdout.buffer
+    sys.stdout = sys.stderr  # what libraries print
+    serve(CudaCard(), sys.stdin.buffer, out)
+
+
+def serve(card: TestedCard, requests: Iterable[bytes], out: BinaryIO) -> None:
+    """Try what is asked for on `card`, until there are no more requests."""
+    torch.zeros(1, device=card.device)  # connects to the card
+    _write(out, "ready")
+    for line in requests:
+        _write(out, tried(card, msgspec.json.decode(line, type=Trial)))
+
+
+@torch.inference_mode()
+def tried(card: TestedCard, trial: Trial) -> TriedWay:
+    """Try one way of a kernel."""
+    kind, *subject = trial.kernel.split()
+    outcome: Outcome
+    try:
+        with ways.taking(trial.taken | {trial.kernel: trial.way}):
+            speed = CHECKS[kind](card, subject, trial.way)
+            card.finish()
+    except Differs as error:
+        return TriedWay(trial.kernel, trial.way, "wrong", str(error))
+    except Exception as error:  # whatever a compiler or a driver raises
+        outcome = "unchecked" if exhausted_tier(error) else "failed" if _answers(card) else "crashed"
+        return TriedWay(trial.kernel, trial.way, outcome, problem_of(error))
+    if speed is None:
+        return TriedWay(trial.kernel, trial.way, "right")
+    numbers = speed.rate, speed.possible, speed.unit, speed.remark
+    return TriedWay(trial.kernel, trial.way, "right", "", *numbers)
+
+
+def _answers(card: TestedCard) -> bool:
+    """Return whether the card still computes. After some errors, nothing in this process can use it."""
+    try:
+        torch.ones(8, device=card.device).sum().item()
+        card.finish()
+    except RuntimeError:
+        return False
+    return True
+
+
+def problem_of(error: Exception) -> str:
+    """Return the first line of an error without folders and names of users, for a report that is shown to
+    others."""
+    text = f"{type(error).__name__}: {error}".strip().splitlines()[0]
+    if len(name := Path.home().name) > 2:
+        text = re.sub(rf"\b{re.escape(name)}\b", "user", text)
+    return re.sub(r"(?:[A-Za-z]:)?(?:[\\/~][^\s'\"\\/:]*)+[\\/]", "…/", text)[:_LONGEST]
+
+
+def _write(out: BinaryIO, answer: object) -> None:
+    out.write(msgspec.json.encode(answer) + b"\n")
+    out.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Random packed matrices, to check and to time what unpacks and multiplies them."""
+
+import torch
+from torch import Tensor
+
+from engine.checkpoints import Groups
+from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
+from engine.quantization.packed import Packed, Workspace
+from engine.quantization.parts import DTYPES
+
+# names of the formats that store packed weights
+PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat))
+GROUPS = Groups(bits=4, size=128, zero_offset=1)
+
+
+def random_packed(
+    name: str,
+    shape: tuple[int, int],
+    device: torch.device | str,
+    dtype: torch.dtype,
+    seed: int = 0,
+    groups: Groups = GROUPS,
+) -> Packed:
+    """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
+
+    groups: for the formats GPTQ and AWQ; their size divides the number of columns.
+    """
+    random = torch.Generator().manual_seed(seed)
+    rows, columns = shape
+
+    def bits(nbytes: int) -> Tensor:
+        return torch.randint(256, (nbytes,), dtype=torch.uint8, generator=random)
+
+    format_ = format_named(name)
+    if isinstance(format_, BlockFormat):
+        blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
+        for at in format_.scales:
+            blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
+        workspace = Workspace(dtype, torch.device(device))
+        return Packed(format_, shape, [blocks.view(-1).to(device)], workspace)
+    assert isinstance(format_, GroupedFormat)
+    scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
+    index = torch.arange(columns, dtype=torch.int32) // groups.size
+    parts = [
+        bits(rows * columns * groups.bits // 8),
+        bits(len(scales) * groups.bits // 8),
+        scales.view(torch.uint8),
+    ]
+    if not name.startswith("AWQ"):
+        parts.append(index.view(torch.uint8))
+    workspace = Workspace(dtype, torch.device(device))
+    return Packed(format_, shape, [part.to(device) for part in parts], workspace, groups)

@@ -1,0 +1,61 @@
+"""The graphics card proves itself before a pair is planned for it."""
+
+import logging
+from dataclasses import replace
+
+from msgspec import structs
+
+from engine.errors import DeviceUnavailable
+from engine.model.devices import choose_device
+from engine.proof import card_proof, kernels, ladder
+from engine.proof.card_proof import CardProof
+from engine.proof.trial import TriedWay
+from engine.serving.load import CheckedPair, LoadJob
+
+log = logging.getLogger(__name__)
+
+
+def proven(job: LoadJob, pair: CheckedPair) -> tuple[CheckedPair, CardProof | None, str]:
+    """Try the kernels that the pair needs on the card, as far as this was not done before, and take the ways
+    that are right.
+
+    Return the pair, which is to run on the processor if no way of some kernel is right; the proof, None if no
+    card is used; and sentences for the user about kernels that take a safer way. Raises DeviceUnavailable if
+    the card cannot be used but is asked for; Interrupted if the user cancels.
+    """
+    gpu = card_proof.first_card()
+    if gpu is None or choose_device(pair.request.device) != "cuda":
+        return pair, None, ""
+    proof = CardProof(gpu)
+    proof.prove(needed(pair), lambda done, total: job.report("kernels", done, total))
+    if (last := proof.refused) is not None:
+        return on_processor(pair, last), None, _refusal(last)
+    if proof.note:
+        log.warning("%s", proof.note)
+    return pair, proof, proof.note
+
+
+def needed(pair: CheckedPair) -> list[str]:
+    """Return the kernels that the pair needs on a card."""
+    from engine.torch_model.loader import choose_dtype
+
+    dtype = pair.request.dtype
+    return kernels.needed(
+        (file, str(choose_dtype(dtype, "cuda", file.architecture)).removeprefix("torch."))
+        for file in pair.files.checkpoints
+    )
+
+
+def on_processor(pair: CheckedPair, last: TriedWay) -> CheckedPair:
+    """Return the pair for the processor. Raises DeviceUnavailable if the request names the card."""
+    if pair.request.device == "cuda":
+        raise DeviceUnavailable(
+            f"{ladder.described(last)}.",
+            "Use --device cpu, update the driver, or run specexec doctor --device cuda for a report.",
+        )
+    return replace(pair, request=structs.replace(pair.request, device="cpu"))
+
+
+def _refusal(last: TriedWay) -> str:
+    remedy = "specexec doctor --device cuda checks the card anew"
+    return f"{ladder.described(last)}, so the processor runs the model; {remedy}."

@@ -1,0 +1,163 @@
+"""What a card has shown is kept, taken back by one step if the card stops, and tried again if the card, its
+driver, torch or the program changes."""
+
+from dataclasses import replace
+
+import platformdirs
+import pytest
+
+from engine import machine, ways
+from engine.machine import Gpu, TorchBuild, stored_speeds
+from engine.proof import ladder, record
+from engine.proof.card_proof import CardProof
+from engine.proof.trial import Trial, TriedWay
+
+GPU = Gpu("nvidia", "NVIDIA GeForce RTX 4090", "8d5d", 24 << 30, 20 << 30, "580.10", (8, 9), 31.5)
+KERNELS = [
+    "memory",
+    "dense bfloat16",
+    "unpack Q4_K bfloat16",
+    "unpack Q6_K bfloat16",
+    "product Q4_K bfloat16",
+    "streams",
+    "graphs",
+]
+RATES = {"memory": 8e11, "dense": 1.5e14, "unpack": 3e11, "product": 7e11, "streams": 25e9}
+
+
+class Answers:
+    """A `Tester`. wrong: "kernel way" of those that are wrong. tested: what was asked for."""
+
+    def __init__(self, *wrong: str) -> None:
+        self.wrong = wrong
+        self.tested: list[str] = []
+        self.closed = 0
+
+    def test(self, trial: Trial) -> TriedWay:
+        place = f"{trial.kernel} {trial.way}"
+        self.tested.append(place)
+        if place in self.wrong:
+            return TriedWay(trial.kernel, trial.way, "wrong", "all differ")
+        rate = RATES.get(ways.kind_of(trial.kernel))
+        if trial.way == "torch":
+            rate = 4e10
+        return TriedWay(trial.kernel, trial.way, "right", "", rate, None, "B/s")
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path)
+    yield tmp_path
+    ways.take({})
+
+
+def prove(tester: Answers, gpu: Gpu = GPU, kernels=KERNELS) -> CardProof:
+    proof = CardProof(gpu, lambda: tester)
+    proof.prove(kernels)
+    assert tester.closed == 1, "the process keeps memory on the card"
+    return proof
+
+
+def test_a_second_load_tries_only_what_is_new():
+    first, second, third = Answers(), Answers(), Answers()
+    prove(first)
+    assert first.tested == [f"{name} {ways.LADDERS[ways.kind_of(name)].ways[0].name}" for name in KERNELS]
+    prove(second)
+    assert second.tested == []
+    prove(third, kernels=[*KERNELS, "noise"])
+    assert third.tested == ["noise card"]
+
+
+@pytest.mark.parametrize(
+    "gpu",
+    [
+        replace(GPU, driver="581.1"),
+        replace(GPU, name="NVIDIA GeForce RTX 5090"),
+        replace(GPU, uuid="77aa"),
+    ],
+)
+def test_another_card_or_driver_is_tried_anew(gpu):
+    prove(Answers())
+    again = Answers()
+    prove(again, gpu)
+    assert len(again.tested) == len(KERNELS)
+
+
+@pytest.mark.parametrize("changed", ["torch", "program"])
+def test_another_torch_or_program_is_tried_anew(changed, monkeypatch):
+    prove(Answers())
+    if changed == "torch":
+        monkeypatch.setattr(machine, "installed_torch", lambda: TorchBuild("9.0", "14.0"))
+    else:
+        monkeypatch.setattr(record, "_version", lambda package: "9.0")
+    again = Answers()
+    prove(again)
+    assert len(again.tested) == len(KERNELS)
+
+
+def test_a_damaged_file_counts_as_missing(folder):
+    prove(Answers())
+    (folder / "card.json").write_text("{")
+    again = Answers()
+    prove(again)
+    assert len(again.tested) == len(KERNELS)
+
+
+def test_the_ways_that_are_right_are_taken_and_told():
+    proof = prove(Answers("unpack Q4_K bfloat16 triton", "graphs replay"))
+    assert ways.taken("unpack", "Q4_K", "bfloat16") == "torch"
+    assert ways.taken("unpack", "Q6_K", "bfloat16") == "triton"
+    assert ways.taken("graphs") == "launches"
+    assert ways.taken("streams") == "two"
+    assert proof.note == (
+        "Unpacking weights (Q4_K, bfloat16; triton) gives wrong numbers on this graphics card, so plain "
+        "torch unpacks them, which is several times slower. Replaying a CUDA graph (replay) gives wrong "
+        "numbers on this graphics card, so kernels are launched one by one, which is slower."
+    )
+    assert proof.refused is None
+
+
+def test_without_any_right_way_the_card_is_refused():
+    proof = prove(Answers("dense bfloat16 card"))
+    assert proof.refused is not None
+    assert ladder.described(proof.refused) == (
+        "Multiplying matrices (bfloat16; card) gives wrong numbers on this graphics card"
+    )
+
+
+def test_after_the_card_has_stopped_one_kernel_takes_one_step_at_each_start():
+    steps = []
+    for _ in range(8):
+        tester = Answers()
+        proof = prove(tester)
+        if proof.refused:
+            break
+        steps.append(ladder.choices(KERNELS, proof.tried))
+        assert all(place.split()[-1] != "card" for place in tester.tested) or len(steps) == 1
+        proof.step_back("AcceleratorError")
+    assert steps == [
+        {},
+        (graphs := {"graphs": "launches"}),
+        (product := graphs | {"product Q4_K bfloat16": "unpack"}),
+        (streams := product | {"streams": "one"}),
+        (first := streams | {"unpack Q4_K bfloat16": "torch"}),
+        first | {"unpack Q4_K bfloat16": "processor"},
+        first | {"unpack Q4_K bfloat16": "processor", "unpack Q6_K bfloat16": "torch"},
+        first | {"unpack Q4_K bfloat16": "processor", "unpack Q6_K bfloat16": "processor"},
+    ]
+    proof.step_back("AcceleratorError")
+    assert (refused := prove(Answers()).refused) is not None
+    assert refused.kernel == "dense bfloat16"
+
+
+def test_measured_speeds_are_kept_for_plans(tmp_path):
+    prove(Answers("unpack Q6_K bfloat16 triton", "product Q4_K bfloat16 triton"))
+    stored = stored_speeds.read()
+    speed = stored.cards["8d5d"]
+    assert (speed.flops, speed.memory_gb_per_s) == (1.5e14, 800.0)
+    assert speed.unpack == {"Q4_K": 3e11, "Q6_K": 4e10}
+    assert speed.fused == ()
+    assert stored.links["8d5d"].gb_per_s == 25.0

@@ -1,0 +1,194 @@
+"""Each kernel is sabotaged in turn: its ladder takes exactly one step, says so, and the result is right."""
+
+import numpy as np
+import pytest
+import torch
+
+from engine import ways
+from engine.model.rows import Rows
+from engine.proof import checks, kernels, ladder, link_checks
+from engine.proof.speeds import speed_of
+from engine.proof.trial import Trial
+from engine.quantization.random_matrix import random_packed
+from engine.sampling import gumbel_noise
+from tests.engine.models import ours, reference
+from tests.engine.proof.fake_card import FakeCard, InProcess, sabotage, with_triton
+
+KERNELS = [
+    "memory",
+    "dense float32",
+    "unpack GPTQ-4-128-1 float32",
+    "unpack Q4_K float32",
+    "product GPTQ-4-128-1 float32",
+    "product Q4_K float32",
+    "attention 8 float32",
+    "copies",
+    "streams",
+    "noise",
+    "graphs",
+]
+# each kind of kernel, its fastest way, and the one that replaces it
+STEPS = [
+    ("unpack", "triton", "torch"),
+    ("product", "triton", "unpack"),
+    ("attention", "fused", "math"),
+    ("copies", "pinned", "staging"),
+    ("streams", "two", "one"),
+    ("noise", "card", "processor"),
+    ("graphs", "replay", "launches"),
+]
+
+
+@pytest.fixture
+def triton(monkeypatch):
+    with_triton(monkeypatch)
+
+
+def crash():
+    raise RuntimeError("an illegal instruction")
+
+
+def proven(card: FakeCard, names=KERNELS):
+    tester = InProcess(card)
+    return ladder.prove(names, [], tester), tester
+
+
+def results() -> list[torch.Tensor]:
+    """Return what a product in each format, a pass and the noise give, by the ways that are taken."""
+    products = [
+        random_packed(name, (192, 512), "cpu", torch.float32).product(torch.ones(rows, 512))
+        for name in ("Q4_K", "GPTQ")
+        for rows in (3, 100)
+    ]
+    model = ours(reference("llama"))
+    logits = model.forward(Rows.text(range(3, 40), 0), model.new_cache(64)).logits
+    noise = gumbel_noise(5, 17, torch.arange(99))
+    return [*products, logits, noise]
+
+
+def test_every_kind_that_has_a_safer_way_is_sabotaged_here():
+    assert {kind for kind, ladder in ways.LADDERS.items() if len(ladder.ways) > 1} == {
+        kind for kind, _, _ in STEPS
+    }
+
+
+def test_a_sound_card_takes_the_fastest_way_everywhere(triton):
+    tried, _ = proven(FakeCard())
+    assert [(each.kernel, each.outcome) for each in tried] == [(name, "right") for name in KERNELS]
+    assert ladder.choices(KERNELS, tried) == {}
+    assert ladder.sentences(KERNELS, tried) == []
+
+
+@pytest.mark.parametrize("damage", [None, crash], ids=["wrong", "crashing"])
+@pytest.mark.parametrize(("kind", "fast", "safe"), STEPS)
+def test_a_sabotaged_kernel_takes_one_step_and_results_are_right(
+    kind, fast, safe, damage, triton, monkeypatch
+):
+    expected = results()
+    card = sabotage(monkeypatch, kind, fast, damage)
+    tried, _ = proven(card)
+    concerned = [name for name in KERNELS if ways.kind_of(name) == kind]
+    assert ladder.choices(KERNELS, tried) == dict.fromkeys(concerned, safe)
+    assert [(each.kernel, each.way) for each in tried if each.outcome != "right"] == [
+        (name, fast) for name in concerned
+    ]
+    for name, sentence in zip(concerned, ladder.sentences(KERNELS, tried), strict=True):
+        words = "gives wrong numbers" if damage is None else "does not work"
+        assert sentence.startswith(ways.LADDERS[kind].task)
+        assert all(part in sentence for part in name.split()[1:])
+        assert f"{fast}) {words} on this graphics card, so " in sentence
+    with ways.taking(ladder.choices(KERNELS, tried)):
+        for shown, wanted in zip(results(), expected, strict=True):
+            torch.testing.assert_close(shown, wanted, rtol=1e-4, atol=1e-4)
+        again = [
+            InProcess(card).test(Trial(name, safe, ladder.choices(KERNELS, tried))) for name in concerned
+        ]
+    assert [each.outcome for each in again] == ["right"] * len(concerned)
+
+
+@pytest.mark.parametrize(("kind", "fast"), [("unpack", "triton"), ("attention", "fused"), ("noise", "card")])
+def test_without_the_step_results_would_be_wrong(kind, fast, triton, monkeypatch):
+    expected = results()
+    sabotage(monkeypatch, kind, fast, None)
+    same = [torch.allclose(a, b, atol=1e-3) for a, b in zip(results(), expected, strict=True)]
+    assert not all(same)
+
+
+def test_two_damaged_ways_of_unpacking_leave_it_to_the_processor(triton, monkeypatch):
+    expected = results()
+    sabotage(monkeypatch, "unpack", "triton", None)
+    sabotage(monkeypatch, "unpack", "torch", crash)
+    tried, _ = proven(FakeCard(), ["unpack Q4_K float32", "unpack GPTQ-4-128-1 float32"])
+    assert [each.outcome for each in tried] == ["wrong", "failed", "right"] * 2
+    chosen = ladder.choices(KERNELS, tried)
+    assert {*chosen.values()} == {"processor"}
+    with ways.taking(chosen | {name: "unpack" for name in KERNELS if name.startswith("product")}):
+        for shown, wanted in zip(results(), expected, strict=True):
+            torch.testing.assert_close(shown, wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_rounding_is_not_taken_for_a_fault(dtype, triton):
+    names = [name for name in kernels.every(dtype) if name.split()[0] in ("dense", "unpack", "product")]
+    tried, _ = proven(FakeCard(), [*names[::4], f"attention 128 {dtype}"])
+    assert {each.outcome for each in tried} == {"right"}
+
+
+def test_missing_memory_says_nothing_about_a_kernel(monkeypatch):
+    def full():
+        raise RuntimeError("CUDA error: out of memory")
+
+    card = sabotage(monkeypatch, "graphs", "replay", full)
+    tried, tester = proven(card, ["graphs"])
+    assert tried == []
+    assert len(tester.tested) == 1
+    assert ladder.chosen("graphs", tried) == "replay"
+
+
+def test_where_a_card_measures_each_speed_has_its_limit(triton, monkeypatch):
+    monkeypatch.setattr(checks, "_MEASURED", 512)
+    monkeypatch.setattr(checks, "_COPIED", 1 << 20)
+    monkeypatch.setattr(link_checks, "_MEASURED", 1 << 16)
+    monkeypatch.setattr(link_checks, "_LOAD", 64)
+    card = FakeCard()
+    card.measures = True
+    tried, _ = proven(card)
+    units = {each.kernel: each.unit for each in tried if each.rate}
+    assert units == {
+        "memory": "B/s",
+        "dense float32": "FLOP/s",
+        "unpack GPTQ-4-128-1 float32": "weights/s",
+        "unpack Q4_K float32": "weights/s",
+        "product GPTQ-4-128-1 float32": "B/s",
+        "product Q4_K float32": "B/s",
+        "copies": "B/s",
+        "streams": "B/s",
+    }
+    assert all(each.possible for each in tried if ways.kind_of(each.kernel) in ("unpack", "product"))
+    assert {each.remark for each in tried} == {"", "PCIe 4 x16"}
+    speed, link = speed_of(tried)
+    assert speed is not None
+    assert speed.unpack.keys() == {*speed.fused} == {"Q4_K", "GPTQ"}
+    assert link > 0
+
+
+def test_a_problem_names_neither_users_nor_folders(monkeypatch, tmp_path):
+    from pathlib import Path
+
+    from engine.proof.worker import problem_of
+
+    monkeypatch.setattr(Path, "home", lambda: Path("/home/jane"))
+    error = OSError("cannot open /home/jane/.triton/cache/a.so as jane (C:\\Users\\jane\\x.dll)\nmore")
+    problem = problem_of(error)
+    assert "jane" not in problem
+    assert "home" not in problem
+    assert problem.startswith("OSError: cannot open …/a.so as user")
+    assert "\n" not in problem
+
+
+def test_numpy_draws_the_same_noise_as_a_tensor():
+    tokens = torch.arange(50)
+    with ways.taking({"noise": "processor"}):
+        shown = gumbel_noise(3, torch.tensor([[4], [9]]), tokens)
+    assert isinstance(shown, torch.Tensor)
+    np.testing.assert_allclose(shown, gumbel_noise(3, torch.tensor([[4], [9]]), tokens), rtol=1e-12)

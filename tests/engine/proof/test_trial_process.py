@@ -1,0 +1,99 @@
+"""A way that hangs, or ends its process, is named; the next trial runs in a new process."""
+
+import sys
+
+import pytest
+
+from engine.proof import ladder
+from engine.proof.trial import Trial, TriedWay
+from engine.proof.trial_process import TrialProcess
+
+# Answers like a worker, without torch. What a way is called says what happens when it is tried.
+PROGRAM = """
+import json, os, sys, time
+print('"ready"', flush=True)
+for line in sys.stdin:
+    trial = json.loads(line)
+    if trial["kernel"] == "copies":
+        time.sleep(600)
+    if trial["kernel"] == "noise" and trial["way"] == "card":
+        os._exit(139)
+    outcome = "wrong" if (trial["kernel"], trial["way"]) == ("graphs", "replay") else "right"
+    print(json.dumps({**trial, "outcome": outcome, "problem": str(os.getpid())}), flush=True)
+"""
+COMMAND = [sys.executable, "-c", PROGRAM]
+
+
+@pytest.fixture
+def tester():
+    tester = TrialProcess(COMMAND, limit_s=5.0)
+    yield tester
+    tester.close()
+
+
+def test_trials_share_a_process_as_long_as_it_answers(tester):
+    first = tester.test(Trial("graphs", "replay"))
+    second = tester.test(Trial("graphs", "launches"))
+    assert (first.outcome, second.outcome) == ("wrong", "right")
+    assert first.problem == second.problem, "another process"
+
+
+def test_a_process_that_ends_is_named_and_replaced(tester):
+    before = tester.test(Trial("streams", "two"))
+    crashed = tester.test(Trial("noise", "card"))
+    assert (crashed.outcome, crashed.problem) == ("crashed", "The process ended with 139.")
+    after = tester.test(Trial("noise", "processor"))
+    assert after.outcome == "right"
+    assert after.problem != before.problem
+
+
+def test_a_way_that_hangs_is_given_up_after_its_limit():
+    tester = TrialProcess(COMMAND, limit_s=0.5)
+    try:
+        assert tester.test(Trial("copies", "pinned")) == TriedWay("copies", "pinned", "hung")
+        assert tester.test(Trial("streams", "two")).outcome == "right"
+    finally:
+        tester.close()
+
+
+def test_what_cannot_start_says_nothing_about_kernels_and_is_started_once(tmp_path):
+    program = f"open({str(tmp_path / 'starts')!r}, 'a').write('x'); raise SystemExit(3)"
+    tester = TrialProcess([sys.executable, "-c", program])
+    assert ladder.prove(["memory", "noise"], [], tester) == []
+    assert (tmp_path / "starts").read_text() == "x"
+    tester.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
+def test_a_process_that_the_system_killed_says_nothing_about_a_kernel():
+    tester = TrialProcess([sys.executable, "-c", PROGRAM.replace("os._exit(139)", "os.kill(os.getpid(), 9)")])
+    assert tester.test(Trial("noise", "card")).outcome == "unchecked"
+    assert tester.test(Trial("graphs", "launches")).outcome == "right"
+    tester.close()
+
+
+def test_what_libraries_print_is_no_answer():
+    noisy = PROGRAM.replace("    outcome", "    print('a library says hello', flush=True)\n    outcome")
+    tester = TrialProcess([sys.executable, "-c", noisy])
+    assert tester.test(Trial("graphs", "launches")).outcome == "right"
+    tester.close()
+
+
+@pytest.mark.parametrize("damage", ["crashing", "slow"])
+def test_the_ladder_passes_a_kernel_that_ends_or_stops_its_process(damage):
+    command = [sys.executable, "-m", "tests.engine.proof.fake_card", "attention", "fused", damage]
+    tester = TrialProcess(command, limit_s=20.0)
+    names = ["attention 8 float32", "noise"]
+    try:
+        tried = ladder.prove(names, [], tester)
+    finally:
+        tester.close()
+    outcome = {"crashing": "crashed", "slow": "hung"}[damage]
+    assert [(each.kernel, each.way, each.outcome) for each in tried] == [
+        ("attention 8 float32", "fused", outcome),
+        ("attention 8 float32", "math", "right"),
+        ("noise", "card", "right"),
+    ]
+    (sentence,) = ladder.sentences(names, tried)
+    words = {"crashing": "ends the program", "slow": "does not end"}[damage]
+    assert f"Attention (8, float32; fused) {words} on this graphics card, so it is computed" in sentence

@@ -1,0 +1,169 @@
+"""A card proves itself before a pair is planned for it; one that stops ends the engine."""
+
+import sys
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from engine import machine, protocol, ways
+from engine.errors import CardFailed, DeviceUnavailable
+from engine.launch import interpreter
+from engine.machine import Gpu
+from engine.proof import card_proof, record
+from engine.proof.trial import TriedWay
+from engine.protocol import EngineConnection, Load
+from engine.serving import card
+from engine.serving import load as steps
+from engine.serving.load import LoadJob, check, resolve
+from engine.serving.service import EngineService
+from tests.engine.heads.test_service import write_target
+from tests.engine.proof.test_card_proof import Answers
+
+GPU = Gpu("nvidia", "NVIDIA GeForce RTX 4090", "8d5d", 24 << 30, 20 << 30, "580.10", (8, 9), 31.5)
+# An engine whose card stops at the first request.
+STOPPING = """
+import sys
+from engine.serving import process
+from engine.serving.service import EngineService
+
+class Proof:
+    def step_back(self, problem):
+        print("stepped back after", problem, file=sys.stderr)
+
+def load(self, request, emit, cancelled):
+    self._proof = Proof()
+    error = RuntimeError("CUDA error: an illegal memory access was encountered")
+    raise self._problem(error) from error
+
+EngineService.load = load
+process.main()
+"""
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_target(tmp_path_factory.mktemp("target"))
+
+
+@pytest.fixture(autouse=True)
+def on_a_card(tmp_path, monkeypatch):
+    monkeypatch.setattr(platformdirs, "user_data_path", lambda *args, **kwargs: tmp_path)
+    monkeypatch.setattr(card_proof, "first_card", lambda: GPU)
+    monkeypatch.setattr(card, "choose_device", lambda requested: "cpu" if requested == "cpu" else "cuda")
+    monkeypatch.setattr("torch.cuda.is_bf16_supported", lambda **_: True)
+    yield
+    ways.take({})
+
+
+def answering(monkeypatch, *wrong: str) -> Answers:
+    tester = Answers(*wrong)
+    make = card_proof.CardProof.__init__
+
+    def init(self, gpu, make_tester=None):
+        make(self, gpu, lambda: tester)
+
+    monkeypatch.setattr(card_proof.CardProof, "__init__", init)
+    return tester
+
+
+def proven(target: Path, **options):
+    events: list[protocol.Event] = []
+    job = LoadJob(1, events.append, lambda: False)
+    request = Load(id=1, target=str(target), draft="none", **options)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "choose_device", card.choose_device)
+        pair = check(job, request, resolve(job, request))
+    return (*card.proven(job, pair), events)
+
+
+def test_the_kernels_of_the_pair_are_tried_and_progress_is_told(target, monkeypatch):
+    tester = answering(monkeypatch)
+    pair, proof, note, events = proven(target, device="auto")
+    assert pair.request.device == "auto"
+    assert note == ""
+    assert proof is not None
+    kinds = [place.split()[0] for place in tester.tested]
+    assert kinds == [kind for kind in ways.LADDERS if kind not in ("unpack", "product")], "none is packed"
+    stages = [(each.done, each.total) for each in events if each.stage == "kernels"]
+    assert stages == [(done, 7) for done in range(8)]
+
+
+def test_the_user_is_told_of_a_safer_way(target, monkeypatch):
+    answering(monkeypatch, "graphs replay")
+    _, _, note, _ = proven(target, device="cuda")
+    assert note.startswith("Replaying a CUDA graph (replay) gives wrong numbers on this graphics card, so")
+    assert ways.taken("graphs") == "launches"
+
+
+def test_a_card_that_cannot_multiply_leaves_the_model_to_the_processor(target, monkeypatch):
+    answering(monkeypatch, "dense bfloat16 card")
+    engine = EngineService()
+    request = Load(id=1, target=str(target), draft="none", context=96)
+    loaded = engine.load(request, lambda event: None, lambda: False)
+    try:
+        assert loaded.device == "cpu"
+        assert loaded.note.startswith("Multiplying matrices (bfloat16; card) gives wrong numbers on this")
+        assert (
+            "so the processor runs the model; specexec doctor --device cuda checks the card anew."
+            in loaded.note
+        )
+    finally:
+        engine.unload()
+
+
+def test_a_card_that_is_asked_for_by_name_is_refused_by_name(target, monkeypatch):
+    answering(monkeypatch, "dense bfloat16 card")
+    with pytest.raises(DeviceUnavailable, match="Multiplying matrices") as error:
+        proven(target, device="cuda")
+    assert "--device cpu" in error.value.hint
+
+
+def test_the_processor_proves_nothing(target, monkeypatch):
+    tester = answering(monkeypatch)
+    assert proven(target, device="cpu")[1] is None
+    monkeypatch.setattr(card_proof, "first_card", lambda: None)
+    assert proven(target, device="auto")[1] is None
+    assert tester.tested == []
+
+
+def test_after_the_card_has_stopped_the_next_start_takes_one_step(target, monkeypatch):
+    answering(monkeypatch)
+    engine = EngineService()
+    _, engine._proof, _, _ = proven(target, device="auto")
+    error = RuntimeError("CUDA error: unspecified launch failure")
+    with pytest.raises(CardFailed) as named:
+        engine._shrink(error)
+    assert named.value.kind == "card_failed"
+    kept = record.read(record.identity_of(GPU))
+    assert [each for each in kept if each.outcome != "right"] == [
+        TriedWay("graphs", "replay", "suspected", "RuntimeError")
+    ]
+    _, _, note, _ = proven(target, device="auto")
+    assert note == (
+        "Replaying a CUDA graph (replay) may have stopped the graphics card, so kernels are launched one by "
+        "one, which is slower."
+    )
+
+
+def test_an_engine_whose_card_has_stopped_ends_with_its_own_status(monkeypatch):
+    def command(module, *arguments):
+        return [sys.executable, "-c", STOPPING, *arguments]
+
+    monkeypatch.setattr(interpreter, "command", command)
+    connection = EngineConnection.start()
+    connection.post(Load(id=1))
+    *_, failed, lost = connection.events()
+    assert isinstance(failed, protocol.Failed)
+    assert (failed.request, failed.kind, failed.loaded) == (1, "card_failed", False)
+    assert isinstance(lost, protocol.EngineLost)
+    assert lost.exit_code == protocol.CARD_FAILED_STATUS
+    assert lost.card_failed
+    assert not lost.killed
+    assert "safer way" in lost.hint
+
+
+def test_machine_facts_come_from_the_driver(monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setattr(machine, "cards_here", lambda: [Gpu("amd", "integrated"), GPU])
+    assert card_proof.first_card() == GPU
