@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from transformers import AttentionInterface, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
@@ -22,58 +22,10 @@ from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
-from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
+from engine.torch_model.visibility import TensorRows, Visibility
 
 # As in engine.planner.search, which reserves memory for so many rows of a prompt.
 PROMPT_ROWS = 2048
-
-
-def _attend(
-    module: nn.Module,
-    query: Tensor,  # [1, heads, rows, head_dim]
-    key: Tensor,  # [1, kv_heads, keys, head_dim]
-    value: Tensor,
-    attention_mask: Visibility,
-    scaling: float,
-    dropout: float = 0.0,
-    sliding_window: int | None = None,
-    softcap: float | None = None,
-    **others: object,
-) -> tuple[Tensor, None]:
-    """Compute attention; transformers calls this function. Query heads that share a key head are folded into
-    the rows of one head, so that keys are not repeated."""
-    heads, rows, width = query.shape[1:]
-    kv_heads = key.shape[1]
-    group = heads // kv_heads
-    output = query.new_empty(1, rows, heads, width)
-    for start in range(0, rows, ROWS_PER_PIECE):
-        stop = min(start + ROWS_PER_PIECE, rows)
-        mask = attention_mask.mask(start, stop, sliding_window, group, query.dtype)
-        keys = key.shape[2] if mask is None else mask.shape[1]
-        folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
-        if softcap is None:
-            piece = nn.functional.scaled_dot_product_attention(
-                folded, key[:, :, :keys], value[:, :, :keys], attn_mask=mask, scale=scaling
-            )
-        else:
-            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling, softcap)
-        output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
-    return output, None
-
-
-def _capped_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, cap: float
-) -> Tensor:
-    """Return softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2). torch's attention
-    has no cap. The arguments are those of `scaled_dot_product_attention`; `mask` is added to the scores."""
-    scores = (query @ key.transpose(2, 3)).mul_(scale / cap).tanh_().mul_(cap)
-    if mask is not None:
-        scores += mask
-    return scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype) @ value
-
-
-ATTENTION = "specexec"
-AttentionInterface.register(ATTENTION, _attend)
 
 
 class TorchModel(Model):
@@ -93,7 +45,8 @@ class TorchModel(Model):
         packed: bool = False,
         streamer: Streamer | None = None,
     ) -> None:
-        """module: transformers' ...ForCausalLM with the attention implementation ATTENTION, its weights in
+        """module: transformers' ...ForCausalLM with the attention implementation
+        `engine.torch_model.attention.ATTENTION`, its weights in
         place and its rotary frequencies fixed (`engine.torch_model.rope`).
 
         dtype, device: those of states, keys, values and logits.

@@ -18,9 +18,10 @@ from engine.model.reader import read_layers
 from engine.model.weight_names import check_layers
 from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
+from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
 from engine.torch_model.device_memory import bound
-from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.forward import TorchModel
 from engine.torch_model.rope import fix_rope
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.attention import ATTENTION
+from engine.torch_model.forward import TorchModel
 from engine.torch_model.rope import fix_rope
 
 VOCABULARY = 61

@@ -23,8 +23,8 @@ from engine.model.description import describe
 from engine.model.rotary import RotaryFactors, frequencies
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
 from engine.quantization import Workspace
+from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
-from engine.torch_model.forward import ATTENTION
 from engine.torch_model.rope import fix_rope
 from tests.engine.model.famous import FAMOUS
 from tests.engine.models import COMMON, CONFIGS
