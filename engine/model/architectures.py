@@ -24,7 +24,10 @@ class Family:
     configuration;
     `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
     rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all;
-    `large_states`, whether numbers between layers leave the range of float16 at some tokens.
+    `large_states`, whether numbers between layers leave the range of float16 at some tokens; `others`,
+    further fields of configurations that are understood: only transformers' module reads them, or nothing
+    does although their names suggest it; `compiled`, whether compiled steps compute such models, as far as
+    `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -42,6 +45,8 @@ class Family:
     partial: bool = False
     rotary_types: tuple[str, ...] = ()
     large_states: bool = False
+    others: tuple[str, ...] = ()
+    compiled: bool = True
 
 
 def _defaults(
@@ -88,6 +93,7 @@ FAMILIES = {
         _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
         mixture=True,
         window="all",
+        others=("num_experts", "num_experts_per_tok"),
     ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
@@ -108,6 +114,7 @@ FAMILIES = {
             final_logit_softcapping=30.0,
         ),
         period=2,
+        others=("sliding_window_pattern",),
         options=("attention_bias",),
         gemma=True,
         capped=True,
@@ -132,6 +139,7 @@ FAMILIES = {
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,
+        others=("final_logit_softcapping",),
     ),
     "phi3": Family(
         _defaults(
@@ -150,11 +158,24 @@ FAMILIES = {
 ARCHITECTURES = tuple(FAMILIES)
 
 
+# Models whose architecture has no entry in FAMILIES, which is compared with transformers at the first load
+# (`engine.torch_model.proof`). Their configurations have to state all sizes themselves.
+UNLISTED = Family({"num_key_value_heads": None}, compiled=False)
+
+
+def is_listed(architecture: str) -> bool:
+    """Return whether the architecture is declared here; others may run after a proof."""
+    return architecture in FAMILIES
+
+
 def family_of(architecture: str) -> Family:
-    """Return the family of an architecture. Raises UnsupportedModel if it is not supported."""
-    if architecture not in FAMILIES:
-        raise UnsupportedModel(
-            f"Models of the architecture “{architecture[:40]}” are not supported.",
-            f"Supported: {', '.join(ARCHITECTURES)}.",
-        )
-    return FAMILIES[architecture]
+    """Return the family of an architecture; UNLISTED if it has no entry."""
+    return FAMILIES.get(architecture, UNLISTED)
+
+
+def unsupported(architecture: str, reason: str = "") -> UnsupportedModel:
+    """Return the error for a model of an architecture that is not declared and cannot run."""
+    return UnsupportedModel(
+        f"Models of the architecture “{architecture[:40]}” are not supported{reason and ': '}{reason}.",
+        f"Supported: {', '.join(ARCHITECTURES)}.",
+    )

@@ -7,6 +7,7 @@ from engine.checkpoints.limits import CONTEXT_LIMIT
 from engine.errors import UnsupportedModel
 from engine.model.architectures import Family
 from engine.model.configuration import Configuration
+from engine.model.fields import refuse_rotary_fields
 from engine.model.rotary import CHANGING, TYPES, Rotary, frequencies
 
 SLIDING, FULL = "sliding_attention", "full_attention"
@@ -24,6 +25,7 @@ def rotary_kinds(
     """
     kinds = []
     for parameters in _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]:
+        refuse_rotary_fields(parameters)
         kind = _rotary(given.of(parameters), family, head_width, positions)
         if family.rotary_by_layer and kind.type in CHANGING:
             raise UnsupportedModel(

@@ -2,7 +2,6 @@
 given, or refuses it by its name: a keyword that were dropped would make the text silently wrong."""
 
 from collections.abc import Mapping
-from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -86,7 +85,7 @@ def _written_out(
     if sinks is not None:
         scores = torch.cat([scores, sinks.to(scores.dtype)], dim=-1)
     shares = scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype)
-    return cast(Tensor, shares[..., : key.shape[2]] @ value)
+    return shares[..., : key.shape[2]] @ value
 
 
 ATTENTION = "specexec"

@@ -62,7 +62,9 @@ class TorchModel(Model):
         # Gemma 3: local and global layers have different rotary frequencies.
         by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
-        self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
+        # Granite: factors outside the layers. A module that applies one itself, such as Gemma's embedding,
+        # has no such setting; for architectures that are not declared, the proof tells.
+        self._embedding_factor: float = getattr(config, "embedding_multiplier", 1.0)
         rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
         self.width: int = config.hidden_size
@@ -104,8 +106,11 @@ class TorchModel(Model):
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:
-        states: Tensor = self._body.embed_tokens(torch.from_numpy(tokens).to(self.device))
-        return states
+        return self._embedded(torch.from_numpy(tokens).to(self.device))
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self._body.embed_tokens(tokens)
+        return states if self._embedding_factor == 1 else states * self._embedding_factor
 
     def output_head(self) -> OutputHead:
         return ResidentHead(self)
@@ -148,8 +153,11 @@ class TorchModel(Model):
     ) -> Output:
         """Run the pass of `forward` for rows on the model's device; do not extend the cache's tail."""
         position_ids = rows.positions[None]
-        state = self._body.embed_tokens(rows.tokens[None])
-        rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
+        state = self._embedded(rows.tokens[None])
+        rotary = {
+            kind: self._body.rotary_emb(state, position_ids, *([kind] if kind else []))
+            for kind in set(self._rotary_kinds)
+        }
         hidden: dict[int, Tensor] = {}
         index = 0
         if self.streamer:
@@ -171,10 +179,7 @@ class TorchModel(Model):
             read = hidden[self.layers][logits_for]
         else:
             read = self._body.norm(state[0, logits_for])
-        logits: Tensor = self._head(read)[:, : self.vocabulary]
-        if self._logit_cap is not None:
-            logits = (logits / self._logit_cap).tanh() * self._logit_cap
-        return Output(logits, hidden)
+        return Output(_scaled(self._head(read)[:, : self.vocabulary], self.config), hidden)
 
 
 class ResidentHead(OutputHead):
@@ -189,12 +194,22 @@ class ResidentHead(OutputHead):
             weights = [weight.copied() for weight in own.weights]
             self._head = PackedLinear(weights, own.bias, own.rope_heads)
             self.nbytes = sum(weight.nbytes for weight in weights)
-        self._vocabulary = model.vocabulary
-        self._cap: float | None = getattr(model.config, "final_logit_softcapping", None)
+        self._vocabulary, self._config = model.vocabulary, model.config
 
     def __call__(self, states: Tensor) -> Tensor:
-        logits: Tensor = self._head(states)[:, : self._vocabulary]
-        return logits if self._cap is None else (logits / self._cap).tanh() * self._cap
+        return _scaled(self._head(states)[:, : self._vocabulary], self._config)
+
+
+def _scaled(logits: Tensor, config: PretrainedConfig) -> Tensor:
+    """Return the output of the head as the configuration scales (Granite, Cohere) and caps (Gemma 2) it."""
+    divisor: float = getattr(config, "logits_scaling", 1.0)
+    factor: float = getattr(config, "logit_scale", 1.0)
+    cap: float | None = getattr(config, "final_logit_softcapping", None)
+    if divisor != 1:
+        logits = logits / divisor
+    if factor != 1:
+        logits = logits * factor
+    return logits if cap is None else (logits / cap).tanh() * cap
 
 
 def is_mixture(module: nn.Module) -> bool:
