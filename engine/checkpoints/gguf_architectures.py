@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.checkpoints.checkpoint import GgufVocabulary
-from engine.checkpoints.gguf_header import DAMAGED
+from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_rope import rope_parameters
 from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
@@ -25,7 +25,7 @@ class Architecture:
     """An architecture: its names in HF, and how it differs from the layers that most architectures have.
 
     Attributes: `model_type` and `class_name`, HF's names; `settings`, a function that returns the entries of
-    the configuration that only this architecture has; `maths`, the keys in `DIFFERENT_MATHS` that `settings`
+    the configuration that only this architecture has; `maths`, the keys besides `UNDERSTOOD` that `settings`
     takes care of; `interleaved`, whether the rows of Q and K are permuted for llama.cpp's rotary layout;
     `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized; `fused`,
     whether Q, K and V are one matrix, and gate and up another; `outer_norms`, whether the outputs of
@@ -44,22 +44,19 @@ class Architecture:
     norm_plus: float = 0.0
 
 
-# Metadata keys that change the computation. A file that has one is refused unless its architecture handles
-# the key, because converters also use the names of these architectures for relatives (Granite, MiniCPM, ...).
-DIFFERENT_MATHS = (
-    "expert_count",
-    "expert_weights_scale",
-    "attention.sliding_window",
-    "attention.clamp_kqv",
-    "attention.max_alibi_bias",
-    "attention.scale",
-    "attention.temperature_scale",
-    "logit_scale",
-    "residual_scale",
-    "embedding_scale",
-    "final_logit_softcapping",
-    "attn_logit_softcapping",
-    "use_parallel_residual",
+# Metadata keys of every architecture that are read here or by `gguf_rope`, or that change no computation. A
+# file with another key of its architecture is refused unless the architecture handles it: converters also use
+# the names of these architectures for relatives (Granite, MiniCPM, ...).
+UNDERSTOOD = frozenset(
+    {
+        *("vocab_size", "context_length", "embedding_length", "feed_forward_length", "block_count"),
+        *("tensor_data_layout", "attention.head_count", "attention.head_count_kv", "attention.key_length"),
+        *("attention.value_length", "attention.layer_norm_rms_epsilon", "rope.dimension_count"),
+        *("rope.freq_base", "rope.scale_linear", "rope.scaling.type", "rope.scaling.factor"),
+        *("rope.scaling.attn_factor", "rope.scaling.original_context_length", "rope.scaling.finetuned"),
+        *("rope.scaling.yarn_attn_factor", "rope.scaling.yarn_beta_fast", "rope.scaling.yarn_beta_slow"),
+        *("rope.scaling.yarn_ext_factor", "rope.scaling.yarn_log_multiplier"),
+    }
 )
 
 
@@ -128,17 +125,26 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
 
 
 def _refuse_different_maths(keys: Keys, architecture: Architecture) -> None:
-    for key in DIFFERENT_MATHS:
-        value = keys.get("{arch}." + key)
-        if key in architecture.maths or value is None or (isinstance(value, (int, float)) and not value):
+    """Raise `UnsupportedModel` for a key of the architecture that is not understood. A zero or false value
+    asks for nothing, but for causal attention that is off."""
+    known = UNDERSTOOD | {*architecture.maths}
+    for full, value in keys.metadata.items():
+        prefix, _, key = full.partition(".")
+        if prefix != keys.prefix or key in known or not _asks(key, value):
             continue
         wide_window = isinstance(value, int) and value >= keys.number("{arch}.context_length")
-        if key == "attention.sliding_window" and wide_window:
+        if key == WINDOW and wide_window:
             continue
         raise UnsupportedModel(
-            f"{keys.path.name} needs a computation that is not supported ({keys.prefix}.{key}).",
+            f"{keys.path.name} needs a computation that is not supported ({full[:80]}).",
             "Choose another model.",
         )
+
+
+def _asks(key: str, value: Value) -> bool:
+    if key == "attention.causal":
+        return value is not True
+    return not isinstance(value, (bool, int, float)) or bool(value)
 
 
 # -- settings of each architecture
@@ -267,7 +273,9 @@ def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
 
 
 WINDOW, CAP, LAST_CAP = "attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping"
-MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", _mixtral, ("expert_count",), interleaved=True)
+PATTERN, LOCAL_BASE = "attention.sliding_window_pattern", "rope.freq_base_swa"
+EXPERTS = ("expert_count", "expert_used_count")
+MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", _mixtral, EXPERTS, interleaved=True)
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", _llama, interleaved=True),
     "mistral": Architecture("mistral", "MistralForCausalLM", _mistral, interleaved=True),
@@ -275,13 +283,18 @@ ARCHITECTURES = {
     "qwen3": Architecture("qwen3", "Qwen3ForCausalLM", _qwen, qk_norm=True),
     "phi3": Architecture("phi3", "Phi3ForCausalLM", _phi3, (WINDOW,), fused=True),
     "gemma2": Architecture(
-        "gemma2", "Gemma2ForCausalLM", _gemma2, (WINDOW, CAP, LAST_CAP), outer_norms=True, norm_plus=-1.0
+        "gemma2",
+        "Gemma2ForCausalLM",
+        _gemma2,
+        (WINDOW, PATTERN, CAP, LAST_CAP),
+        outer_norms=True,
+        norm_plus=-1.0,
     ),
     "gemma3": Architecture(
         "gemma3_text",
         "Gemma3ForCausalLM",
         _gemma3,
-        (WINDOW, LAST_CAP),
+        (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP),
         qk_norm=True,
         outer_norms=True,
         norm_plus=-1.0,
