@@ -22,7 +22,7 @@ from engine.errors import UnsupportedModel
 from engine.model.architectures import UNLISTED, Family, family_of, unsupported
 from engine.model.configuration import Configuration
 from engine.model.fields import refuse_unknown_fields, understood
-from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds
+from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers
 from engine.model.rotary import Rotary
 
 # What the configuration of an architecture that is not declared has to state.
@@ -122,10 +122,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         norms_plus_one=family.gemma,
         windows=tuple(window if kind == SLIDING else None for kind in types),
         rotary=rotary_kinds(given, family, kinds, head_width, positions),
-        rotary_of_layer=tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types),
+        rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
-        output_bias=biased,
+        output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         experts=_experts(given, layers) if family.mixture else 0,
     )
@@ -209,8 +209,19 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
     if "max_window_layers" in family.defaults:
         full = given.whole("max_window_layers", CONTEXT_LIMIT, least=0)
         return [FULL if layer < full else SLIDING for layer in range(layers)]
+    if family.unrotated:
+        return [SLIDING if each else FULL for each in unrotated_layers(given, layers)]
     period = family.period or given.whole("sliding_window_pattern", LAYERS_LIMIT)
     return [SLIDING if (layer + 1) % period else FULL for layer in range(layers)]
+
+
+def _rotary_of_layer(
+    given: Configuration, family: Family, types: list[str], kinds: list[str]
+) -> tuple[int, ...]:
+    """Return the number of each layer's kind of rotary positions."""
+    if family.unrotated:
+        return tuple(map(int, unrotated_layers(given, len(types))))
+    return tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types)
 
 
 def _window(given: Configuration, family: Family) -> int | None:
