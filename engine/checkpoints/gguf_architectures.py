@@ -4,8 +4,8 @@ Supporting a new architecture takes one entry in `ARCHITECTURES`. Sources, all i
 convert_hf_to_gguf.py, llama-model.cpp and gguf-py's constants.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,13 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 
 Config = dict[str, Any]
 
+INNER_NORMS = {"attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+OUTER_NORMS = {
+    "post_attention_norm": "post_attention_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+}
+BOTH_NORMS = OUTER_NORMS | {"attn_norm": "input_layernorm", "ffn_norm": "pre_feedforward_layernorm"}
+
 
 @dataclass(frozen=True, slots=True)
 class Architecture:
@@ -27,9 +34,9 @@ class Architecture:
     Attributes: `model_type` and `class_name`, HF's names; `settings`, a function that returns the entries of
     the configuration that only this architecture has; `maths`, the keys besides `UNDERSTOOD` that `settings`
     takes care of; `interleaved`, whether the rows of Q and K are permuted for llama.cpp's rotary layout;
-    `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized; `fused`,
-    whether Q, K and V are one matrix, and gate and up another; `outer_norms`, whether the outputs of
-    attention and MLP are normalized too; `norm_plus`, a number to add to stored norms.
+    `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized;
+    `whole_qk_norm`, whether they are over all heads together; `fused`, whether Q, K and V are one matrix, and
+    gate and up another; `norms`, a layer's norms: GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
     """
 
     model_type: str
@@ -39,8 +46,9 @@ class Architecture:
     interleaved: bool = False
     qkv_bias: bool = False
     qk_norm: bool = False
+    whole_qk_norm: bool = False
     fused: bool = False
-    outer_norms: bool = False
+    norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
     norm_plus: float = 0.0
 
 
@@ -176,6 +184,34 @@ def _llama(keys: Keys, config: Config) -> Config:
     }
 
 
+def _seed_oss(keys: Keys, config: Config) -> Config:
+    """Return the settings of Seed-OSS, whose output projection may have a bias of its own."""
+    out = "blk.0.attn_output.bias" in keys.header.tensors
+    return _llama(keys, config) | {
+        "attention_bias": "blk.0.attn_q.bias" in keys.header.tensors,
+        "attention_out_bias": out,
+    }
+
+
+def _smollm3(keys: Keys, config: Config) -> Config:
+    """Return the settings of SmolLM3. Which layers have no positions is not in the metadata: every fourth,
+    as in llama.cpp."""
+    rotated = [int((layer + 1) % 4 != 0) for layer in range(config["num_hidden_layers"])]
+    return _llama(keys, config) | {"no_rope_layers": rotated, "use_sliding_window": False}
+
+
+def _granite(keys: Keys, config: Config) -> Config:
+    def factor(key: str, usual: float = 1.0) -> float:
+        return keys.real("{arch}." + key, usual) if keys.get("{arch}." + key) else usual
+
+    return _llama(keys, config) | {
+        "attention_multiplier": factor("attention.scale", config["head_dim"] ** -0.5),
+        "embedding_multiplier": factor("embedding_scale"),
+        "residual_multiplier": factor("residual_scale"),
+        "logits_scaling": factor("logit_scale"),
+    }
+
+
 def _mistral(keys: Keys, config: Config) -> Config:
     return _swish(keys, config) | {"sliding_window": None}
 
@@ -275,19 +311,30 @@ def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
 WINDOW, CAP, LAST_CAP = "attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping"
 PATTERN, LOCAL_BASE = "attention.sliding_window_pattern", "rope.freq_base_swa"
 EXPERTS = ("expert_count", "expert_used_count")
+FACTORS = ("attention.scale", "embedding_scale", "residual_scale", "logit_scale")
 MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", _mixtral, EXPERTS, interleaved=True)
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", _llama, interleaved=True),
     "mistral": Architecture("mistral", "MistralForCausalLM", _mistral, interleaved=True),
     "qwen2": Architecture("qwen2", "Qwen2ForCausalLM", _qwen, qkv_bias=True),
     "qwen3": Architecture("qwen3", "Qwen3ForCausalLM", _qwen, qk_norm=True),
+    "seed_oss": Architecture(
+        "seed_oss",
+        "SeedOssForCausalLM",
+        _seed_oss,
+        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+    ),
+    "smollm3": Architecture("smollm3", "SmolLM3ForCausalLM", _smollm3, interleaved=True),
+    "granite": Architecture("granite", "GraniteForCausalLM", _granite, FACTORS, interleaved=True),
+    # OLMo 3 has the same name, and windows, which are refused.
+    "olmo2": Architecture("olmo2", "Olmo2ForCausalLM", _swish, whole_qk_norm=True, norms=OUTER_NORMS),
     "phi3": Architecture("phi3", "Phi3ForCausalLM", _phi3, (WINDOW,), fused=True),
     "gemma2": Architecture(
         "gemma2",
         "Gemma2ForCausalLM",
         _gemma2,
         (WINDOW, PATTERN, CAP, LAST_CAP),
-        outer_norms=True,
+        norms=BOTH_NORMS,
         norm_plus=-1.0,
     ),
     "gemma3": Architecture(
@@ -296,7 +343,7 @@ ARCHITECTURES = {
         _gemma3,
         (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP),
         qk_norm=True,
-        outer_norms=True,
+        norms=BOTH_NORMS,
         norm_plus=-1.0,
     ),
 }

@@ -28,6 +28,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "phi3": {},
     "phi3_short": {},
     "phi3_long": dict(tie_word_embeddings=True),
+    "seed_oss": {},
+    "seed_oss_bias": {},
+    "smollm3": dict(num_hidden_layers=5, no_rope_layers=[1, 1, 1, 0, 1]),
+    "granite": {},
+    "olmo2": {},
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
@@ -81,7 +86,8 @@ def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: 
         *("hidden_act", "hidden_activation", "query_pre_attn_scalar", "attn_logit_softcapping", "model_type"),
         *("final_logit_softcapping", "original_max_position_embeddings", "tie_word_embeddings"),
         *("num_local_experts", "num_experts_per_tok", "attention_bias", "mlp_bias", "sliding_window"),
-        *("bos_token_id", "eos_token_id", "pad_token_id"),
+        *("bos_token_id", "eos_token_id", "pad_token_id", "no_rope_layers", "attention_out_bias"),
+        *("attention_multiplier", "embedding_multiplier", "residual_multiplier", "logits_scaling"),
     }:
         assert ours[key] == theirs[key], key
     rope = found.config.rope_parameters
