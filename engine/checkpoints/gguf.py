@@ -1,7 +1,8 @@
 """Read GGUF files as checkpoints: translate llama.cpp's names and keys to Hugging Face's.
 
 `gguf_header` reads the header of one file, `gguf_parts` those of all files of a model; `gguf_keys` looks up
-metadata; `gguf_architectures` and `gguf_rope` translate the configuration, `gguf_weights` the tensors' names.
+metadata; `gguf_architectures`, `gguf_settings` and `gguf_rope` translate the configuration, `gguf_weights`
+the tensors' names.
 """
 
 from pathlib import Path

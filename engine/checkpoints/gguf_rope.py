@@ -31,6 +31,13 @@ def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[st
     factor = keys.real(
         "{arch}.rope.scaling.factor", 1.0 if linear is None else keys.real("{arch}.rope.scale_linear")
     )
+    scale = keys.get("{arch}.rope.scaling.attn_factor")  # llama.cpp multiplies cosines and sines by it
+    if kind != "yarn" and scale is not None and keys.real("{arch}.rope.scaling.attn_factor") != 1.0:
+        raise UnsupportedModel(
+            f"{keys.path.name} scales attention ({keys.prefix}.rope.scaling.attn_factor), which is not "
+            f"supported with positions of the type {kind[:40]!r}.",
+            "Choose another model.",
+        )
     if kind == "yarn":
         return {"rope_type": "yarn", "rope_theta": theta, **_yarn_scaling(keys, factor)}
     if kind == "linear" or (kind == "none" and factor != 1.0):

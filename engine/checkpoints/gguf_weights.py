@@ -95,16 +95,12 @@ def _places(
 
 def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, head_dim = config["hidden_size"], config["head_dim"]
-    norms = {"attn_norm": ("input_layernorm", hidden)}
-    if architecture.outer_norms:
-        norms["post_attention_norm"] = ("post_attention_layernorm", hidden)
-        norms["ffn_norm"] = ("pre_feedforward_layernorm", hidden)
-        norms["post_ffw_norm"] = ("post_feedforward_layernorm", hidden)
-    else:
-        norms["ffn_norm"] = ("post_attention_layernorm", hidden)
-    if architecture.qk_norm:
-        norms["attn_q_norm"] = ("self_attn.q_norm", head_dim)
-        norms["attn_k_norm"] = ("self_attn.k_norm", head_dim)
+    norms = {name: (hf_name, hidden) for name, hf_name in architecture.norms.items()}
+    if architecture.qk_norm or architecture.whole_qk_norm:
+        whole = architecture.whole_qk_norm
+        heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+        norms["attn_q_norm"] = ("self_attn.q_norm", head_dim * (heads if whole else 1))
+        norms["attn_k_norm"] = ("self_attn.k_norm", head_dim * (kv_heads if whole else 1))
     return {
         f"{name}.weight": TensorPlace(f"{hf_name}.weight", (size,), plus=architecture.norm_plus)
         for name, (hf_name, size) in norms.items()
@@ -119,8 +115,9 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     )
     q_rows, kv_rows = heads * config["head_dim"], kv_heads * config["head_dim"]
     q_heads, k_heads = (heads, kv_heads) if architecture.interleaved else (0, 0)
-    o_bias = config.get("attention_bias", False)
-    bias = o_bias or architecture.qkv_bias
+    bias = config.get("attention_bias", False)
+    o_bias = config.get("attention_out_bias", bias)
+    bias = bias or architecture.qkv_bias
     output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
     if architecture.fused:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output

@@ -24,7 +24,12 @@ class Family:
     configuration;
     `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
     rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all;
-    `large_states`, whether numbers between layers leave the range of float16 at some tokens.
+    `large_states`, whether numbers between layers leave the range of float16 at some tokens; `others`,
+    further fields of configurations that are understood: only transformers' module reads them, or nothing
+    does although their names suggest it; `rotary_others`, the same of rotary parameters; `unrotated`,
+    whether some layers have no positions, as `no_rope_layers` or `no_rope_layer_interval` says;
+    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
+    description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -42,6 +47,10 @@ class Family:
     partial: bool = False
     rotary_types: tuple[str, ...] = ()
     large_states: bool = False
+    others: tuple[str, ...] = ()
+    rotary_others: tuple[str, ...] = ()
+    unrotated: bool = False
+    compiled: bool = True
 
 
 def _defaults(
@@ -88,6 +97,7 @@ FAMILIES = {
         _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
         mixture=True,
         window="all",
+        others=("num_experts", "num_experts_per_tok"),
     ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
@@ -108,6 +118,7 @@ FAMILIES = {
             final_logit_softcapping=30.0,
         ),
         period=2,
+        others=("sliding_window_pattern",),
         options=("attention_bias",),
         gemma=True,
         capped=True,
@@ -132,6 +143,7 @@ FAMILIES = {
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,
+        others=("final_logit_softcapping",),
     ),
     "phi3": Family(
         _defaults(
@@ -146,15 +158,111 @@ FAMILIES = {
         partial=True,
         rotary_types=("default", "longrope"),
     ),
+    "seed_oss": Family(
+        _defaults(
+            (155136, 4096, 27648, 64, 80),
+            8,
+            524288,
+            head_dim=128,
+            attention_bias=True,
+            attention_out_bias=False,
+        ),
+        options=("attention_bias", "mlp_bias"),
+    ),
+    "smollm3": Family(
+        _defaults(
+            (128256, 2048, 11008, 36, 16),
+            4,
+            32768,
+            tie_word_embeddings=True,
+            rope_theta=2000000.0,
+            use_sliding_window=False,
+            sliding_window=None,
+            no_rope_layers=None,
+            no_rope_layer_interval=4,
+        ),
+        options=("attention_bias", "mlp_bias"),
+        window="by layer",
+        unrotated=True,
+    ),
+    "ministral3": Family(
+        _defaults(
+            (131072, 4096, 14336, 34, 32), 8, 262144, rms_norm_eps=1e-5, head_dim=128, sliding_window=None
+        ),
+        window="all",
+        rotary_others=("llama_4_scaling_beta",),
+        compiled=False,  # scales queries by their positions
+    ),
+    "granite": Family(
+        _defaults(
+            _LLAMA,
+            None,
+            2048,
+            embedding_multiplier=1.0,
+            logits_scaling=1.0,
+            residual_multiplier=1.0,
+            attention_multiplier=1.0,
+        ),
+        options=("attention_bias", "mlp_bias"),
+        compiled=False,  # scales what a layer adds
+    ),
+    "olmo2": Family(
+        _defaults((50304, *_LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),
+        options=("attention_bias",),
+        compiled=False,  # norms behind attention and MLP only, and over all heads together
+    ),
+    "olmo3": Family(
+        _defaults(
+            (50304, *_LLAMA[1:]),
+            None,
+            2048,
+            rms_norm_eps=1e-5,
+            rope_theta=500000.0,
+            rope_local_base_freq=500000.0,
+            sliding_window=4096,
+        ),
+        options=("attention_bias",),
+        window="by layer",
+        period=4,
+        rotary_by_layer=True,
+        compiled=False,  # as OLMo 2
+    ),
+    "glm4": Family(
+        _defaults(
+            (151552, 4096, 13696, 40, 32),
+            2,
+            131072,
+            rms_norm_eps=1.5625e-7,
+            head_dim=128,
+            attention_bias=True,
+            partial_rotary_factor=0.5,
+        ),
+        options=("attention_bias",),
+        partial=True,
+        compiled=False,  # norms behind both halves, rotated pairs side by side, a fused MLP
+    ),
 }
 ARCHITECTURES = tuple(FAMILIES)
 
 
+# Models whose architecture has no entry in FAMILIES, which is compared with transformers at the first load
+# (`engine.torch_model.proof`). Their configurations have to state all sizes themselves.
+UNLISTED = Family({"num_key_value_heads": None}, compiled=False)
+
+
+def is_listed(architecture: str) -> bool:
+    """Return whether the architecture is declared here; others may run after a proof."""
+    return architecture in FAMILIES
+
+
 def family_of(architecture: str) -> Family:
-    """Return the family of an architecture. Raises UnsupportedModel if it is not supported."""
-    if architecture not in FAMILIES:
-        raise UnsupportedModel(
-            f"Models of the architecture “{architecture[:40]}” are not supported.",
-            f"Supported: {', '.join(ARCHITECTURES)}.",
-        )
-    return FAMILIES[architecture]
+    """Return the family of an architecture; UNLISTED if it has no entry."""
+    return FAMILIES.get(architecture, UNLISTED)
+
+
+def unsupported(architecture: str, reason: str = "") -> UnsupportedModel:
+    """Return the error for a model of an architecture that is not declared and cannot run."""
+    return UnsupportedModel(
+        f"Models of the architecture “{architecture[:40]}” are not supported{reason and ': '}{reason}.",
+        f"Supported: {', '.join(ARCHITECTURES)}.",
+    )

@@ -6,6 +6,7 @@ from engine.checkpoints import Weight
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
+from engine.model.architectures import family_of
 from engine.model.description import Description
 from engine.model.weight_names import EMBEDDING, HEAD
 
@@ -15,6 +16,8 @@ ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is 
 def covers(description: Description, weights: Mapping[str, Weight], streamed: bool = False) -> bool:
     """Return whether compiled steps compute all that the model does. weights: all of the model, by name.
     streamed: whether some of them are streamed."""
+    if not family_of(description.architecture).compiled:
+        return False
     attended = description.heads * description.head_width
     sizes = (description.width, description.inner, description.head_width, attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):

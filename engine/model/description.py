@@ -19,10 +19,18 @@ from engine.checkpoints.limits import (
     WINDOW_LEAST,
 )
 from engine.errors import UnsupportedModel
-from engine.model.architectures import Family, family_of
+from engine.model.architectures import UNLISTED, Family, family_of, unsupported
 from engine.model.configuration import Configuration
-from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds
+from engine.model.fields import refuse_unknown_fields, understood
+from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers
 from engine.model.rotary import Rotary
+
+# What the configuration of an architecture that is not declared has to state.
+_SIZES = (
+    *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
+    "max_position_embeddings",
+)
+_MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +92,13 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     values = {**family.defaults, **config}
     given = Configuration(name, architecture, values)
     _refuse_others(given)
+    if family is UNLISTED:
+        return _unlisted(given, architecture)
+    refuse_unknown_fields(architecture, understood(family), config)
     width = given.whole("hidden_size", WIDTH_LIMIT)
     layers = given.whole("num_hidden_layers", LAYERS_LIMIT)
-    heads = given.whole("num_attention_heads", COUNT_LIMIT)
-    kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
-    head_width = given.whole_or_none("head_dim", COUNT_LIMIT) or width // heads
+    heads, kv_heads, head_width = _heads(given, width, family.whole_heads)
     positions = given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST)
-    if heads % kv_heads:
-        raise given.bad(f"{heads} heads, {kv_heads} key-value heads")
-    if family.whole_heads and width % heads:
-        raise given.bad(f"the width {width} is not a multiple of {heads} heads")
-    if head_width % 2 or not 2 <= head_width <= COUNT_LIMIT:
-        raise given.bad(f"heads of width {head_width}")
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
@@ -119,12 +122,69 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         norms_plus_one=family.gemma,
         windows=tuple(window if kind == SLIDING else None for kind in types),
         rotary=rotary_kinds(given, family, kinds, head_width, positions),
-        rotary_of_layer=tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types),
+        rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
-        output_bias=biased,
+        output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         experts=_experts(given, layers) if family.mixture else 0,
+    )
+
+
+def _heads(given: Configuration, width: int, whole: bool = False) -> tuple[int, int, int]:
+    """Return the numbers of heads and of key-value heads, and the width of a head. whole: whether the width
+    of a state must be a multiple of the heads."""
+    heads = given.whole("num_attention_heads", COUNT_LIMIT)
+    kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
+    head_width = given.whole_or_none("head_dim", COUNT_LIMIT) or width // heads
+    if heads % kv_heads:
+        raise given.bad(f"{heads} heads, {kv_heads} key-value heads")
+    if whole and width % heads:
+        raise given.bad(f"the width {width} is not a multiple of {heads} heads")
+    if head_width % 2 or not 2 <= head_width <= COUNT_LIMIT:
+        raise given.bad(f"heads of width {head_width}")
+    return heads, kv_heads, head_width
+
+
+def _unlisted(given: Configuration, architecture: str) -> Description:
+    """Return the sizes of a model whose architecture is not declared; no pass is made from the rest."""
+    for key in _SIZES:
+        if key not in given.values:
+            raise unsupported(architecture)
+    for key in _MIXTURES:
+        if given.values.get(key):
+            raise unsupported(architecture, f"it is a mixture of experts ({key})")
+    types = given.values.get("layer_types")
+    for kind in types if isinstance(types, list) else []:
+        if kind not in (FULL, SLIDING):
+            raise unsupported(architecture, f"it has layers of the type {str(kind)[:40]}")
+    width, layers = given.whole("hidden_size", WIDTH_LIMIT), given.whole("num_hidden_layers", LAYERS_LIMIT)
+    heads, kv_heads, head_width = _heads(given, width)
+    return Description(
+        architecture=architecture,
+        rows=given.whole("vocab_size", VOCABULARY_LIMIT),
+        width=width,
+        inner=given.whole("intermediate_size", WIDTH_LIMIT),
+        layers=layers,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_width=head_width,
+        positions=given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST),
+        epsilon=0.0,
+        activation="",
+        query_scale=head_width**-0.5,
+        score_cap=None,
+        logit_cap=None,
+        embedding_scale=1.0,
+        norms_plus_one=False,
+        windows=(None,) * layers,
+        rotary=(),
+        rotary_of_layer=(0,) * layers,
+        tied=given.values.get("tie_word_embeddings") is True,
+        qkv_bias=False,
+        output_bias=False,
+        mlp_bias=False,
+        experts=0,
     )
 
 
@@ -149,8 +209,19 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
     if "max_window_layers" in family.defaults:
         full = given.whole("max_window_layers", CONTEXT_LIMIT, least=0)
         return [FULL if layer < full else SLIDING for layer in range(layers)]
+    if family.unrotated:
+        return [SLIDING if each else FULL for each in unrotated_layers(given, layers)]
     period = family.period or given.whole("sliding_window_pattern", LAYERS_LIMIT)
     return [SLIDING if (layer + 1) % period else FULL for layer in range(layers)]
+
+
+def _rotary_of_layer(
+    given: Configuration, family: Family, types: list[str], kinds: list[str]
+) -> tuple[int, ...]:
+    """Return the number of each layer's kind of rotary positions."""
+    if family.unrotated:
+        return tuple(map(int, unrotated_layers(given, len(types))))
+    return tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types)
 
 
 def _window(given: Configuration, family: Family) -> int | None:

@@ -6,6 +6,7 @@ from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
 from engine.compiled.product import prepare_products
 from engine.formats import grouped_blocks
+from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.coverage import covers
@@ -39,6 +40,8 @@ def load_compiled(
     description = describe(checkpoint)
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
+    if not family_of(checkpoint.architecture).compiled:  # the names of its weights are transformers' affair
+        return None
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     if limits is None:
         weights = without_plain_indices(weights)

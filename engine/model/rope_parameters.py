@@ -1,13 +1,15 @@
 """Reads the rotary positions of a model from its configuration: `rope_parameters`, or the older
 `rope_scaling`, `rope_theta` and `rope_local_base_freq`."""
 
+from dataclasses import replace
 from typing import Any
 
 from engine.checkpoints.limits import CONTEXT_LIMIT
 from engine.errors import UnsupportedModel
 from engine.model.architectures import Family
 from engine.model.configuration import Configuration
-from engine.model.rotary import CHANGING, TYPES, Rotary, frequencies
+from engine.model.fields import refuse_rotary_fields
+from engine.model.rotary import CHANGING, TYPES, UNROTATED, Rotary, frequencies
 
 SLIDING, FULL = "sliding_attention", "full_attention"
 _TRAINED = ("llama3", "yarn", "longrope")  # these know the length of the original training
@@ -24,6 +26,7 @@ def rotary_kinds(
     """
     kinds = []
     for parameters in _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]:
+        refuse_rotary_fields(parameters, family.rotary_others)
         kind = _rotary(given.of(parameters), family, head_width, positions)
         if family.rotary_by_layer and kind.type in CHANGING:
             raise UnsupportedModel(
@@ -37,7 +40,20 @@ def rotary_kinds(
         kinds.append(kind)
     if len({kind.width for kind in kinds}) > 1:
         raise given.bad("types of layers rotate parts of different widths")
+    if family.unrotated:
+        kinds.append(replace(kinds[0], type=UNROTATED))
     return tuple(kinds)
+
+
+def unrotated_layers(given: Configuration, layers: int) -> list[bool]:
+    """Return which layers have no positions (SmolLM3): in `no_rope_layers`, these are 0."""
+    rotated = given.values.get("no_rope_layers")
+    if rotated is None:
+        period = given.whole("no_rope_layer_interval", CONTEXT_LIMIT)
+        return [(layer + 1) % period == 0 for layer in range(layers)]
+    if not isinstance(rotated, list) or len(rotated) < layers or any(each not in (0, 1) for each in rotated):
+        raise given.bad(f"no_rope_layers is not a list of {layers} times 0 or 1")
+    return [not each for each in rotated[:layers]]
 
 
 def _common(given: Configuration, types: list[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+UNROTATED = "none"  # the type of layers without positions, which no configuration names
 _POSITIONS = 256  # factors are computed for so many positions at a time
 
 Frequencies = NDArray[np.float32]
@@ -25,9 +26,9 @@ Frequencies = NDArray[np.float32]
 class Rotary:
     """One kind of rotary positions of a model.
 
-    Attributes: `type`, a name in TYPES; `base`; `width`, how many numbers of a head are rotated;
-    `positions`, the longest text of the model, and `original`, that of its first training, tokens; the
-    others as transformers' RopeParameters explains them.
+    Attributes: `type`, a name in TYPES, or UNROTATED; `base`; `width`, how many numbers of a head are
+    rotated; `positions`, the longest text of the model, and `original`, that of its first training, tokens;
+    the others as transformers' RopeParameters explains them.
     """
 
     type: str
@@ -54,6 +55,8 @@ class Rotary:
 def frequencies(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
     """Return the frequencies, float32 [pairs], for a context of that many tokens, and the factor of cosines
     and sines. Raises ArithmeticError or ValueError if there are none for such numbers."""
+    if rotary.type == UNROTATED:  # the cosine of 0 is 1, and its sine 0: queries and keys stay as they are
+        return np.zeros(-(-rotary.width // 2), np.float32), 1.0
     with np.errstate(all="ignore"):
         found, factor = TYPES[rotary.type](rotary, context)
     if not np.isfinite(found).all() or not math.isfinite(factor):

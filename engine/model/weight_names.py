@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.grouped import without_zero_biases
 from engine.errors import BadCheckpoint
-from engine.model.architectures import FAMILIES
+from engine.model.architectures import family_of
 from engine.model.description import Description
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
@@ -71,14 +71,14 @@ def checked_weights(
 
 def _norms(description: Description) -> Iterator[tuple[str, Shape]]:
     names = ["input_layernorm", "post_attention_layernorm"]
-    if FAMILIES[description.architecture].gemma:
+    if family_of(description.architecture).gemma:
         names += ["pre_feedforward_layernorm", "post_feedforward_layernorm"]
     for name in names:
         yield f"{name}.weight", (description.width,)
 
 
 def _attention(description: Description) -> Iterator[tuple[str, Shape]]:
-    family, head_width = FAMILIES[description.architecture], description.head_width
+    family, head_width = family_of(description.architecture), description.head_width
     queries, keys = description.heads * head_width, description.kv_heads * head_width
     if family.fused:
         yield from _product("self_attn.qkv_proj", queries + 2 * keys, description.width, False)
@@ -98,7 +98,7 @@ def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
         owners = [f"mlp.experts.{expert}" for expert in range(description.experts)]
         yield "mlp.gate.weight", (description.experts, width)
     for owner in owners:
-        if FAMILIES[description.architecture].fused:
+        if family_of(description.architecture).fused:
             yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)
         else:
             yield from _product(f"{owner}.gate_proj", inner, width, bias)

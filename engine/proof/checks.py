@@ -19,7 +19,7 @@ from engine.proof.speed import Speed, expect
 from engine.quantization import Packed, operations
 from engine.quantization.random_matrix import random_packed
 from engine.sampling import gumbel_noise, uniforms
-from engine.torch_model.forward import attend
+from engine.torch_model.attention import attend
 from engine.torch_model.visibility import TensorRows, Visibility
 
 # Relative errors that rounding explains: of a sum of products relative to the norms of its factors, of a

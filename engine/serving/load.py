@@ -12,6 +12,7 @@ from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
 from engine.heads import Heads, HeadsFile, load_compiled_heads, open_heads, with_borrowed
+from engine.model.architectures import is_listed
 from engine.model.compiled import CompiledModel
 from engine.model.description import describe
 from engine.model.devices import check_context, choose_device
@@ -290,10 +291,21 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         threads=loaded.threads,
-        note=" ".join(filter(None, [note, *pair.remarks])),
+        note=" ".join(filter(None, [note, *_unlisted(files), *pair.remarks])),
         warning=pair.warning,
         chat_template=loaded.tokenizer.chat_template or "",
     )
+
+
+def _unlisted(files: PairFiles) -> list[str]:
+    """Return a sentence for the user about each model whose architecture is not declared. It has passed its
+    proof, for it was loaded."""
+    return [
+        f"The architecture {file.architecture} of {file.path.name} is not listed: a small random model of it "
+        "was compared with transformers, and gave the same log-probabilities."
+        for file in files.checkpoints
+        if not is_listed(file.architecture)
+    ]
 
 
 def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:

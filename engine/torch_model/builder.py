@@ -80,7 +80,8 @@ class Builder:
         self.unpacked = dict(self.weights)
 
     def pack(self, limits: WeightLimits | None) -> None:
-        """Put packed layers in place of the layers that have matrices. limits: as for load_model."""
+        """Put packed layers in place of the layers that have matrices. limits: as for load_model. A layer of
+        another class may compute something else, and keeps its weights as numbers."""
         if limits is not None:
             spans = (span for weight in self.weights.values() for span in weight.spans)
             self._files = open_files({span.file: span.modified for span in spans})
@@ -94,9 +95,11 @@ class Builder:
                 experts.place(kind, expert, matrices[name].matrix)
             elif leaf != "weight":
                 continue
-            elif isinstance(layer := self.module.get_submodule(owner), nn.Linear):
+            elif type(layer := self.module.get_submodule(owner)) is nn.Linear:
                 matrices |= self._pack_linear(name, layer.bias, weight, limits)
-            elif isinstance(layer, nn.Embedding):
+            elif isinstance(layer, nn.Embedding) and (
+                type(layer) is nn.Embedding or hasattr(layer, "embed_scale")  # Gemma's, a subclass
+            ):
                 matrices |= self._pack_embedding(name, layer, weight, limits)
             else:
                 continue

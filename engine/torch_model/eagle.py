@@ -26,8 +26,8 @@ from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
 from engine.model.interface import Model
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Rows
+from engine.torch_model.attention import ATTENTION
 from engine.torch_model.eagle_layers import Eagle, Eagle3
-from engine.torch_model.forward import ATTENTION
 from engine.torch_model.module_weights import fill
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget

@@ -12,11 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn.attention import SDPBackend, sdpa_kernel
-from transformers import AttentionInterface, PreTrainedModel
+from transformers import PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
-from engine import ways
 from engine.model.interface import Device, Model, OutputHead, Progress, no_progress
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
@@ -24,64 +22,10 @@ from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
-from engine.torch_model.visibility import ROWS_PER_PIECE, TensorRows, Visibility
+from engine.torch_model.visibility import TensorRows, Visibility
 
 # As in engine.planner.search, which reserves memory for so many rows of a prompt.
 PROMPT_ROWS = 2048
-
-
-def attend(
-    module: nn.Module,
-    query: Tensor,  # [1, heads, rows, head_dim]
-    key: Tensor,  # [1, kv_heads, keys, head_dim]
-    value: Tensor,
-    attention_mask: Visibility,
-    scaling: float,
-    dropout: float = 0.0,
-    sliding_window: int | None = None,
-    softcap: float | None = None,
-    **others: object,
-) -> tuple[Tensor, None]:
-    """Compute attention; transformers calls this function. Query heads that share a key head are folded into
-    the rows of one head, so that keys are not repeated."""
-    heads, rows, width = query.shape[1:]
-    kv_heads = key.shape[1]
-    group = heads // kv_heads
-    output = query.new_empty(1, rows, heads, width)
-    for start in range(0, rows, ROWS_PER_PIECE):
-        stop = min(start + ROWS_PER_PIECE, rows)
-        mask = attention_mask.mask(start, stop, sliding_window, group, query.dtype)
-        keys = key.shape[2] if mask is None else mask.shape[1]
-        folded = query[:, :, start:stop].reshape(1, kv_heads, group * (stop - start), width)
-        if softcap is None:
-            piece = _attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling)
-        else:
-            piece = _capped_attention(folded, key[:, :, :keys], value[:, :, :keys], mask, scaling, softcap)
-        output[:, start:stop] = piece.view(1, heads, stop - start, width).transpose(1, 2)
-    return output, None
-
-
-def _attention(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float) -> Tensor:
-    product = nn.functional.scaled_dot_product_attention
-    if ways.taken("attention", query.shape[-1], query.dtype) == "fused":
-        return product(query, key, value, attn_mask=mask, scale=scale)
-    with sdpa_kernel(SDPBackend.MATH):
-        return product(query, key, value, attn_mask=mask, scale=scale)
-
-
-def _capped_attention(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, scale: float, cap: float
-) -> Tensor:
-    """Return softmax(cap tanh(scale Q K^T / cap)) V (Gemma 2, arXiv 2408.00118, section 2). torch's attention
-    has no cap. The arguments are those of `scaled_dot_product_attention`; `mask` is added to the scores."""
-    scores = (query @ key.transpose(2, 3)).mul_(scale / cap).tanh_().mul_(cap)
-    if mask is not None:
-        scores += mask
-    return scores.softmax(dim=-1, dtype=torch.float32).to(value.dtype) @ value
-
-
-ATTENTION = "specexec"
-AttentionInterface.register(ATTENTION, attend)
 
 
 class TorchModel(Model):
@@ -101,7 +45,8 @@ class TorchModel(Model):
         packed: bool = False,
         streamer: Streamer | None = None,
     ) -> None:
-        """module: transformers' ...ForCausalLM with the attention implementation ATTENTION, its weights in
+        """module: transformers' ...ForCausalLM with the attention implementation
+        `engine.torch_model.attention.ATTENTION`, its weights in
         place and its rotary frequencies fixed (`engine.torch_model.rope`).
 
         dtype, device: those of states, keys, values and logits.
@@ -117,7 +62,9 @@ class TorchModel(Model):
         # Gemma 3: local and global layers have different rotary frequencies.
         by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
-        self._logit_cap: float | None = getattr(config, "final_logit_softcapping", None)
+        # Granite: factors outside the layers. A module that applies one itself, such as Gemma's embedding,
+        # has no such setting; for architectures that are not declared, the proof tells.
+        self._embedding_factor: float = getattr(config, "embedding_multiplier", 1.0)
         rows: int = config.vocab_size
         self.vocabulary = min(rows, vocabulary or rows)
         self.width: int = config.hidden_size
@@ -160,8 +107,11 @@ class TorchModel(Model):
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:
-        states: Tensor = self._body.embed_tokens(torch.from_numpy(tokens).to(self.device))
-        return states
+        return self._embedded(torch.from_numpy(tokens).to(self.device))
+
+    def _embedded(self, tokens: Tensor) -> Tensor:
+        states: Tensor = self._body.embed_tokens(tokens)
+        return states if self._embedding_factor == 1 else states * self._embedding_factor
 
     def output_head(self) -> OutputHead:
         return ResidentHead(self)
@@ -204,8 +154,11 @@ class TorchModel(Model):
     ) -> Output:
         """Run the pass of `forward` for rows on the model's device; do not extend the cache's tail."""
         position_ids = rows.positions[None]
-        state = self._body.embed_tokens(rows.tokens[None])
-        rotary = {kind: self._body.rotary_emb(state, position_ids, kind) for kind in set(self._rotary_kinds)}
+        state = self._embedded(rows.tokens[None])
+        rotary = {
+            kind: self._body.rotary_emb(state, position_ids, *([kind] if kind else []))
+            for kind in set(self._rotary_kinds)
+        }
         hidden: dict[int, Tensor] = {}
         index = 0
         if self.streamer:
@@ -227,10 +180,7 @@ class TorchModel(Model):
             read = hidden[self.layers][logits_for]
         else:
             read = self._body.norm(state[0, logits_for])
-        logits: Tensor = self._head(read)[:, : self.vocabulary]
-        if self._logit_cap is not None:
-            logits = (logits / self._logit_cap).tanh() * self._logit_cap
-        return Output(logits, hidden)
+        return Output(_scaled(self._head(read)[:, : self.vocabulary], self.config), hidden)
 
 
 class ResidentHead(OutputHead):
@@ -245,12 +195,22 @@ class ResidentHead(OutputHead):
             weights = [weight.copied() for weight in own.weights]
             self._head = PackedLinear(weights, own.bias, own.rope_heads)
             self.nbytes = sum(weight.nbytes for weight in weights)
-        self._vocabulary = model.vocabulary
-        self._cap: float | None = getattr(model.config, "final_logit_softcapping", None)
+        self._vocabulary, self._config = model.vocabulary, model.config
 
     def __call__(self, states: Tensor) -> Tensor:
-        logits: Tensor = self._head(states)[:, : self._vocabulary]
-        return logits if self._cap is None else (logits / self._cap).tanh() * self._cap
+        return _scaled(self._head(states)[:, : self._vocabulary], self._config)
+
+
+def _scaled(logits: Tensor, config: PretrainedConfig) -> Tensor:
+    """Return the output of the head as the configuration scales (Granite, Cohere) and caps (Gemma 2) it."""
+    divisor: float = getattr(config, "logits_scaling", 1.0)
+    factor: float = getattr(config, "logit_scale", 1.0)
+    cap: float | None = getattr(config, "final_logit_softcapping", None)
+    if divisor != 1:
+        logits = logits / divisor
+    if factor != 1:
+        logits = logits * factor
+    return logits if cap is None else (logits / cap).tanh() * cap
 
 
 def is_mixture(module: nn.Module) -> bool:

@@ -1,26 +1,31 @@
 """Loads a checkpoint as transformers' module on its compute device. Independent of file formats."""
 
+import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 from accelerate import init_empty_weights
-from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers import CONFIG_MAPPING, AutoConfig, AutoModelForCausalLM, PreTrainedModel
+from transformers.activations import ACT2FN
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.checkpoints import Checkpoint
-from engine.errors import SpecExecError
-from engine.model.architectures import FAMILIES, family_of
+from engine.errors import SpecExecError, UnsupportedModel
+from engine.model.architectures import UNLISTED, family_of, is_listed, unsupported
 from engine.model.configuration import bad_configuration
 from engine.model.description import describe
+from engine.model.fields import refuse_changed_fields, refuse_unknown_fields, understood
 from engine.model.interface import Device, Progress, no_progress
 from engine.model.reader import read_layers
 from engine.model.weight_names import check_layers
 from engine.quantization import Workspace, prepare_kernel
 from engine.streaming import WeightLimits
+from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
 from engine.torch_model.device_memory import bound
-from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.forward import TorchModel
+from engine.torch_model.proof import prove
 from engine.torch_model.rope import fix_rope
 
 
@@ -36,7 +41,8 @@ def choose_dtype(requested: str, device: Device, architecture: str = "") -> torc
     if device == "cuda":
         if torch.cuda.is_bf16_supported(including_emulation=False):
             return torch.bfloat16
-        large = architecture in FAMILIES and family_of(architecture).large_states
+        unknown = bool(architecture) and not is_listed(architecture)
+        large = unknown or family_of(architecture).large_states
         return torch.float32 if large else torch.float16
     return torch.bfloat16 if torch.cpu._is_avx512_bf16_supported() else torch.float32
 
@@ -95,6 +101,7 @@ def _empty_module(checkpoint: Checkpoint) -> tuple[PretrainedConfig, PreTrainedM
     """Return the checkpoint's configuration and transformers' module for it, without weights."""
     describe(checkpoint)  # refuses numbers that transformers accepts
     config = model_config(checkpoint)
+    _refuse_unknown(checkpoint, config)
     # First, for building a layer takes milliseconds, and a configuration may name any number of layers.
     check_layers(checkpoint, config.num_hidden_layers)
     with built_from(checkpoint), init_empty_weights(include_buffers=False):
@@ -110,10 +117,33 @@ def prepare(checkpoint: Checkpoint, dtype: torch.dtype) -> None:
 
 
 def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
-    family_of(checkpoint.architecture)  # raises UnsupportedModel
+    if checkpoint.architecture not in CONFIG_MAPPING:
+        raise unsupported(checkpoint.architecture)
     with built_from(checkpoint):
         config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
     return config
+
+
+def _refuse_unknown(checkpoint: Checkpoint, config: PretrainedConfig) -> None:
+    """Raise UnsupportedModel if the configuration asks for something that this program does not know. For an
+    architecture that is not declared, a proof tells: see `engine.torch_model.proof`."""
+    architecture = checkpoint.architecture
+    kind = CONFIG_MAPPING[architecture]
+    defaults = {each.name: each.default for each in dataclasses.fields(kind)}
+    for name in ("hidden_act", "hidden_activation"):
+        activation = getattr(config, name, None)
+        if isinstance(activation, str) and activation not in ACT2FN:
+            raise UnsupportedModel(
+                f"The activation function “{activation[:40]}” ({name}) is not supported.",
+                "Choose another model.",
+            )
+    if is_listed(architecture):
+        known = understood(family_of(architecture))
+        refuse_changed_fields(architecture, known, checkpoint.config, defaults)
+    else:
+        known = understood(UNLISTED) | defaults.keys() | kind.attribute_map.keys()
+        refuse_unknown_fields(architecture, known, checkpoint.config)
+        prove(config)
 
 
 @contextmanager

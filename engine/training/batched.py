@@ -13,10 +13,12 @@ from transformers import AttentionInterface
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.errors import UnsupportedModel
+from engine.torch_model.attention import refuse_unknown
 from engine.torch_model.forward import TorchModel, is_mixture
 from engine.torch_model.tensor_cache import head_dim
 
 BATCHED = "specexec_batched"
+_TRAINABLE = ("llama", "mistral", "qwen2", "qwen3", "phi3")
 
 
 def _attend(
@@ -27,10 +29,12 @@ def _attend(
     attention_mask: Tensor,  # bool [batch or 1, rows, keys], true for the keys that a row sees
     scaling: float,
     dropout: float = 0.0,
+    sliding_window: int | None = None,  # of no effect: `check_trainable`
     **others: object,
 ) -> tuple[Tensor, None]:
     """Compute attention, with the signature that transformers requires. The query heads that share a key head
     are treated as further rows of one head."""
+    refuse_unknown(module, others)
     batch, heads, rows, width = query.shape
     kv_heads = key.shape[1]
     group = heads // kv_heads
@@ -98,7 +102,7 @@ def check_trainable(model: TorchModel, length: int) -> None:
     """
     config = model.config
     window = getattr(config, "sliding_window", None)
-    odd = config.model_type.startswith("gemma") or is_mixture(model.module) or model.packed
+    odd = config.model_type not in _TRAINABLE or is_mixture(model.module) or model.packed
     if odd or (window is not None and window < length):
         raise UnsupportedModel(
             f"Drafts for {config.model_type} models cannot be trained.",

@@ -13,7 +13,8 @@ from torch.nn.functional import linear
 from transformers import AutoModelForCausalLM
 
 from engine.tokenizer import Tokenizer
-from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.attention import ATTENTION
+from engine.torch_model.forward import TorchModel
 from engine.training.batched import BATCHED, GrowingCache
 from engine.training.corpus import Batch
 from engine.training.student import Student, Teacher, distance, stored

@@ -6,7 +6,8 @@ from typing import Any
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
-from engine.torch_model.forward import ATTENTION, TorchModel
+from engine.torch_model.attention import ATTENTION
+from engine.torch_model.forward import TorchModel
 from engine.torch_model.rope import fix_rope
 
 VOCABULARY = 61
@@ -65,6 +66,45 @@ CONFIGS: dict[str, dict[str, Any]] = {
     ),
     "phi3_short": dict(model_type="phi3", original_max_position_embeddings=256, rope_parameters=_LONGROPE),
     "phi3_long": dict(model_type="phi3", original_max_position_embeddings=8, rope_parameters=_LONGROPE),
+    "seed_oss": dict(head_dim=16),
+    "seed_oss_bias": dict(model_type="seed_oss", head_dim=16, attention_out_bias=True, mlp_bias=True),
+    "smollm3": dict(no_rope_layers=[1, 0, 1]),
+    "smollm3_window": dict(
+        model_type="smollm3", use_sliding_window=True, sliding_window=9, no_rope_layer_interval=2
+    ),
+    "ministral3": dict(
+        head_dim=16,
+        max_position_embeddings=128,
+        rope_parameters=dict(
+            rope_type="yarn",
+            rope_theta=10000.0,
+            factor=8.0,
+            original_max_position_embeddings=16,
+            llama_4_scaling_beta=0.3,
+            beta_fast=4.0,
+            mscale=1.0,
+            mscale_all_dim=1.0,
+        ),
+    ),
+    "granite": dict(
+        embedding_multiplier=3.0,
+        residual_multiplier=0.5,
+        attention_multiplier=0.25,
+        logits_scaling=2.0,
+        attention_bias=True,
+    ),
+    "olmo2": dict(),
+    "olmo3": dict(
+        sliding_window=9,
+        layer_types=["sliding_attention", "full_attention", "sliding_attention"],
+        rope_parameters=dict(
+            sliding_attention=dict(rope_type="default", rope_theta=100.0),
+            full_attention=dict(
+                rope_type="yarn", rope_theta=10000.0, factor=8.0, original_max_position_embeddings=16
+            ),
+        ),
+    ),
+    "glm4": dict(head_dim=16),
 }
 
 

@@ -195,7 +195,12 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
             writer.add_rope_scaling_factor(rope["factor"])
     if architecture == "gemma3":
         writer.add_sliding_window(config.sliding_window)
-    if architecture == "llama":
+    if architecture == "granite":
+        writer.add_attention_scale(config.attention_multiplier)
+        writer.add_embedding_scale(config.embedding_multiplier)
+        writer.add_residual_scale(config.residual_multiplier)
+        writer.add_logit_scale(config.logits_scaling)
+    if architecture in ("llama", "smollm3", "granite"):
         writer.add_rope_dimension_count(head)
     if config.model_type == "mixtral":
         writer.add_expert_count(config.num_local_experts)
@@ -230,7 +235,7 @@ def _converted(
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
         layer = hf_name.split(".")[-2]
-        if architecture == "llama" and layer in heads:
+        if architecture in ("llama", "smollm3", "granite") and layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):

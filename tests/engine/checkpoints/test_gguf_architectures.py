@@ -1,14 +1,17 @@
 """Tiny random models, written as llama.cpp's converter does, are read back as the same models."""
 
+import re
 from pathlib import Path
 from typing import Any
 
+import gguf
 import numpy as np
 import pytest
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.checkpoints.gguf_architectures import UNDERSTOOD
 from engine.errors import BadCheckpoint, UnsupportedModel
 from tests.engine.checkpoints.files import convert, values, write_gguf
 from tests.engine.models import reference
@@ -25,6 +28,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "phi3": {},
     "phi3_short": {},
     "phi3_long": dict(tie_word_embeddings=True),
+    "seed_oss": {},
+    "seed_oss_bias": {},
+    "smollm3": dict(num_hidden_layers=5, no_rope_layers=[1, 1, 1, 0, 1]),
+    "granite": {},
+    "olmo2": {},
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
@@ -78,7 +86,8 @@ def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: 
         *("hidden_act", "hidden_activation", "query_pre_attn_scalar", "attn_logit_softcapping", "model_type"),
         *("final_logit_softcapping", "original_max_position_embeddings", "tie_word_embeddings"),
         *("num_local_experts", "num_experts_per_tok", "attention_bias", "mlp_bias", "sliding_window"),
-        *("bos_token_id", "eos_token_id", "pad_token_id"),
+        *("bos_token_id", "eos_token_id", "pad_token_id", "no_rope_layers", "attention_out_bias"),
+        *("attention_multiplier", "embedding_multiplier", "residual_multiplier", "logits_scaling"),
     }:
         assert ours[key] == theirs[key], key
     rope = found.config.rope_parameters
@@ -183,3 +192,41 @@ def test_computations_of_other_architectures_are_refused(tmp_path: Path, archite
         open_checkpoint(
             write_gguf(tmp_path / "model.gguf", architecture, metadata={f"{architecture}.{key}": 8})
         )
+
+
+# Every key that llama.cpp's converter may write for an architecture.
+KEYS = sorted(
+    value.removeprefix("{arch}.")
+    for group in vars(gguf.Keys).values()
+    if isinstance(group, type)
+    for value in vars(group).values()
+    if isinstance(value, str) and value.startswith("{arch}.")
+)
+# A llama file with experts is Mixtral's.
+UNKNOWN = ["no.such.key", *(key for key in KEYS if key not in {*UNDERSTOOD, "expert_count"})]
+
+
+@pytest.mark.parametrize("key", UNKNOWN)
+def test_a_key_that_is_not_understood_is_refused_by_its_name(tmp_path: Path, key: str) -> None:
+    path = write_gguf(tmp_path / "model.gguf", metadata={f"llama.{key}": 3})
+    with pytest.raises(UnsupportedModel, match=rf"llama\.{re.escape(key)}"):
+        open_checkpoint(path)
+
+
+def test_keys_of_other_namespaces_and_keys_that_ask_for_nothing_are_accepted(tmp_path: Path) -> None:
+    nothing = {"llama.logit_scale": 0.0, "llama.use_parallel_residual": False, "llama.attention.causal": True}
+    others = {"general.license": "mit", "quantize.imatrix.entries_count": 7}
+    open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=nothing | others))
+
+
+def test_attention_that_is_not_causal_is_refused(tmp_path: Path) -> None:
+    path = write_gguf(tmp_path / "model.gguf", metadata={"llama.attention.causal": False})
+    with pytest.raises(UnsupportedModel, match=r"llama\.attention\.causal"):
+        open_checkpoint(path)
+
+
+@pytest.mark.parametrize("kind", ["none", "linear"])
+def test_a_factor_of_attention_without_yarn_is_refused(tmp_path: Path, kind: str) -> None:
+    scaling = {"llama.rope.scaling.type": kind, "llama.rope.scaling.attn_factor": 1.2}
+    with pytest.raises(UnsupportedModel, match="attn_factor"):
+        open_checkpoint(write_gguf(tmp_path / "model.gguf", metadata=scaling))

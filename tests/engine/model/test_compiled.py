@@ -13,6 +13,7 @@ from engine.checkpoints import open_checkpoint
 from engine.compiled.program import MOST_ROWS
 from engine.errors import PromptTooLong
 from engine.model import compiled
+from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
@@ -21,8 +22,11 @@ from engine.model.sequence import Sequence
 from tests.engine.models import CONFIGS, VOCABULARY, ours, reference
 
 KINDS = [
-    *("llama", "llama3_rope", "mistral", "qwen2", "qwen2_window", "qwen3", "gemma2", "gemma3_text", "phi3")
+    *("llama", "llama3_rope", "mistral", "qwen2", "qwen2_window", "qwen3", "gemma2", "gemma3_text", "phi3"),
+    *("seed_oss", "smollm3", "smollm3_window"),
 ]
+# transformers computes these otherwise than compiled steps could.
+OTHERS = [kind for kind in CONFIGS if not family_of(str(CONFIGS[kind].get("model_type", kind))).compiled]
 CONTEXT = 64
 AT_EACH_LAYER = 1e-12  # a pace (PACE_S) at which progress is called before each layer
 TEXT = [1, *range(3, 40), 5, 9]
@@ -126,6 +130,16 @@ class Branches:
 
 
 # Close to transformers
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_steps_refuse_an_architecture_that_they_do_not_compute(kind):
+    assert saved(tiny(kind)) is None
+
+
+def test_the_architectures_that_steps_refuse_are_those_that_are_declared_so():
+    assert {"ministral3", "granite", "olmo2", "olmo3", "glm4"} == {*OTHERS}
+    assert not family_of("no architecture that is declared").compiled
 
 
 @every_kind

@@ -17,14 +17,14 @@ from transformers import AutoConfig, AutoModelForCausalLM
 
 from engine.checkpoints import Checkpoint, Generation, TokenizerFolder, open_checkpoint
 from engine.errors import BadCheckpoint, UnsupportedModel
-from engine.model.architectures import ARCHITECTURES
+from engine.model.architectures import ARCHITECTURES, family_of
 from engine.model.coverage import covers
 from engine.model.description import describe
-from engine.model.rotary import RotaryFactors, frequencies
+from engine.model.rotary import UNROTATED, RotaryFactors, frequencies
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
 from engine.quantization import Workspace
+from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
-from engine.torch_model.forward import ATTENTION
 from engine.torch_model.rope import fix_rope
 from tests.engine.model.famous import FAMOUS
 from tests.engine.models import COMMON, CONFIGS
@@ -131,11 +131,16 @@ VARIANTS = {
     ],
 }
 SHORT = {"num_hidden_layers": LAYERS, "vocab_size": 33000, "pad_token_id": None}
+COMPILED = [kind for kind in ARCHITECTURES if family_of(kind).compiled]
 CASES = [
-    *((kind, SHORT) for kind in ARCHITECTURES),
+    *((kind, SHORT) for kind in COMPILED),
     *((kind, {**SHORT, **values}) for kind in VARIANTS for values in VARIANTS[kind]),
     *((values["model_type"], {**values, "num_hidden_layers": LAYERS}) for values in FAMOUS.values()),
-    *((values.get("model_type", kind), {**COMMON, **values}) for kind, values in CONFIGS.items()),
+    *(
+        (values.get("model_type", kind), {**COMMON, **values})
+        for kind, values in CONFIGS.items()
+        if values.get("model_type", kind) in COMPILED
+    ),
 ]
 CONTEXTS = (50, 5000, 200_000)
 
@@ -209,12 +214,14 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
         rotary = module.model.rotary_emb
         by_kind = isinstance(rotary.rope_type, dict)
         names = sorted(set(made.layer_types)) if by_kind else [None]
-        assert len(names) == len(description.rotary)
+        rotated = [kind for kind in description.rotary if kind.type != UNROTATED]
+        assert len(names) == len(rotated)
         if by_kind:
             assert [names[kind] for kind in description.rotary_of_layer] == made.layer_types
         else:
-            assert set(description.rotary_of_layer) == {0}
-        for name, kind in zip(names, description.rotary, strict=True):
+            with_positions = [getattr(each.self_attn, "use_rope", 1) for each in module.model.layers]
+            assert [1 - kind for kind in description.rotary_of_layer] == with_positions
+        for name, kind in zip(names, rotated, strict=True):
             prefix = f"{name}_" if name else ""
             found, factor = frequencies(kind, context)
             expected = getattr(rotary, f"{prefix}inv_freq").numpy()

@@ -1,10 +1,12 @@
 """Every architecture from files to logits: weights as plain numbers, packed in memory, and streamed."""
 
+import json
 import threading
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
@@ -63,6 +65,18 @@ def test_a_loaded_model_gives_the_logits_of_transformers(stored, how):
         torch.testing.assert_close(logits, expected(module, text), rtol=1e-4, atol=1e-4)
     assert model.packed == bool(how)
     model.close()
+
+
+def test_the_text_part_of_mistral_3_is_loaded_from_its_wrapper(tmp_path):
+    module = reference("ministral3")
+    weights = {f"language_model.{name}": weight for name, weight in module.state_dict().items()}
+    weights["vision_tower.patch_conv.weight"] = torch.ones(4)
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, tmp_path / "model.safetensors")
+    text = {**module.config.to_dict(), "model_type": "ministral3"}
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "mistral3", "text_config": text}))
+    model = load(tmp_path, packed=True)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
 
 
 class AtOnce:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadCheckpoint, OutOfMemory, SpecExecError, UnsupportedModel
@@ -157,3 +157,35 @@ def test_states_of_qwen2_leave_the_range_of_float16_but_not_of_float32():
         logits[dtype] = model.forward(rows, cache).logits
     assert logits[torch.float32].isfinite().all()
     assert not logits[torch.float16].isfinite().all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"),
+    [
+        (dict(hidden_act="no_such_function"), "activation function “no_such_function”"),
+        (dict(residual_multiplier=0.3), "residual_multiplier"),
+        (dict(rope_parameters={"rope_type": "default", "rope_theta": 1e4, "mrope_section": [1]}), "mrope"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_what_a_configuration_asks_for_in_vain_is_named(folder, settings, name):
+    change(folder, **settings)
+    with pytest.raises(UnsupportedModel, match=name):
+        load(folder)
+
+
+def test_a_field_that_only_a_newer_transformers_knows_is_refused(folder, monkeypatch):
+    from engine.torch_model import loader
+
+    monkeypatch.setattr(loader, "understood", lambda family: frozenset({"num_hidden_layers"}))
+    change(folder, max_window_layers=27)
+    with pytest.raises(UnsupportedModel, match="has “"):
+        load(folder)
+
+
+@pytest.mark.parametrize("name", ["mtp.layers.0.input_proj.weight", "model.layers.0.self_attn.sinks"])
+def test_a_tensor_that_the_module_lacks_is_refused_by_its_name(folder, name):
+    file = folder / "model.safetensors"
+    save_file({**load_file(file), name: torch.ones(4)}, file)
+    with pytest.raises(BadCheckpoint, match=name.replace(".", r"\.")):
+        load(folder)

@@ -1,0 +1,162 @@
+"""The settings of a Hugging Face configuration that only some architectures have, from a GGUF file's
+metadata. Each function takes the metadata and the settings that all architectures have."""
+
+from typing import Any
+
+import numpy as np
+
+from engine.checkpoints.gguf_keys import Keys
+from engine.checkpoints.gguf_rope import rope_parameters
+from engine.checkpoints.limits import EXPERTS_LIMIT
+from engine.errors import UnsupportedModel
+
+Config = dict[str, Any]
+
+
+def _whole_head(keys: Keys, config: Config, theta: float = 10000.0) -> Config:
+    """Return the `rope_parameters` of a model that must rotate whole heads.
+
+    theta: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each head.
+    """
+    if keys.number("{arch}.rope.dimension_count", config["head_dim"]) != config["head_dim"]:
+        raise UnsupportedModel(
+            f"{keys.path.name} rotates only part of each head, which is not supported.",
+            "Choose another model.",
+        )
+    return rope_parameters(keys, config["head_dim"], theta)
+
+
+def swish(keys: Keys, config: Config) -> Config:
+    return {"hidden_act": "silu", "rope_parameters": _whole_head(keys, config)}
+
+
+def llama(keys: Keys, config: Config) -> Config:
+    biases = [name for name in keys.header.tensors if name.startswith("blk.0.") and name.endswith(".bias")]
+    return swish(keys, config) | {
+        "attention_bias": any(name.startswith("blk.0.attn_") for name in biases),
+        "mlp_bias": any(name.startswith("blk.0.ffn_") for name in biases),
+    }
+
+
+def seed_oss(keys: Keys, config: Config) -> Config:
+    """Return the settings of Seed-OSS, whose output projection may have a bias of its own."""
+    out = "blk.0.attn_output.bias" in keys.header.tensors
+    return llama(keys, config) | {
+        "attention_bias": "blk.0.attn_q.bias" in keys.header.tensors,
+        "attention_out_bias": out,
+    }
+
+
+def smollm3(keys: Keys, config: Config) -> Config:
+    """Return the settings of SmolLM3. Which layers have no positions is not in the metadata: every fourth,
+    as in llama.cpp."""
+    rotated = [int((layer + 1) % 4 != 0) for layer in range(config["num_hidden_layers"])]
+    return llama(keys, config) | {"no_rope_layers": rotated, "use_sliding_window": False}
+
+
+def granite(keys: Keys, config: Config) -> Config:
+    def factor(key: str, usual: float = 1.0) -> float:
+        return keys.real("{arch}." + key, usual) if keys.get("{arch}." + key) else usual
+
+    return llama(keys, config) | {
+        "attention_multiplier": factor("attention.scale", config["head_dim"] ** -0.5),
+        "embedding_multiplier": factor("embedding_scale"),
+        "residual_multiplier": factor("residual_scale"),
+        "logits_scaling": factor("logit_scale"),
+    }
+
+
+def mistral(keys: Keys, config: Config) -> Config:
+    return swish(keys, config) | {"sliding_window": None}
+
+
+def mixtral(keys: Keys, config: Config) -> Config:
+    # Each expert of each layer becomes a separate weight.
+    most = min(1024, EXPERTS_LIMIT // config["num_hidden_layers"])
+    experts = keys.number("{arch}.expert_count", least=1, most=most)
+    return mistral(keys, config) | {
+        "num_local_experts": experts,
+        "num_experts_per_tok": keys.number("{arch}.expert_used_count", least=1, most=experts),
+    }
+
+
+def qwen(keys: Keys, config: Config) -> Config:
+    return swish(keys, config) | {"use_sliding_window": False}
+
+
+def phi3(keys: Keys, config: Config) -> Config:
+    head_dim = config["head_dim"]
+    rotated = keys.number("{arch}.rope.dimension_count", head_dim, least=2, most=head_dim)
+    part = rotated / head_dim
+    if rotated % 2 or int(head_dim * part) != rotated:  # transformers computes int(head_dim * part)
+        raise keys.bad("{arch}.rope.dimension_count", rotated)
+    return {
+        "hidden_act": "silu",
+        "rope_parameters": rope_parameters(keys, rotated) | {"partial_rotary_factor": part},
+        # transformers uses this value instead of the one in rope_parameters
+        "original_max_position_embeddings": keys.number(
+            "{arch}.rope.scaling.original_context_length", config["max_position_embeddings"], least=1
+        ),
+        # llama.cpp ignores the window, but the models were trained with it.
+        "sliding_window": keys.number("{arch}.attention.sliding_window", 0) or None,
+    }
+
+
+def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:
+    """Return the settings shared by Gemma 2 and 3.
+
+    `query_pre_attn_scalar` is not in the metadata. It is the head size except in the 27B models, which are
+    recognized by their number of layers, as in llama.cpp.
+    """
+    of_27b = config["num_hidden_layers"] == layers_of_27b
+    return {
+        "hidden_activation": "gelu_pytorch_tanh",
+        "attention_bias": False,
+        "query_pre_attn_scalar": (
+            config["hidden_size"] // config["num_attention_heads"] if of_27b else config["head_dim"]
+        ),
+    }
+
+
+def gemma2(keys: Keys, config: Config) -> Config:
+    return _gemma(keys, config, layers_of_27b=46) | {
+        "rope_parameters": _whole_head(keys, config),
+        "sliding_window": keys.number("{arch}.attention.sliding_window", 4096, least=1),
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=2),
+        "attn_logit_softcapping": keys.real("{arch}.attn_logit_softcapping", 50.0),
+        "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping", 30.0),
+    }
+
+
+def gemma3(keys: Keys, config: Config) -> Config:
+    window = keys.number("{arch}.attention.sliding_window", 0) or None
+    capped = keys.get("{arch}.final_logit_softcapping") is not None
+    return _gemma(keys, config, layers_of_27b=62) | {
+        "rope_parameters": {
+            "full_attention": _whole_head(keys, config, theta=1000000.0),
+            "sliding_attention": {
+                "rope_type": "default",
+                "rope_theta": keys.real("{arch}.rope.freq_base_swa", 10000.0),
+            },
+        },
+        "sliding_window": window,
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=6 if window else 1),
+        "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping") if capped else None,
+    }
+
+
+def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
+    """Return HF's `layer_types`: full attention in every `period`-th layer, sliding attention in the others.
+
+    A pattern or period in the file's metadata takes precedence.
+    """
+    key = "{arch}.attention.sliding_window_pattern"
+    pattern = keys.get(key)
+    if isinstance(pattern, np.ndarray):
+        if len(pattern) != layers:
+            raise keys.bad(key, pattern)
+        sliding = pattern.astype(bool).tolist()
+    else:
+        period = keys.number(key, period, least=1)
+        sliding = [(layer + 1) % period != 0 for layer in range(layers)]
+    return ["sliding_attention" if slides else "full_attention" for slides in sliding]
