@@ -1,5 +1,6 @@
 """llama.cpp's own server behind the connection and the command line: a foreign engine, really run."""
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -16,12 +17,13 @@ QUESTION = [protocol.Message("user", "What is the capital of Japan?")]
 
 
 def asked(engine: AddedEngine, **options: object) -> tuple[protocol.Answer, list[protocol.Event]]:
-    service = RemoteService(RemoteConnection(engine))
     events: list[protocol.Event] = []
     target = models(engine, None)[0].id
-    service.load(protocol.Load(id=1, engine="llama", target=target), events.append, lambda: False)
-    chat = protocol.Chat(id=2, messages=QUESTION, options=protocol.Options(**options))  # type: ignore[arg-type]
-    return service.answer(chat, events.append, lambda: False), events
+    with contextlib.closing(RemoteConnection(engine)) as connection:
+        service = RemoteService(connection)
+        service.load(protocol.Load(id=1, engine=engine.name, target=target), events.append, lambda: False)
+        chat = protocol.Chat(id=2, messages=QUESTION, options=protocol.Options(**options))  # type: ignore[arg-type]
+        return service.answer(chat, events.append, lambda: False), events
 
 
 def test_its_model_is_listed(engine: AddedEngine) -> None:

@@ -5,7 +5,6 @@ import json
 
 import pytest
 import torch
-import transformers
 from transformers import AutoConfig, AutoModelForCausalLM
 
 from engine.checkpoints import open_checkpoint
@@ -211,7 +210,7 @@ def test_a_proof_is_made_once_for_a_version_of_transformers_and_for_the_same_set
     assert len(compared) == 1, "sizes do not matter"
     proof.prove(config(model_type="arcee", hidden_act="silu"))
     assert len(compared) == 2
-    monkeypatch.setattr(transformers, "__version__", "5.99.0")
+    monkeypatch.setattr(proof.transformers, "__version__", "5.99.0")
     proof.prove(config(model_type="arcee"))
     assert len(compared) == 3
 
