@@ -77,7 +77,7 @@ def test_copying_within_memory_lets_other_threads_run():
     thread.start()
     try:
         ended.wait(0.01)
-        sys.setswitchinterval(60)  # from now on, a thread runs until it releases the lock by itself
+        sys.setswitchinterval(2)  # longer than the copy takes: a thread keeps the lock unless it releases it
         start = counted[0]
         file.read(into.data, 0, len(into))
         during = counted[0] - start
