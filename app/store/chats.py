@@ -1,7 +1,7 @@
 """Chats and their folders, as the sidebar lists and changes them."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 
 from msgspec import structs
@@ -122,13 +122,13 @@ class Chats:
 
     def whole(self) -> Iterator[WholeChat]:
         """Yield every chat, the oldest first."""
-        for (chat,) in self._rows("SELECT id FROM chats WHERE deleted_at IS NULL ORDER BY id"):
+        for chat in self._ids("SELECT id FROM chats WHERE deleted_at IS NULL ORDER BY id"):
             yield self.read(chat)
 
     def lacking(self, chats: Iterable[WholeChat]) -> list[WholeChat]:
         """Return those of the chats that are not here: a chat is here if one that was created at the same
         time has all its messages."""
-        return [chat for chat in chats if not any(map(_all_in(chat), self._created_at(chat.created_at)))]
+        return [chat for chat in chats if not self._has(chat)]
 
     def add(self, chats: Iterable[WholeChat]) -> list[int]:
         """Add all the chats, or none if an error occurs. Return their ids."""
@@ -149,10 +149,9 @@ class Chats:
         title = titles.numbered(chat.title, taken)
         return self._add_now(structs.replace(chat, messages=path, title=title, named=bool(title)))
 
-    def _created_at(self, time: float) -> Iterator[WholeChat]:
+    def _has(self, chat: WholeChat) -> bool:
         query = "SELECT id FROM chats WHERE deleted_at IS NULL AND created_at = ?"
-        for (chat,) in self._rows(query, (time,)):
-            yield self.read(chat)
+        return any(_contents(chat) <= _contents(self.read(id)) for id in self._ids(query, (chat.created_at,)))
 
     def _add_now(self, chat: WholeChat) -> int:
         now = time.time()
@@ -167,9 +166,9 @@ class Chats:
             f"{_LINE} AND NOT pinned AND {place} ORDER BY updated_at DESC, id DESC LIMIT ?", (*values, limit)
         )
 
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[int]]:
+    def _ids(self, query: str, values: Sequence[object] = ()) -> list[int]:
         with self._database.reading() as connection:
-            return connection.execute(query, values).fetchall()
+            return [id for (id,) in connection.execute(query, values)]
 
     def _lines(self, query: str, values: Sequence[object] = ()) -> list[ChatLine]:
         with self._database.reading() as connection:
@@ -222,12 +221,6 @@ class Folders:
 def _line(row: tuple[int, str, int, int | None, float]) -> ChatLine:
     id, title, pinned, folder, updated_at = row
     return ChatLine(id, title, bool(pinned), folder, updated_at)
-
-
-def _all_in(chat: WholeChat) -> Callable[[WholeChat], bool]:
-    """Return a function that tells whether another chat has all messages of this one."""
-    wanted = _contents(chat)
-    return lambda other: wanted <= _contents(other)
 
 
 def _contents(chat: WholeChat) -> set[tuple[str, str, float]]:

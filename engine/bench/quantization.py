@@ -169,7 +169,7 @@ def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]
     from gptqmodel.nn_modules.qlinear.torch import TorchLinear
     from gptqmodel.nn_modules.qlinear.torch_aten_kernel import TorchAtenLinear
 
-    from engine.quantization.random_matrix import GROUPS
+    from engine.checkpoints import USUAL_GROUPS
 
     kinds = {"gptqmodel": TorchLinear}
     if packed.parts[0].device.type == "cpu":
@@ -180,7 +180,7 @@ def _gptqmodel_layers(packed: "Packed") -> "dict[str, Callable[[Tensor], object]
         with redirect_stdout(sys.stderr):
             kind.validate_once()
             layer = kind(
-                bits=GROUPS.bits, group_size=GROUPS.size, sym=False, desc_act=False,
+                bits=USUAL_GROUPS.bits, group_size=USUAL_GROUPS.size, sym=False, desc_act=False,
                 in_features=columns, out_features=rows, bias=False,
             )  # fmt: skip
         stored = (torch.int32, torch.int32, torch.float16, torch.int32)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.checkpoints import gguf, safetensors
 from engine.checkpoints.checkpoint import (
+    USUAL_GROUPS,
     Checkpoint,
     Generation,
     GgufVocabulary,
@@ -16,11 +17,13 @@ from engine.checkpoints.checkpoint import (
     Span,
     TokenizerFolder,
     Weight,
+    packing_name,
     read_span,
 )
 from engine.errors import BadCheckpoint, ModelNotFound, UnsupportedModel
 
 __all__ = [
+    "USUAL_GROUPS",
     "Checkpoint",
     "Generation",
     "GgufVocabulary",
@@ -29,6 +32,7 @@ __all__ = [
     "TokenizerFolder",
     "Weight",
     "open_checkpoint",
+    "packing_name",
     "read_span",
 ]
 

@@ -45,6 +45,20 @@ class Groups:
     size: int
     zero_offset: int
 
+    @staticmethod
+    def named(name: str) -> "Groups":
+        """Return the groups of a matrix from a name that `packing_name` has made of them."""
+        return Groups(*map(int, name.split("-")[1:]))
+
+
+USUAL_GROUPS = Groups(bits=4, size=128, zero_offset=1)  # as most files of GPTQ and AWQ have them
+
+
+def packing_name(form: str, groups: Groups | None) -> str:
+    """Return the name of a way to pack matrices: that of the format, and the numbers of its groups if it has
+    groups, such as "GPTQ-4-128-1"."""
+    return f"{form}-{groups.bits}-{groups.size}-{groups.zero_offset}" if groups else form
+
 
 @dataclass(frozen=True, slots=True)
 class Weight:

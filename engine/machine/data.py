@@ -21,7 +21,7 @@ class LinkSpeed:
 
 @dataclass(frozen=True, slots=True)
 class CardSpeed:
-    """What checks of a graphics card have measured, and when.
+    """The measured speeds of a graphics card, and the time of the measurement.
 
     flops: FLOP/s of products. memory_gb_per_s: of copies within its memory; bytes read and bytes written both
     count. unpack: number of weights unpacked per second, by format. fused: the formats whose products with
@@ -60,7 +60,7 @@ class Gpu:
     uuid: as in torch's device properties; "" if it is unknown. total_nbytes, free_nbytes: the size of the
     card's memory and of its free part; None if the card has no memory of its own. driver: the driver's
     version. pcie_gb_per_s: the theoretical maximum of the card's PCIe lanes. link: the measured bandwidth, or
-    None. speed: what checks of the card have measured, or None.
+    None. speed: the measured speeds of the card, or None.
     """
 
     vendor: Literal["nvidia", "amd"]

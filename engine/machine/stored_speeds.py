@@ -57,7 +57,7 @@ def remember_link(uuid: str, gb_per_s: float) -> None:
 
 
 def remember_card(uuid: str, speed: CardSpeed) -> None:
-    """Store what checks of a card have measured. uuid: the card's `Gpu.uuid`. Does nothing, and raises no
+    """Store the measured speeds of a card. uuid: the card's `Gpu.uuid`. Does nothing, and raises no
     error, if the file cannot be written."""
     stored = read()
     _write(replace(stored, cards=stored.cards | {uuid: speed}))

@@ -95,33 +95,23 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     if family is UNLISTED:
         return _unlisted(given, architecture)
     refuse_unknown_fields(architecture, understood(family), config)
-    width = given.whole("hidden_size", WIDTH_LIMIT)
-    layers = given.whole("num_hidden_layers", LAYERS_LIMIT)
-    heads, kv_heads, head_width = _heads(given, width, family.whole_heads)
-    positions = given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST)
+    sizes = _sizes(given, architecture, family.whole_heads)
+    layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
     return Description(
-        architecture=architecture,
-        rows=given.whole("vocab_size", VOCABULARY_LIMIT),
-        width=width,
-        inner=given.whole("intermediate_size", WIDTH_LIMIT),
-        layers=layers,
-        heads=heads,
-        kv_heads=kv_heads,
-        head_width=head_width,
-        positions=positions,
+        **sizes,
         epsilon=given.real("rms_norm_eps"),
         activation=given.text("hidden_activation" if family.gemma else "hidden_act"),
         query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
         logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
-        embedding_scale=float(np.float32(width**0.5)) if family.gemma else 1.0,
+        embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
         norms_plus_one=family.gemma,
         windows=tuple(window if kind == SLIDING else None for kind in types),
-        rotary=rotary_kinds(given, family, kinds, head_width, positions),
+        rotary=rotary_kinds(given, family, kinds, head_width, sizes["positions"]),
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
@@ -131,19 +121,30 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     )
 
 
-def _heads(given: Configuration, width: int, whole: bool = False) -> tuple[int, int, int]:
-    """Return the numbers of heads and of key-value heads, and the width of a head. whole: whether the width
-    of a state must be a multiple of the heads."""
+def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -> dict[str, Any]:
+    """Return the name and the sizes that a description of any architecture has, by its fields. whole_heads:
+    whether the width of a state must be a multiple of the heads."""
+    width = given.whole("hidden_size", WIDTH_LIMIT)
     heads = given.whole("num_attention_heads", COUNT_LIMIT)
     kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
     head_width = given.whole_or_none("head_dim", COUNT_LIMIT) or width // heads
     if heads % kv_heads:
         raise given.bad(f"{heads} heads, {kv_heads} key-value heads")
-    if whole and width % heads:
+    if whole_heads and width % heads:
         raise given.bad(f"the width {width} is not a multiple of {heads} heads")
     if head_width % 2 or not 2 <= head_width <= COUNT_LIMIT:
         raise given.bad(f"heads of width {head_width}")
-    return heads, kv_heads, head_width
+    return {
+        "architecture": architecture,
+        "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
+        "width": width,
+        "inner": given.whole("intermediate_size", WIDTH_LIMIT),
+        "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
+        "heads": heads,
+        "kv_heads": kv_heads,
+        "head_width": head_width,
+        "positions": given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST),
+    }
 
 
 def _unlisted(given: Configuration, architecture: str) -> Description:
@@ -158,28 +159,19 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
     for kind in types if isinstance(types, list) else []:
         if kind not in (FULL, SLIDING):
             raise unsupported(architecture, f"it has layers of the type {str(kind)[:40]}")
-    width, layers = given.whole("hidden_size", WIDTH_LIMIT), given.whole("num_hidden_layers", LAYERS_LIMIT)
-    heads, kv_heads, head_width = _heads(given, width)
+    sizes = _sizes(given, architecture)
     return Description(
-        architecture=architecture,
-        rows=given.whole("vocab_size", VOCABULARY_LIMIT),
-        width=width,
-        inner=given.whole("intermediate_size", WIDTH_LIMIT),
-        layers=layers,
-        heads=heads,
-        kv_heads=kv_heads,
-        head_width=head_width,
-        positions=given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST),
+        **sizes,
         epsilon=0.0,
         activation="",
-        query_scale=head_width**-0.5,
+        query_scale=sizes["head_width"] ** -0.5,
         score_cap=None,
         logit_cap=None,
         embedding_scale=1.0,
         norms_plus_one=False,
-        windows=(None,) * layers,
+        windows=(None,) * sizes["layers"],
         rotary=(),
-        rotary_of_layer=(0,) * layers,
+        rotary_of_layer=(0,) * sizes["layers"],
         tied=given.values.get("tie_word_embeddings") is True,
         qkv_bias=False,
         output_bias=False,

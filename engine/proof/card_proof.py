@@ -11,9 +11,10 @@ from engine.proof.trial_process import TrialProcess
 
 
 class CardProof:
-    """What is known about a card, for the kernels that the loaded models need.
+    """The ways of computing that were tried on a card, for the kernels that the loaded models need.
 
-    Attributes: `kernels`: their names; `tried`: what trying ways has shown, for other models, too.
+    Attributes: `kernels`: their names; `tried`: the results of all ways that were tried, for other models,
+    too.
     """
 
     def __init__(self, gpu: machine.Gpu, make_tester: Callable[[], Tester] = TrialProcess) -> None:
@@ -26,7 +27,7 @@ class CardProof:
     def prove(
         self, kernels: Sequence[str], progress: Callable[[int, int], None] = lambda done, total: None
     ) -> None:
-        """Try the kernels that were not tried before, keep what that shows, and take the ways that are right.
+        """Try the kernels that were not tried before, keep the results, and take the ways that are right.
         progress: as for `ladder.prove`."""
         self.kernels = kernels
         tester = self._make_tester()
@@ -54,7 +55,7 @@ class CardProof:
 
     @property
     def refused(self) -> TriedWay | None:
-        """What speaks against using the card at all, or None."""
+        """The result because of which the card cannot be used at all, or None."""
         return ladder.refused(self.kernels, self.tried)
 
     @property

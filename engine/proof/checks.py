@@ -203,12 +203,12 @@ def _attention(query: Tensor, key: Tensor, value: Tensor, seen: Tensor, scale: f
 
 
 def _packed(name: str, dtype: str, device: torch.device, size: int = 0) -> Packed:
-    """Return a random matrix. name: as `operations.subject` names a format. size: number of rows and columns
-    at least; 0 for a small matrix."""
-    form, _, numbers = name.partition("-")
+    """Return a random matrix. name: as `engine.checkpoints.packing_name` makes it. size: number of rows and
+    columns at least; 0 for a small matrix."""
+    form = name.partition("-")[0]
     if not isinstance(format_named(form), GroupedFormat):
         return random_packed(form, (size or _ROWS, size or _COLUMNS), device, _dtype(dtype))
-    groups = Groups(*map(int, numbers.split("-")))
+    groups = Groups.named(name)
     columns = -(-(size or _COLUMNS) // groups.size) * groups.size
     return random_packed(form, (size or _ROWS, columns), device, _dtype(dtype), groups=groups)
 

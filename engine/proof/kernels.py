@@ -3,14 +3,12 @@
 from collections.abc import Iterable
 
 from engine import ways
-from engine.checkpoints import Checkpoint, Groups
+from engine.checkpoints import USUAL_GROUPS, Checkpoint, Groups, packing_name
 from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
 from engine.model.description import describe
 
 GENERAL = ("memory", "copies", "streams", "noise", "graphs")
-# Of GPTQ and AWQ, as most files have them; of heads, as most models have them.
-USUAL_GROUPS = Groups(bits=4, size=128, zero_offset=1)
-USUAL_WIDTH = 128
+USUAL_WIDTH = 128  # of heads, as most models have them
 
 
 def needed(models: Iterable[tuple[Checkpoint, str]]) -> list[str]:
@@ -32,12 +30,6 @@ def every(dtype: str) -> list[str]:
     return _ordered(names)
 
 
-def subject(name: str, groups: Groups | None) -> str:
-    """Return the name of what is compiled for a format: `engine.quantization.operations.subject`, which is
-    not imported here as it needs torch."""
-    return f"{name}-{groups.bits}-{groups.size}-{groups.zero_offset}" if groups else name
-
-
 def _of_model(head_width: int, dtype: str) -> set[str]:
     return {ways.name_of("dense", dtype), ways.name_of("attention", head_width, dtype)}
 
@@ -45,7 +37,7 @@ def _of_model(head_width: int, dtype: str) -> set[str]:
 def _of_format(name: str, groups: Groups | None, dtype: str) -> set[str]:
     if not isinstance(format_named(name), BlockFormat | GroupedFormat):
         return set()
-    return {ways.name_of(kind, subject(name, groups), dtype) for kind in ("unpack", "product")}
+    return {ways.name_of(kind, packing_name(name, groups), dtype) for kind in ("unpack", "product")}
 
 
 def _ordered(names: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The climb down a ladder: which way each kernel takes, by what trying the ways has shown. Pure functions."""
+"""Chooses the way that each kernel takes from the results of trying the ways. Pure functions."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -38,7 +38,7 @@ def found(kernel: str, way: str, tried: Iterable[TriedWay]) -> TriedWay | None:
 
 
 def chosen(kernel: str, tried: Sequence[TriedWay]) -> str | None:
-    """Return the fastest way of a kernel that nothing speaks against; None if there is none left."""
+    """Return the fastest way of a kernel that has not failed; None if all have failed."""
     for way in ways.LADDERS[ways.kind_of(kernel)].ways:
         shown = found(kernel, way.name, tried)
         if shown is None or shown.outcome == "right":
@@ -53,7 +53,7 @@ def choices(kernels: Iterable[str], tried: Sequence[TriedWay]) -> dict[str, str]
 
 
 def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | None:
-    """Return what the last way of a kernel has shown if no way of it is left: the card cannot be used."""
+    """Return the result of a kernel's last way if all its ways have failed: the card cannot be used."""
     for kernel in kernels:
         if chosen(kernel, tried) is None:
             return found(kernel, _ways(kernel)[-1], tried)
@@ -61,7 +61,7 @@ def refused(kernels: Iterable[str], tried: Sequence[TriedWay]) -> TriedWay | Non
 
 
 def step_back(kernels: Sequence[str], tried: Sequence[TriedWay], problem: str) -> list[TriedWay]:
-    """Return `tried` with one more way spoken against, because the card has stopped: the way that one kernel
+    """Return `tried` with one more way under suspicion, because the card has stopped: the way that one kernel
     takes now. Which kernel it was, the card does not tell."""
     for kind in SUSPECTS:
         for kernel in kernels:

@@ -1,5 +1,5 @@
-"""What a card has shown, kept in a file of the user's data folder until card, driver, torch or program
-change."""
+"""The results of a card's checks, kept in a file of the user's data folder until card, driver, torch or
+program change."""
 
 from contextlib import suppress
 from importlib import metadata
@@ -17,7 +17,8 @@ _TRITON = ("triton", "triton-windows", "pytorch-triton", "pytorch-triton-rocm") 
 
 
 class CardIdentity(msgspec.Struct, frozen=True):
-    """What the results of checks depend on. capability: such as "8.9"; triton: "" if it is missing."""
+    """The hardware and software on which the results depend. capability: such as "8.9"; triton: "" if it is
+    missing."""
 
     card: str
     uuid: str
@@ -50,7 +51,7 @@ def identity_of(gpu: machine.Gpu) -> CardIdentity:
 
 
 def read(identity: CardIdentity) -> list[TriedWay]:
-    """Return what is known about this card; nothing if the file is about another one, missing or damaged."""
+    """Return the results for this card; none if the file is about another one, missing or damaged."""
     try:
         kept = read_json(_file(), CardRecord)
     except (OSError, ValueError):

@@ -18,8 +18,8 @@ _HEADINGS = ("kernel", "way", "right?", "speed", "of what is possible")
 
 
 class CardReport(msgspec.Struct, frozen=True):
-    """What the file holds. machine: processor, memory, system. taken: the way of each kernel; None if no way
-    of it is right."""
+    """The content of the file. machine: processor, memory, system. taken: the way of each kernel; None if no
+    way of it is right."""
 
     identity: record.CardIdentity
     machine: dict[str, str | int | None]

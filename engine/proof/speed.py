@@ -1,4 +1,4 @@
-"""What a check finds: how fast a kernel is, or that its result differs."""
+"""The outcome of a check: the speed of a kernel, or an error because its result differs."""
 
 from dataclasses import dataclass
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 Outcome = Literal["right", "wrong", "failed", "hung", "crashed", "suspected", "unchecked"]
 
-# What each outcome says about a way, in a sentence for the user after the kernel's task.
+# What each outcome means, in a sentence for the user after the kernel's task.
 WORDS: dict[Outcome, str] = {
     "wrong": "gives wrong numbers on this graphics card",
     "failed": "does not work on this graphics card",
@@ -26,7 +26,7 @@ class Trial(Struct, frozen=True):
 
 
 class TriedWay(Struct, frozen=True):
-    """What trying a way of a kernel has shown.
+    """The result of trying a way of a kernel.
 
     problem: what went wrong, in words that name no file and no user; "". rate, possible: how fast it is, and
     the most that the card's memory or link allows, both in `unit`; None if that was not measured. remark:

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from engine import ways
-from engine.checkpoints import Groups
+from engine.checkpoints import Groups, packing_name
 from engine.formats import BlockFormat, Format, GroupedFormat, PlainFormat, format_named
 from engine.quantization import blocks, grouped, triton
 from engine.quantization.parts import DTYPES, TensorParts, typed
@@ -60,7 +60,7 @@ def product(
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
     if isinstance(form, PlainFormat) or not triton.available(x.device):
         return None
-    if ways.taken("product", subject(form, groups), x.dtype) != "triton":
+    if ways.taken("product", packing_name(form.name, groups), x.dtype) != "triton":
         return None
     if isinstance(form, BlockFormat):
         return triton.multiply_blocks(form.name, parts[0], x, shape[0])
@@ -69,20 +69,13 @@ def product(
     return triton.multiply_grouped(form.name, grouped.typed_parts(form, parts), groups, x, shape[0])
 
 
-def subject(form: Format, groups: Groups | None) -> str:
-    """Return the name of what is compiled for a format, for the names of kernels in `engine.ways`."""
-    if groups is None:
-        return form.name
-    return f"{form.name}-{groups.bits}-{groups.size}-{groups.zero_offset}"
-
-
 def on_card(array: Tensor) -> bool:
     return not array.is_cpu
 
 
 def unpacking(form: Format, groups: Groups | None, dtype: torch.dtype) -> str:
     """Return the way in which this process unpacks on a card, if Triton is there."""
-    return ways.taken("unpack", subject(form, groups), dtype)
+    return ways.taken("unpack", packing_name(form.name, groups), dtype)
 
 
 def _unpacking(form: Format, out: Tensor, groups: Groups | None) -> str:

@@ -3,14 +3,13 @@
 import torch
 from torch import Tensor
 
-from engine.checkpoints import Groups
+from engine.checkpoints import USUAL_GROUPS, Groups
 from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
 from engine.quantization.packed import Packed, Workspace
 from engine.quantization.parts import DTYPES
 
 # names of the formats that store packed weights
 PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat))
-GROUPS = Groups(bits=4, size=128, zero_offset=1)
 
 
 def random_packed(
@@ -19,7 +18,7 @@ def random_packed(
     device: torch.device | str,
     dtype: torch.dtype,
     seed: int = 0,
-    groups: Groups = GROUPS,
+    groups: Groups = USUAL_GROUPS,
 ) -> Packed:
     """Return a random matrix of `shape` (rows, columns) with finite scales, which unpacks to `dtype`.
 

@@ -1,4 +1,4 @@
-"""What is kept of prompts that were read before: cleared by hand, in the engine that runs and on the disk."""
+"""Clears the prompt cache by hand, in the engine that runs and on the disk."""
 
 from contextlib import suppress
 from dataclasses import dataclass

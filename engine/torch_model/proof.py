@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 from transformers.configuration_utils import PretrainedConfig
 
 from engine.documents import read_json
-from engine.errors import SpecExecError
+from engine.errors import SpecExecError, exhausted_tier
 from engine.files import write_whole
 from engine.model.architectures import unsupported
 from engine.model.rows import Rows
@@ -47,6 +47,8 @@ def prove(config: PretrainedConfig) -> None:
     except SpecExecError:
         raise
     except Exception as error:
+        if exhausted_tier(error):
+            raise
         raise unsupported(config.model_type, f"no small model could be made ({_line(error)})") from error
     key = _key(small)
     outcomes = _outcomes()
@@ -60,7 +62,8 @@ def prove(config: PretrainedConfig) -> None:
 
 def difference(config: PretrainedConfig) -> str:
     """Return in which way this program computes a random model of this configuration otherwise than
-    transformers, or "" if both agree."""
+    transformers, or "" if both agree. Raises what says that memory ran out, which tells nothing about the
+    architecture."""
     generator = torch.Generator().manual_seed(0)
     state = torch.get_rng_state()
     torch.manual_seed(0)
@@ -69,6 +72,8 @@ def difference(config: PretrainedConfig) -> str:
     except SpecExecError as error:
         return error.message.rstrip(".")
     except Exception as error:
+        if exhausted_tier(error):
+            raise
         log.debug("A pass of a small model failed.", exc_info=True)
         return f"a pass fails ({_line(error)})"
     finally:

@@ -27,7 +27,7 @@ def test_a_window_talks_to_it(engine: AddedEngine, tmp_path: Path, qtbot: QtBot)
     store = Store(tmp_path / "chats.sqlite")
     preferences = PreferencesFile(tmp_path / "settings.toml")
     pair = RecentPair(models(engine, None)[0].id, engine=engine.name)
-    brief = structs.replace(NEW_CHATS, options=SavedOptions(max_new_tokens=100))
+    brief = structs.replace(NEW_CHATS, options=SavedOptions(max_new_tokens=100, temperature=0.0))
     preferences.change(recent_pairs=[pair], new_chats=brief)
     app = QApplication.instance()
     assert isinstance(app, QApplication)
@@ -45,6 +45,7 @@ def test_a_window_talks_to_it(engine: AddedEngine, tmp_path: Path, qtbot: QtBot)
     qtbot.waitUntil(lambda: bool(answers), timeout=WAIT_MS)
     assert "Tokyo" in answers[0].text
     assert "Tokyo" in store.messages.shown(window.chat.id)[-1].message.text
+    window.sidebar.header.new_chat.click()
     window.chat.send("Write the numbers from 1 to 40, separated by commas.")
     qtbot.waitUntil(lambda: len(answers) == 2, timeout=WAIT_MS)
     assert answers[1].speculation is not None

@@ -43,7 +43,9 @@ def import_file(path: Path) -> Imported:
     """
     try:
         if backup.is_backup(path):
-            return Imported(*backup.chats_of(path), is_backup=True)
+            chats, damage = backup.chats_of(path)
+            sound = _checked(chats)
+            return Imported(sound.chats, [*damage, *sound.skipped], is_backup=True)
         contents = _unzipped(path) if zipfile.is_zipfile(path) else _whole(path)
         read = [_read(content) for content in contents]
     except OSError as error:

@@ -224,33 +224,6 @@ def test_loading_shows_its_progress(make_window: Callable[..., Window], qtbot: Q
     assert window.engine.state is State.STOPPING
 
 
-def test_a_lost_engine_is_restarted_and_the_chat_continues(
-    window: Window, engines: FakeEngines, qtbot: QtBot
-) -> None:
-    request = ask(window, engines, qtbot)
-    engines.last.say(delta(request, "Half"))
-    engines.last.die()
-    reach(window, qtbot, State.LOST)
-    assert last_answer(window).body.toPlainText() == "Half"
-    assert "Restart engine" in window.transcript.notice.button.text()
-    window.transcript.notice.button.click()
-    reach(window, qtbot, State.READY)
-    assert len(engines.made) == 2
-    engines.last.say(answer(ask(window, engines, qtbot, "again"), "Whole."))
-    reach(window, qtbot, State.READY)
-    assert last_answer(window).body.toPlainText() == "Whole."
-    assert window.transcript.notice is None
-
-
-def test_an_engine_that_does_not_start_offers_a_restart(
-    make_window: Callable[..., Window], qtbot: QtBot
-) -> None:
-    window = make_window(FakeEngines(fails=2))
-    reach(window, qtbot, State.LOST)
-    assert "did not start" in notice_text(window)
-    qtbot.waitUntil(lambda: not window.engine.is_running)
-
-
 def test_an_answer_continues_in_its_chat_while_another_is_opened(
     window: Window, engines: FakeEngines, qtbot: QtBot, store: Store
 ) -> None:
@@ -440,37 +413,6 @@ def test_with_reduced_motion_only_the_ends_of_iterations_are_shown(
     motion.reduce(False)
     kinds = [type(event).__name__ for event in shown]
     assert kinds == ["TreeGrown", "IterationDone", "IterationDone"]
-
-
-def test_after_the_card_has_stopped_the_window_offers_the_safer_plan(
-    window: Window, engines: FakeEngines, qtbot: QtBot
-) -> None:
-    request = ask(window, engines, qtbot)
-    engines.last.say(delta(request, "Half"))
-    engines.last.say(
-        messages.Failed(request=request, kind="card_failed", message="It stopped.", hint="Restart.")
-    )
-    engines.last.die(messages.CARD_FAILED_STATUS)
-    reach(window, qtbot, State.LOST)
-    assert last_answer(window).body.toPlainText() == "Half"
-    assert window.transcript.notice.button.text() == "Restart with the safer plan"
-    window.transcript.notice.button.click()
-    reach(window, qtbot, State.READY)
-    assert len(engines.made) == 2
-
-
-def test_the_log_of_a_lost_engine_is_one_click_away(
-    window: Window, engines: FakeEngines, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    opened: list[QUrl] = []
-    monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
-    engines.last.die()
-    reach(window, qtbot, State.LOST)
-    buttons = window.transcript.notice.findChildren(QPushButton)
-    assert [button.text() for button in buttons] == ["Restart engine", "Open log"]
-    buttons[1].click()
-    assert opened == [QUrl.fromLocalFile("/tmp/engine.log")]
-    assert window.engine.state is State.LOST
 
 
 def test_the_same_seed_repeats_the_recorded_request(

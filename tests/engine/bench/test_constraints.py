@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from engine import protocol
 from engine.bench.constraints import SCHEMAS, measure, satisfies, table
+from tests.engine.answers import made_answer
 
 VALID = (
     {"name": "Ada", "born": 1815},
@@ -61,27 +61,13 @@ class Engine:
     def answer(self, chat, emit, cancelled):
         number, options = chat.options.seed, chat.options
         is_bad = number == 1 and options.drafter == "bad"
-        return protocol.Answer(
-            request=0,
-            text="{" if is_bad else json.dumps(VALID[number]),
+        return made_answer(
+            "{" if is_bad else json.dumps(VALID[number]),
             token_ids=[1, 2, 9] if is_bad else [1, 2, 3],
-            log_probs=None,
-            stop_reason="end_of_sequence",
             seed=number,
-            prompt_tokens=1,
-            reused_tokens=0,
             tokens=3,
             target_passes=2,
-            tokens_per_pass=1.0,
-            tokens_per_second=1.0,
-            time_to_first_token_s=0.1,
-            seconds=protocol.Seconds(),
-            bytes_streamed=0,
-            link_gb_per_s=None,
-            memory=protocol.Memory(vram=0, ram=0, peak=0),
             drafter=options.drafter,
-            budget=0,
-            budgets=[],
         )
 
 

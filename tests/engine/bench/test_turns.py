@@ -6,6 +6,7 @@ import pytest
 
 from engine.bench.turns import hold, opening, table
 from engine.cli import run
+from tests.engine.answers import made_answer
 from tests.engine.conftest import model_file
 
 
@@ -16,30 +17,12 @@ class Engine:
         self.asked = []
 
     def answer(self, chat, emit, cancelled):
-        from engine import protocol
-
         self.asked.append((chat.conversation, len(chat.messages)))
-        return protocol.Answer(
-            request=0,
-            text="An answer.",
-            token_ids=[1, 2],
-            log_probs=None,
+        return made_answer(
             stop_reason="cancelled" if cancelled() else "end_of_sequence",
-            seed=0,
             prompt_tokens=10 * len(chat.messages),
             reused_tokens=10 * (len(chat.messages) - 1),
-            tokens=2,
-            target_passes=1,
-            tokens_per_pass=1.0,
-            tokens_per_second=1.0,
             time_to_first_token_s=0.5 * len(self.asked),
-            seconds=protocol.Seconds(),
-            bytes_streamed=0,
-            link_gb_per_s=None,
-            memory=protocol.Memory(vram=0, ram=0, peak=0),
-            drafter="none",
-            budget=0,
-            budgets=[],
         )
 
 

@@ -12,6 +12,7 @@ import uvicorn
 from engine import protocol
 from engine.server.engine_client import EngineClient
 from engine.server.site import Site, SiteOptions
+from tests.engine.answers import made_answer
 
 INFO = protocol.ModelInfo(
     name="scripted", path="/nowhere/scripted.gguf", architecture="none", parameters=0, nbytes=0, packed=False,
@@ -65,12 +66,9 @@ class ScriptedEngine:
             tokens += 1
             yield protocol.TextDelta(request=request, text=self.text[at:end], tokens=tokens)
             at = end
-        yield protocol.Answer(
-            request=request, text=self.text, token_ids=[], log_probs=None, stop_reason=self.stop_reason,
-            seed=1, prompt_tokens=5, reused_tokens=2, tokens=tokens, target_passes=0, tokens_per_pass=None,
-            tokens_per_second=None, time_to_first_token_s=None, seconds=protocol.Seconds(), bytes_streamed=0,
-            link_gb_per_s=None, memory=protocol.Memory(vram=0, ram=0, peak=0), drafter="none", budget=0,
-            budgets=[], thought_tokens=3,
+        yield made_answer(
+            self.text, request=request, stop_reason=self.stop_reason, prompt_tokens=5, reused_tokens=2,
+            tokens=tokens, thought_tokens=3,
         )  # fmt: skip
 
 

@@ -253,3 +253,17 @@ def test_a_small_configuration_keeps_patterns_windows_and_scalings():
     assert made.rope_parameters["factor"] == 8.0
     assert made.num_attention_heads // made.num_key_value_heads == 2
     assert made.hidden_size // made.num_attention_heads == 128
+
+
+@pytest.mark.parametrize("error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory")])
+@pytest.mark.parametrize("place", ["small_config", "_random_model"])
+def test_missing_memory_says_nothing_about_an_architecture(monkeypatch, stored, error, place):
+    def fail(*args):
+        raise error
+
+    with monkeypatch.context() as full:
+        full.setattr(proof, place, fail)
+        with pytest.raises(type(error)):
+            proof.prove(config(model_type="arcee"))
+    assert not stored.exists()
+    proof.prove(config(model_type="arcee"))
