@@ -25,9 +25,9 @@ from random import Random
 import psutil
 
 from tests.engine.server.conftest import RunningServer, running
+from tests.processes import engine_of, handles, own_nbytes
 from tests.soak.crowd import LONGEST, PATIENCE_S, Client, Tally
 from tests.soak.judge import MIB, SERVER_LIMITS, ServerSample, growing, table
-from tests.soak.processes import engine_of, handles
 from tests.soak.questions import CHAT, TEXT, Question, satisfies_schema, text_of
 
 MOST_WAITING = 2  # so that four clients fill the queue now and then
@@ -119,8 +119,8 @@ class ClientsSoak:
         return ServerSample(
             minute=(time.monotonic() - self._began) / 60,
             question=question,
-            server_nbytes=self._process.memory_full_info().uss,
-            engine_nbytes=self._engine.memory_full_info().uss,
+            server_nbytes=own_nbytes(self._process),
+            engine_nbytes=own_nbytes(self._engine),
             server_handles=handles(self._process),
             engine_handles=handles(self._engine),
             server_threads=self._process.num_threads(),

@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 
 from engine.protocol.messages import Answer, Loaded
+from tests.processes import engine_of, handles, own_nbytes
 from tests.soak.judge import Sample
-from tests.soak.processes import engine_of, handles
 
 
 class Meter:
@@ -47,9 +47,9 @@ class Meter:
         return Sample(
             minute=self.minutes,
             question=question,
-            window_nbytes=self._window.memory_full_info().uss,
-            engine_nbytes=engine.memory_full_info().uss - self._cache_nbytes(),
-            server_nbytes=server.memory_full_info().uss,
+            window_nbytes=own_nbytes(self._window),
+            engine_nbytes=own_nbytes(engine) - self._cache_nbytes(),
+            server_nbytes=own_nbytes(server),
             store_nbytes=sum(path.stat().st_size for path in self._store.parent.glob(f"{self._store.name}*")),
             objects=len(gc.get_objects()),
             qobjects=len(qobjects),

@@ -14,6 +14,7 @@ import pytest
 from engine import protocol
 from engine.protocol import EngineConnection, Message, Options
 from tests.engine.conftest import model_file
+from tests.processes import own_nbytes
 
 
 class Client:
@@ -271,7 +272,7 @@ def test_a_hundred_requests_do_not_make_the_engine_grow(loaded):
 
     def sizes():
         process = psutil.Process(loaded.pid)
-        return process.memory_full_info().uss, process.num_fds(), process.num_threads()
+        return own_nbytes(process), process.num_fds(), process.num_threads()
 
     for request in range(2, 162):
         loaded.ask(f"What is {7919 * request}?", request, max_new_tokens=4, temperature=0.6, telemetry=True)
