@@ -65,7 +65,8 @@ class Weight:
     """One parameter of the model: its shape, and the spans with its bytes.
 
     Attributes: `shape`, in torch order; `format`, its name in `engine.formats`; `spans`, which are (qweight,
-    qzeros, scales, optionally g_idx) for GPTQ, the first three of these for AWQ, and one span otherwise;
+    qzeros, scales, optionally g_idx) for GPTQ, the first three of these for AWQ, (numbers, scales) for FP8,
+    and one span otherwise;
     `rope_heads`, the number of heads in Q or K if its rows are in GGUF's llama order (the two halves of each
     head interleaved) and must be restored to HF's order (one half after the other), else 0; `plus`, a number
     to add to every number after unpacking (GGUF stores Gemma's norms one larger); `groups`, the packing for

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints import grouped, names
+from engine.checkpoints import fp8, grouped, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
@@ -195,6 +195,8 @@ def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[
     """Return all weights, packed or not. quantization: config.json's quantization_config, or None."""
     if quantization is None and not grouped.is_packed(tensors):
         return {name: Weight.of(span) for name, span in tensors.items()}
+    if fp8.is_fp8(quantization):
+        return fp8.weights(tensors, quantization)
     settings = {"config.json": quantization} if quantization is not None else {}
     settings |= {name: read_json(folder / name) for name in grouped.FILES if (folder / name).is_file()}
     if not settings or not all(isinstance(entries, dict) for entries in settings.values()):

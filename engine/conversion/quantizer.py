@@ -88,7 +88,9 @@ def _check(checkpoint: Checkpoint, folder: Path, bits: int, group_size: int) -> 
     if named_path(folder).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{folder} already exists.", "Choose a new folder.")
     model_config(checkpoint)
-    if checkpoint.format != "safetensors" or any(weight.groups for weight in checkpoint.weights.values()):
+    if checkpoint.format != "safetensors" or any(
+        len(weight.spans) > 1 for weight in checkpoint.weights.values()
+    ):
         raise UnsupportedModel(
             f"{checkpoint.path.name} is already quantized, or is not a folder of safetensors.",
             "Use the original weights; specexec export writes any model as such a folder.",

@@ -23,11 +23,13 @@ from engine.formats import (
     q5_k,
     q6_k,
     q8_0,
+    scaled,
 )
 from engine.formats.blocks import BlockFormat
 from engine.formats.format import Format, Parts, RowFormat
 from engine.formats.grouped import GroupedFormat
 from engine.formats.plain import PlainFormat
+from engine.formats.scaled import ScaledFormat
 
 __all__ = [
     "FORMATS",
@@ -36,6 +38,7 @@ __all__ = [
     "GroupedFormat",
     "Parts",
     "PlainFormat",
+    "ScaledFormat",
     "check_valid",
     "format_named",
     "unpacked",
@@ -49,6 +52,7 @@ FORMATS: dict[str, Format] = {
         *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
         *(iq4_nl.FORMAT, iq4_xs.FORMAT),
         *grouped.FORMATS,
+        *scaled.FORMATS,
     )
 }
 

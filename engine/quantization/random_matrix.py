@@ -1,15 +1,19 @@
 """Random packed matrices, to check and to time what unpacks and multiplies them."""
 
+import math
+
 import torch
 from torch import Tensor
 
 from engine.checkpoints import USUAL_GROUPS, Groups
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, format_named
+from engine.formats import FORMATS, BlockFormat, GroupedFormat, ScaledFormat, format_named
 from engine.quantization.packed import Packed, Workspace
 from engine.quantization.parts import DTYPES
 
 # names of the formats that store packed weights
-PACKED = tuple(name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat))
+PACKED = tuple(
+    name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat)
+)
 
 
 def random_packed(
@@ -37,6 +41,12 @@ def random_packed(
             blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [blocks.view(-1).to(device)], workspace)
+    if isinstance(format_, ScaledFormat):
+        data = bits(rows * columns) & 0xF7  # clears a bit of the exponent: no NaN
+        count = math.prod(format_.scales_shape(shape))
+        factors = torch.rand(count, generator=random).to(DTYPES[format_.scales.name])
+        workspace = Workspace(dtype, torch.device(device))
+        return Packed(format_, shape, [data.to(device), factors.view(torch.uint8).to(device)], workspace)
     assert isinstance(format_, GroupedFormat)
     scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
     index = torch.arange(columns, dtype=torch.int32) // groups.size
