@@ -180,8 +180,8 @@ def test_zero_biases_are_dropped_where_the_model_has_none(tmp_path: Path) -> Non
     ("config", "named"),
     [
         ({"quant_method": "bitsandbytes", "load_in_4bit": True}, "bitsandbytes"),
-        ({"quant_method": "fp8"}, "fp8"),
-        ({"quant_method": "compressed-tensors"}, "compressed-tensors"),
+        ({"quant_method": "quark"}, "quark"),
+        ({"quant_method": "modelopt"}, "modelopt"),
         ({"bits": 4}, "unknown"),
         (GPTQ | {"bits": 5}, "5 bits"),
         (AWQ | {"bits": 8}, "8 bits"),
