@@ -3,9 +3,10 @@
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 
 KIB, MIB = 1 << 10, 1 << 20
+ROUND = 20  # questions in which a person does everything once, and so loads the model anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,12 @@ SERVER_LIMITS = {
 
 
 def slope(samples: Samples, name: str) -> float:
-    """Return the growth per question: the median of the slopes between all pairs of samples (Theil-Sen),
-    which a few outliers do not change."""
-    points = [(sample.question, getattr(sample, name)) for sample in samples]
+    """Return the growth per question: the median of the slopes between all pairs of rounds (Theil-Sen), which
+    a few outliers do not change. Of each round, the least value counts: what is held only until the model is
+    loaded again, such as a grammar, is no growth."""
+    rounds = groupby(samples, key=lambda sample: (sample.question - 1) // ROUND)
+    lowest = [min(each, key=lambda sample: getattr(sample, name)) for _, each in rounds]
+    points = [(sample.question, getattr(sample, name)) for sample in lowest]
     pairs = [(one, other) for one, other in combinations(points, 2) if one[0] != other[0]]
     return statistics.median((b[1] - a[1]) / (b[0] - a[0]) for a, b in pairs) if pairs else 0.0
 

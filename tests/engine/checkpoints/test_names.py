@@ -87,9 +87,9 @@ def test_quantization_settings_of_a_wrapper_apply_to_the_text_model(tmp_path: Pa
     config = {
         "model_type": "gemma3",
         "text_config": WRAPPED["gemma3"],
-        "quantization_config": {"quant_method": "fp8"},
+        "quantization_config": {"quant_method": "quark"},
     }
-    with pytest.raises(UnsupportedModel, match="fp8"):
+    with pytest.raises(UnsupportedModel, match="quark"):
         open_checkpoint(write(tmp_path, config, {}))
 
 
