@@ -16,12 +16,13 @@ from engine.tokenizer import load_tokenizer
 from tests.engine.conftest import model_file
 
 PROMPT = "Why is the sky blue?"
-TOKENS = 40
+TOKENS = 24
 WAYS = {
     "numbers": {"weights": "unpacked"},
     "packed": {"weights": "packed"},
     "streamed": {"ram_limit": 0.05},
 }
+LARGE = (("as downloaded", "packed"), ("exported", "streamed"))  # what the larger model shows: it takes long
 
 
 def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
@@ -38,7 +39,7 @@ def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
 
 @pytest.fixture(scope="module", params=["smollm2", "coder-draft"])
 def model(request, tmp_path_factory):
-    """(the downloaded file, the same model exported in float32, the greedy tokens of transformers)"""
+    """(name, downloaded file, the same model exported in float32, the greedy tokens of transformers)"""
     file = model_file(request.param)
     folder = tmp_path_factory.mktemp("models") / "exported"
     export(open_checkpoint(file), folder, torch.float32, no_progress)
@@ -48,14 +49,16 @@ def model(request, tmp_path_factory):
         ids = reference.generate(
             torch.tensor([prompt]), do_sample=False, max_new_tokens=TOKENS, repetition_penalty=1.0
         )[0]
-    return file, folder, ids[len(prompt) :].tolist()
+    return request.param, file, folder, ids[len(prompt) :].tolist()
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("how", WAYS)
 @pytest.mark.parametrize("form", ["as downloaded", "exported"])
 def test_greedy_answers_equal_transformers_on_the_unpacked_weights(model, form, how):
-    file, folder, expected = model
+    name, file, folder, expected = model
+    if name == "coder-draft" and (form, how) not in LARGE:
+        pytest.skip("the smaller model shows it")
     engine, result = answer(file if form == "as downloaded" else folder, **WAYS[how])
     assert result.token_ids == expected
     assert result.memory.peak > result.memory.ram
