@@ -60,6 +60,11 @@ def _check_groups(quantization: Mapping[str, Any]) -> None:
         kind = f"{stored.get('type')}{stored.get('num_bits')}"[:40]
         if kind != "float8" or stored.get("symmetric") is False:
             raise _unsupported(f"as {kind} by compressed-tensors")
+        strategy = stored.get("strategy", "tensor")
+        if strategy not in ("tensor", "channel", "block"):
+            raise _unsupported(f"with the strategy {str(strategy)[:40]} by compressed-tensors")
+        if strategy == "block" and stored.get("block_structure") != [BLOCK, BLOCK]:
+            raise _unsupported(f"in blocks of {str(stored.get('block_structure'))[:40]}")
     if quantization.get("transform_config"):
         raise _unsupported("rotated (transform_config)")
     sparsity = quantization.get("sparsity_config") or {}
@@ -86,7 +91,9 @@ def _weights(tensors: Mapping[str, Span], scale: str) -> Iterator[tuple[str, Wei
 def _matrix(name: str, span: Span, scales: Span) -> Weight:
     if scales.storage not in _SUFFIXES:
         raise _unsupported(f"with scales in {scales.storage}")
-    if len(span.shape) != 2 or not span.nbytes:
+    if len(span.shape) != 2:
+        raise _unsupported(f"in FP8 in {len(span.shape)} dimensions, as {name[:200]},")
+    if not span.nbytes:
         raise _bad(span, name, f"its shape is {span.shape}")
     rows, columns = span.shape
     if scales.shape in ((), (1,), (1, 1)):

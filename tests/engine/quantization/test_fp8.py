@@ -6,17 +6,22 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.nn.functional import pad
 from transformers import AutoModelForCausalLM
 
 from engine.checkpoints import open_checkpoint
+from engine.drafting import DrafterParts, make_drafter
+from engine.drafting.none import NoDrafter
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.planner.outline import checkpoint_outline
 from engine.quantization import operations
 from engine.quantization.random_matrix import random_packed
+from engine.sampling import Sampler
 from engine.streaming import WeightLimits
 from engine.torch_model.loader import load_model
+from tests.engine.decoding.test_iteration import assert_same, run
 from tests.engine.models import CONTEXT, reference
 
 TEXT = [1, 5, 9, 30, 2, 44]
@@ -26,7 +31,10 @@ SIZES = dict(
 )  # fmt: skip
 BLOCK, TENSOR = {"weight_block_size": [128, 128]}, {"weight_block_size": None}
 STATIC = TENSOR | {"activation_scheme": "static", "modules_to_not_convert": ["lm_head"]}
+MATRIX = "model.layers.0.mlp.up_proj"
 GROUP = {"weights": {"num_bits": 8, "type": "float", "strategy": "channel", "symmetric": True}}
+IN_GROUPS = {"weights": GROUP["weights"] | {"strategy": "group"}}
+IN_BLOCKS = {"weights": GROUP["weights"] | {"strategy": "block", "block_structure": [64, 64]}}
 WAYS = {  # name: method, how many numbers share a scale, type of the scales, settings
     "block": ("fp8", "block", torch.float32, BLOCK | {"activation_scheme": "dynamic"}),
     "tensor": ("fp8", "matrix", torch.bfloat16, STATIC),
@@ -35,15 +43,17 @@ WAYS = {  # name: method, how many numbers share a scale, type of the scales, se
 }
 
 
-def shares(numbers, share):
-    """Return for each number those that share its scale as one dimension: [groups..., numbers]."""
+def scaled(numbers, share, dtype):
+    """Return scales for a matrix, and for each of its numbers the scale that applies to it."""
     rows, columns = numbers.shape
-    match share:
-        case "block":
-            return numbers.view(rows // 128, 128, columns // 128, 128).transpose(1, 2).flatten(2)
-        case "row":
-            return numbers[:, None]
-    return numbers.reshape(1, 1, -1)
+    if share == "block":
+        whole = pad(numbers, (0, -columns % 128, 0, -rows % 128))
+        scales = whole.view(-(-rows // 128), 128, -(-columns // 128), 128).abs().amax((1, 3))
+        scales = (scales / 448).to(dtype)
+        return scales, scales.float().repeat_interleave(128, 0).repeat_interleave(128, 1)[:rows, :columns]
+    scales = numbers.abs().amax(1, keepdim=True) if share == "row" else numbers.abs().max()
+    scales = (scales / 448).to(dtype)
+    return scales, scales.float()
 
 
 def write(folder, module, way):
@@ -55,15 +65,12 @@ def write(folder, module, way):
         tensors[name] = parameter.detach().clone()
         if not name.endswith("_proj.weight"):
             continue
-        scales = (shares(tensors[name], share).abs().amax(-1) / 448).to(dtype)
-        spread = scales.float()
-        if share == "block":
-            spread = spread.repeat_interleave(128, 0).repeat_interleave(128, 1)
+        scales, spread = scaled(tensors[name], share, dtype)
         tensors[name] = (tensors[name] / spread).clamp(-448, 448).to(torch.float8_e4m3fn)
         with torch.no_grad():
             parameter.copy_(tensors[name].float() * spread)
         owner = name.removesuffix("weight")
-        tensors[owner + leaf] = scales.squeeze() if share == "matrix" else scales
+        tensors[owner + leaf] = scales
         if settings.get("activation_scheme") == "static":
             tensors[f"{owner}activation_scale"] = torch.tensor(0.5)
     if module.config.tie_word_embeddings:
@@ -137,6 +144,33 @@ def test_a_folder_gives_the_logits_of_the_numbers_it_stores(tmp_path, kind, way,
     torch.testing.assert_close(Sequence(model, 32).extend(TEXT), expected, rtol=1e-4, atol=1e-4)
 
 
+def test_matrices_whose_sizes_are_no_multiples_of_a_block(tmp_path):
+    module = reference("llama", hidden_size=192, intermediate_size=200, num_hidden_layers=1, head_dim=48)
+    model = load(write(tmp_path, module, "block"), packed=True)
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0, -1]
+    torch.testing.assert_close(Sequence(model, 32).extend(TEXT), expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("limits", [None, WeightLimits(400_000)], ids=["resident", "streamed"])
+def test_trees_give_the_text_of_plain_decoding(tmp_path, limits):
+    model = load(write(tmp_path, reference("qwen3", **SIZES), "block"), packed=True, limits=limits)
+    plain = run(model, NoDrafter(), TEXT, Sampler(), max_new_tokens=24)
+    drafter = make_drafter("recycling", DrafterParts(model.vocabulary))
+    tree = run(model, drafter, TEXT, Sampler(), 8, max_new_tokens=24)
+    assert_same(tree.tokens, plain.tokens, model, Sampler(), TEXT)
+    model.close()
+
+
+def test_a_scale_that_is_no_number_is_refused_with_the_name_of_its_matrix(tmp_path):
+    write(tmp_path, reference("qwen3", **SIZES), "block")
+    tensors = load_file(tmp_path / "model.safetensors")
+    tensors[f"{MATRIX}.weight_scale_inv"][1, 0] = float("nan")
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(BadCheckpoint, match=r"up_proj.*contains NaN"):
+        load(tmp_path, packed=True)
+
+
 def test_transformers_reads_the_same_numbers_from_the_same_folder(tmp_path):
     module = reference("qwen3", **SIZES)
     write(tmp_path, module, "block")
@@ -170,9 +204,6 @@ def test_plans_count_a_byte_for_each_number(tmp_path):
 # -- what is refused -----------------------------------------------------------------------------------------
 
 
-MATRIX = "model.layers.0.mlp.up_proj"
-
-
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
     """The tensors and the configuration of a folder in blocks."""
@@ -194,7 +225,8 @@ def opened(folder, tensors, config):
         ({f"{MATRIX}.weight_scale_inv": torch.ones(3, 1).double()}, "scales in F64"),
         ({f"{MATRIX}.weight": None}, "belongs to no weight"),
         ({f"{MATRIX}.weight": torch.ones(384, 128)}, "is not stored in FP8"),
-        ({f"{MATRIX}.weight": torch.zeros(384, 128, 1).to(torch.float8_e4m3fn)}, "its shape is"),
+        ({f"{MATRIX}.weight": torch.zeros(384, 128, 1).to(torch.float8_e4m3fn)}, "in FP8 in 3 dimensions"),
+        ({f"{MATRIX}.weight": torch.zeros(0, 128).to(torch.float8_e4m3fn)}, "its shape is"),
         ({f"{MATRIX}.weight": torch.zeros(384, 128).to(torch.float8_e5m2)}, "is not stored in FP8"),
         ({f"{MATRIX}.bias": torch.zeros(384).to(torch.float8_e4m3fn)}, "its weight_scale_inv is missing"),
     ],
@@ -237,6 +269,8 @@ def test_parts_that_do_not_fit_are_named(tmp_path, sound, change, message):
             },
             "zeros left out",
         ),
+        ({"quant_method": "compressed-tensors", "config_groups": {"a": IN_GROUPS}}, "the strategy group"),
+        ({"quant_method": "compressed-tensors", "config_groups": {"a": IN_BLOCKS}}, "in blocks of .64, 64."),
         ({"quant_method": "quark"}, "quark"),
     ],
 )
