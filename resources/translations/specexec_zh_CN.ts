@@ -2593,6 +2593,14 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>正在启动… 模型加载后即可回答请求。</translation>
         </message>
         <message>
+            <source>Starting… Waiting for the key from the system's keyring.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
+            <source>This system has no keyring that works: the key is kept in a file that only you can read.</source>
+            <translation type="unfinished" />
+        </message>
+        <message>
             <source>○ Off</source>
             <translation>○ 关闭</translation>
         </message>
