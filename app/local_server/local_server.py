@@ -36,8 +36,8 @@ class LocalServer(QObject):
     """Runs `specexec serve`, which joins the window's engine and so serves the model that is loaded there.
 
     The server ends when its standard input does, and so with this process, however that ends. Everything
-    here runs on the GUI thread, and returns at once. The keyring is asked for the key on another thread, since it
-    may wait for the user to unlock it; the process is started once the key has arrived.
+    here runs on the GUI thread, and returns at once. The keyring is asked for the key on another thread,
+    since it may wait for the user to unlock it; the process is started once the key has arrived.
 
     Attributes:
         state: what the process is doing.

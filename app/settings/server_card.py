@@ -45,13 +45,10 @@ class ServerCard(Card):
         self.key = CopyRow(self.tr("Key"), self, is_secret=True)
         self.renew = button(self.tr("New key"), self.tr("Make another key; the present one ends"), self)
         self.renew.clicked.connect(server.renew_key)
-        self.in_file = label(
-            self.tr(
-                "This system has no keyring that works: the key is kept in a file that only you can read."
-            ),
-            "muted",
-            self,
+        in_file = self.tr(
+            "This system has no keyring, or it stays locked: the key is kept in a file that only you can read."
         )
+        self.in_file = label(in_file, "muted", self)
         self.restart = button(self.tr("Restart the server"), parent=self)
         self.restart.clicked.connect(server.restart)
         self.open_log = button(self.tr("Open log"), parent=self)

@@ -1,7 +1,7 @@
 """Who may ask, and how much."""
 
-import os
 import contextlib
+import os
 import socket
 import time
 from urllib.parse import urlsplit
