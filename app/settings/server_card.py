@@ -46,7 +46,8 @@ class ServerCard(Card):
         self.renew = button(self.tr("New key"), self.tr("Make another key; the present one ends"), self)
         self.renew.clicked.connect(server.renew_key)
         in_file = self.tr(
-            "This system has no keyring, or it stays locked: the key is kept in a file that only you can read."
+            "This system has no keyring, or it stays locked: "
+            "the key is kept in a file that only you can read."
         )
         self.in_file = label(in_file, "muted", self)
         self.restart = button(self.tr("Restart the server"), parent=self)

@@ -18,6 +18,7 @@ from app.store import Store
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import Window
+from engine.errors import EngineGone
 from tests.engine.conftest import model_file
 
 WAIT_MS = 120_000
@@ -68,6 +69,8 @@ def test_another_program_is_answered_by_the_windows_model(
     qtbot.waitUntil(lambda: busy[-1:] == [None])
     assert len(busy) >= 2, "the window saw that its engine worked for another program"
     assert answered(server.address, server.key) == 1
+    with pytest.raises(EngineGone):  # the key reached the server: nothing is said without it
+        answered(server.address, "")
     assert server.key not in " ".join(map(str, _command_of(server)))
     assert server.key not in server.log().read_text()
     pid = _pid(server)
