@@ -32,7 +32,7 @@ def start_slowly(server: LocalServer, slow: SlowKeyring, qtbot: QtBot) -> None:
     """Start the server, and return when it waits for the keyring."""
     slow.kept[SERVICE, ACCOUNT] = KEY
     server.start()
-    qtbot.waitUntil(slow.is_asked.is_set)
+    qtbot.waitUntil(slow.is_asked.is_set, timeout=20_000)
 
 
 def launches(server: LocalServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -56,13 +56,15 @@ def test_the_window_goes_on_while_the_keyring_waits_for_its_user(
     assert threading.main_thread() not in slow_keyring.askers
     ticks: list[bool] = []
     QTimer.singleShot(0, lambda: ticks.append(True))
-    qtbot.waitUntil(lambda: bool(ticks))
+    qtbot.waitUntil(lambda: bool(ticks), timeout=20_000)
     assert server.state is ServerState.STARTING
     assert server.asks_keyring
     assert server._process is None
+    server._engine.state_changed.emit(server._engine.state)  # another model was loaded meanwhile
     slow_keyring.is_unlocked.set()
     reach(qtbot, server, ServerState.RUNNING)
     assert (server.key, server.is_key_in_file, server.asks_keyring) == (KEY, False, False)
+    assert len(slow_keyring.askers) == 1
 
 
 def test_a_stop_while_the_keyring_is_asked_starts_nothing(
@@ -181,7 +183,7 @@ def test_a_key_that_cannot_be_made_leaves_the_server_as_it_is(
     before = server.key
     keyring.set_keyring(LockedKeyring())
     key_path().parent.write_text("not a folder")
-    with qtbot.waitSignal(server.not_renewed) as said:
+    with qtbot.waitSignal(server.not_renewed, timeout=20_000) as said:
         server.renew_key()
     assert said.args is not None
     assert said.args[0].kind == "disk"

@@ -133,7 +133,7 @@ def test_another_key_is_made_without_blocking_the_page(
     assert not page.card.renew.isEnabled()
     assert not restarts
     goes_on.set()
-    qtbot.waitUntil(lambda: bool(restarts))
+    qtbot.waitUntil(lambda: bool(restarts), timeout=20_000)
     assert page.card.renew.isEnabled()
     assert kept[PLACE] != KEY
 
@@ -147,7 +147,7 @@ def test_a_key_that_cannot_be_made_is_said(
     monkeypatch.setattr("app.local_server.local_server.new_key", fail)
     run(server, KEY)
     page.card.renew.click()
-    qtbot.waitUntil(lambda: "The disk is full." in page.card.problem.message)
+    qtbot.waitUntil(lambda: "The disk is full." in page.card.problem.message, timeout=20_000)
     assert page.card.renew.isEnabled()
 
 
