@@ -19,15 +19,13 @@ def needs_key(preferences: ServerPreferences) -> bool:
     return preferences.needs_key or preferences.address not in LOOPBACK
 
 
-def server_command(preferences: ServerPreferences, load: Load, key_file: str) -> list[str]:
-    """Return the command. load: the models that the server loads if none are loaded. The key itself is never
-    in it, since every program of the machine can read command lines.
+def server_command(preferences: ServerPreferences, load: Load) -> list[str]:
+    """Return the command. load: the models that the server loads if none are loaded. The key is never in
+    it, since every program of the machine can read command lines: the environment holds it.
 
     Raises RuntimeMissing if the engine is not set up.
     """
     options = ["--json", "--end-with-input", f"--host={preferences.address}", f"--port={preferences.port}"]
-    if needs_key(preferences):
-        options.append(f"--key-file={key_file}")
     options += [f"--allow-origin={origin}" for origin in preferences.origins]
     usual = Load(id=0)
     for name in OF_MODELS:

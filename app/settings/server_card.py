@@ -8,7 +8,7 @@ from app import formatting
 from app.background import Work
 from app.local_server.local_server import LocalServer, ServerState
 from app.local_server.server_figures import answered
-from app.local_server.server_key import new_key
+from app.local_server.server_key import KeyringStaysLocked
 from app.widgets.copy_row import CopyRow
 from app.widgets.flow import Flow
 from app.widgets.form_parts import Card, button, label, set_role
@@ -25,6 +25,7 @@ class ServerCard(Card):
         switch: starts and ends the server.
         state: says what the server does, and how many requests it has answered.
         address, key: to be copied; shown while they apply.
+        in_file: says that the key is not in the keyring; shown while that is so.
         renew: the button that makes another key.
         restart: the button that starts the server again; shown while other preferences wait for that.
         open_log: the button that opens the log.
@@ -43,7 +44,12 @@ class ServerCard(Card):
         self.address = CopyRow(self.tr("Address"), self)
         self.key = CopyRow(self.tr("Key"), self, is_secret=True)
         self.renew = button(self.tr("New key"), self.tr("Make another key; the present one ends"), self)
-        self.renew.clicked.connect(self._renew)
+        self.renew.clicked.connect(server.renew_key)
+        in_file = self.tr(
+            "This system has no keyring, or it stays locked: "
+            "the key is kept in a file that only you can read."
+        )
+        self.in_file = label(in_file, "muted", self)
         self.restart = button(self.tr("Restart the server"), parent=self)
         self.restart.clicked.connect(server.restart)
         self.open_log = button(self.tr("Open log"), parent=self)
@@ -55,6 +61,7 @@ class ServerCard(Card):
         self._timer.timeout.connect(self._count)
         self._build()
         server.changed.connect(self._show)
+        server.not_renewed.connect(self._say_not_renewed)
         self._show()
 
     def _build(self) -> None:
@@ -77,6 +84,7 @@ class ServerCard(Card):
         self.column.addSpacing(4)
         self.column.addWidget(self.state)
         self.column.addLayout(self._rows)
+        self.column.addWidget(self.in_file)
         self.column.addWidget(self.problem)
         self.column.addSpacing(4)
         self.column.addLayout(lower)
@@ -103,16 +111,6 @@ class ServerCard(Card):
             self._server.stop()
         self._show()
 
-    def _renew(self) -> None:
-        self.problem.clear()
-        try:
-            new_key()
-        except SpecExecError as error:
-            self.problem.show_error(error)
-            return
-        if self._server.is_on:
-            self._server.restart()
-
     # -- the server ------------------------------------------------------------------------------------------
 
     def _show(self) -> None:
@@ -125,7 +123,10 @@ class ServerCard(Card):
         self.key.show_text(server.key)
         self._rows.setRowVisible(self.address, runs)
         self._rows.setRowVisible(self.key, runs and bool(server.key))
-        self.renew.setVisible(runs and bool(server.key))
+        self.in_file.setVisible(runs and server.is_key_in_file)
+        # A new key is also the way out if the keyring with the present one stays locked.
+        self.renew.setVisible((runs and bool(server.key)) or isinstance(server.error, KeyringStaysLocked))
+        self.renew.setEnabled(not server.renews_key)
         self.restart.setVisible(runs and self._is_outdated)
         if not runs:
             self._answered = 0
@@ -133,8 +134,13 @@ class ServerCard(Card):
         if server.error is not None:
             self.problem.show_error(server.error, self.tr("Start again")).pressed.connect(server.start)
 
+    def _say_not_renewed(self, error: SpecExecError) -> None:
+        self.problem.show_error(error)
+
     def _words(self) -> str:
         match self._server.state:
+            case ServerState.STARTING if self._server.asks_keyring:
+                return self.tr("Starting… Waiting for the key from the system's keyring.")
             case ServerState.STARTING:
                 return self.tr("Starting… Requests are answered once the model is loaded.")
             case ServerState.RUNNING:

@@ -125,8 +125,12 @@ def site_options(parsed: argparse.Namespace) -> "SiteOptions":
 
 
 def key_of(file: Path | None) -> str | None:
-    """Return the key that clients must give; None: none. Raises BadOption if the file holds none."""
-    return os.environ.get(KEY_VARIABLE) or None if file is None else key_in(file)
+    """Return the key that clients must give; None: none. Raises BadOption if the file holds none.
+
+    The variable is removed, so that the processes that the server starts, such as the engine, do not get it.
+    """
+    given = os.environ.pop(KEY_VARIABLE, "")
+    return given or None if file is None else key_in(file)
 
 
 def key_in(file: Path) -> str:

@@ -2593,6 +2593,14 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>시작하는 중… 모델이 로드되면 요청에 답변합니다.</translation>
         </message>
         <message>
+            <source>Starting… Waiting for the key from the system's keyring.</source>
+            <translation>시작하는 중… 시스템 키링에서 키를 기다리고 있습니다.</translation>
+        </message>
+        <message>
+            <source>This system has no keyring, or it stays locked: the key is kept in a file that only you can read.</source>
+            <translation>이 시스템에 키링이 없거나 잠겨 있습니다. 키는 본인만 읽을 수 있는 파일에 보관됩니다.</translation>
+        </message>
+        <message>
             <source>○ Off</source>
             <translation>○ 꺼짐</translation>
         </message>

@@ -2593,6 +2593,14 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>正在启动… 模型加载后即可回答请求。</translation>
         </message>
         <message>
+            <source>Starting… Waiting for the key from the system's keyring.</source>
+            <translation>正在启动… 正在等待系统密钥环提供密钥。</translation>
+        </message>
+        <message>
+            <source>This system has no keyring, or it stays locked: the key is kept in a file that only you can read.</source>
+            <translation>本系统没有密钥环，或密钥环仍处于锁定状态：密钥保存在只有您能读取的文件中。</translation>
+        </message>
+        <message>
             <source>○ Off</source>
             <translation>○ 关闭</translation>
         </message>

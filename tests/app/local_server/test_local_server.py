@@ -13,7 +13,7 @@ from app.connection.engine_link import EngineLink
 from app.local_server import local_server
 from app.local_server.local_server import LocalServer, ServerState
 from app.local_server.server_command import needs_key, server_command
-from app.local_server.server_key import kept_key, key_path, new_key
+from app.local_server.server_key import kept_key
 from app.preferences import PreferencesFile, ServerPreferences
 from engine.protocol import messages
 from engine.protocol.messages import Load
@@ -26,6 +26,7 @@ Make = Callable[..., LocalServer]
 def own_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platformdirs, "user_data_path", lambda *_, **__: tmp_path / "data")
     monkeypatch.setattr(local_server, "log_path", lambda: tmp_path / "logs" / "engine.log")
+    monkeypatch.setenv("SPECEXEC_KEY", "sk-of-the-window")  # not the server's
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_a_restart_takes_the_new_preferences(make: Make, preferences: Preference
     server.restart()
     assert server.is_on
     qtbot.waitUntil(lambda: server.state is ServerState.RUNNING and bool(server.key), timeout=20_000)
-    assert server.key == kept_key() == key_path().read_text()
+    assert server.key == kept_key().text
     assert server.running_with.needs_key
 
 
@@ -135,20 +136,11 @@ def test_a_server_that_does_not_end_is_killed_when_the_program_ends(
     assert server.state is ServerState.OFF
 
 
-def test_the_key_is_private_and_stays_until_another_is_made() -> None:
-    first = kept_key()
-    assert kept_key() == first
-    assert len(first) > 24
-    if sys.platform != "win32":
-        assert key_path().stat().st_mode & 0o777 == 0o600
-    assert new_key() != first
-
-
-def test_the_command_never_holds_the_key_and_names_the_models(tmp_path: Path) -> None:
+def test_the_command_names_the_models_and_no_key() -> None:
     load = Load(id=3, target="coder", draft="none", context=2048, ram_limit=1.5)
     preferences = ServerPreferences(port=9000, needs_key=True, origins=["http://localhost:3000"])
-    command = server_command(preferences, load, str(tmp_path / "key"))
-    assert f"--key-file={tmp_path / 'key'}" in command
+    command = server_command(preferences, load)
+    assert not any("key" in option for option in command if option.startswith("--"))
     for option in ("--port=9000", "--target=coder", "--draft=none", "--context=2048", "--ram-limit=1.5"):
         assert option in command
     assert "--allow-origin=http://localhost:3000" in command

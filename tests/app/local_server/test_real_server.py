@@ -18,6 +18,7 @@ from app.store import Store
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import Window
+from engine.errors import EngineGone
 from tests.engine.conftest import model_file
 
 WAIT_MS = 120_000
@@ -46,7 +47,6 @@ def test_another_program_is_answered_by_the_windows_model(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setattr("app.local_server.server_key.key_path", lambda: tmp_path / "key.txt")
-    monkeypatch.setattr("app.local_server.local_server.key_path", lambda: tmp_path / "key.txt")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     preferences.change(server=ServerPreferences(port=port, needs_key=True))
@@ -69,7 +69,10 @@ def test_another_program_is_answered_by_the_windows_model(
     qtbot.waitUntil(lambda: busy[-1:] == [None])
     assert len(busy) >= 2, "the window saw that its engine worked for another program"
     assert answered(server.address, server.key) == 1
+    with pytest.raises(EngineGone):  # the key reached the server: nothing is said without it
+        answered(server.address, "")
     assert server.key not in " ".join(map(str, _command_of(server)))
+    assert server.key not in server.log().read_text()
     pid = _pid(server)
     with qtbot.waitSignal(window.closed, timeout=WAIT_MS):
         window.close()

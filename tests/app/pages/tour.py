@@ -124,6 +124,7 @@ def _engines(stage: Stage, dialog: SettingsDialog) -> None:
 def _server(stage: Stage, dialog: SettingsDialog, server: LocalServer) -> None:
     dialog.show_page("server_page")
     server.address, server.key = "http://127.0.0.1:8484/v1", "sk-a-key-of-thirty-two-characters"
+    server.is_key_in_file = True
     server.state = ServerState.RUNNING
     server.running_with = structs.replace(server.running_with, port=9000)
     server.changed.emit()

@@ -1,6 +1,6 @@
 """The page of the local server: what it shows in each state, and what its controls do."""
 
-from pathlib import Path
+import threading
 
 import pytest
 from PySide6.QtGui import QGuiApplication
@@ -15,9 +15,14 @@ from app.settings.dialog import SettingsDialog
 from app.settings.editors import ChoiceEditor, SwitchEditor, WholeEditor
 from app.settings.server_page import ServerPage
 from app.store import ChatSettings, Store
-from engine.errors import EngineGone
+from engine.errors import DiskProblem, EngineGone
+from engine.secret import SERVICE
+from tests.engine.hub.conftest import MemoryKeyring, own_keyring
+
+__all__ = ["own_keyring"]
 
 KEY = "sk-a-secret"
+PLACE = SERVICE, server_key.ACCOUNT
 
 
 @pytest.fixture
@@ -110,17 +115,55 @@ def test_an_address_for_others_forces_the_key(page: ServerPage, qtbot: QtBot) ->
     assert not page.form.value.server.needs_key  # what the user chose is kept for this machine
 
 
-def test_another_key_is_made(
-    page: ServerPage, server: LocalServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_another_key_is_made_without_blocking_the_page(
+    page: ServerPage,
+    server: LocalServer,
+    qtbot: QtBot,
+    own_keyring: MemoryKeyring,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server_key, "key_path", lambda: tmp_path / "key.txt")
-    restarts = []
+    restarts: list[bool] = []
     monkeypatch.setattr(server, "restart", lambda: restarts.append(True))
-    run(server, server_key.kept_key())
-    before = server_key.kept_key()
+    goes_on, kept = threading.Event(), own_keyring.kept
+    monkeypatch.setattr(
+        own_keyring, "get_password", lambda *_: goes_on.wait(60) and own_keyring.kept.get(PLACE)
+    )
+    run(server, KEY)
     page.card.renew.click()
-    assert server_key.kept_key() != before
-    assert restarts
+    assert not page.card.renew.isEnabled()
+    assert not restarts
+    goes_on.set()
+    qtbot.waitUntil(lambda: bool(restarts), timeout=20_000)
+    assert page.card.renew.isEnabled()
+    assert kept[PLACE] != KEY
+
+
+def test_a_key_that_cannot_be_made_is_said(
+    page: ServerPage, server: LocalServer, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> server_key.ServerKey:
+        raise DiskProblem("The disk is full.", "Delete files.")
+
+    monkeypatch.setattr("app.local_server.local_server.new_key", fail)
+    run(server, KEY)
+    page.card.renew.click()
+    qtbot.waitUntil(lambda: "The disk is full." in page.card.problem.message, timeout=20_000)
+    assert page.card.renew.isEnabled()
+
+
+def test_a_key_in_a_file_is_said(page: ServerPage, server: LocalServer) -> None:
+    run(server, KEY)
+    assert page.card.in_file.isHidden()
+    server.is_key_in_file = True
+    server.changed.emit()
+    assert not page.card.in_file.isHidden()
+
+
+def test_a_locked_keyring_offers_to_start_again_and_a_new_key(page: ServerPage, server: LocalServer) -> None:
+    assert page.card.renew.isHidden()
+    server._fail(server_key.KeyringStaysLocked("The keyring stays locked.", "Unlock it."))
+    assert "stays locked" in page.card.problem.message
+    assert not page.card.renew.isHidden()
 
 
 def test_the_dialog_keeps_the_options(

@@ -1,6 +1,7 @@
 """Who may ask, and how much."""
 
 import contextlib
+import os
 import socket
 import time
 from urllib.parse import urlsplit
@@ -164,6 +165,14 @@ def test_listening_to_other_machines_needs_a_key(capsys, monkeypatch):
     monkeypatch.delenv("SPECEXEC_KEY", raising=False)
     assert run(["serve", "--host", "0.0.0.0", "--json"]) == 1
     assert "without a key" in capsys.readouterr().out
+
+
+def test_the_key_in_the_environment_is_not_passed_on_to_the_servers_own_processes(monkeypatch):
+    from engine.cli.serve import key_of
+
+    monkeypatch.setenv("SPECEXEC_KEY", "sk-mine")
+    assert key_of(None) == "sk-mine"
+    assert "SPECEXEC_KEY" not in os.environ
 
 
 def test_a_port_that_is_taken_is_named(server, capsys):
