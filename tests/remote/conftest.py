@@ -19,17 +19,24 @@ PACKAGE = "xllamacpp==2026.10.*"
 
 
 @pytest.fixture(scope="session")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Install the server, and let it serve SmolLM2 as its own draft. Yields the address of its interface."""
-    if running := os.environ.get(RUNNING):
-        yield running
-        return
+def llama_cpp(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Install llama.cpp in an environment of its own. Return its Python."""
     if not os.environ.get(WANTED):
         pytest.skip(f"installs llama.cpp (33 MB) where {WANTED} is set")
     folder = tmp_path_factory.mktemp("llama") / "environment"
     venv.create(folder, with_pip=True, symlinks=os.name != "nt")
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     subprocess.run([python, "-m", "pip", "install", "-q", PACKAGE], check=True)
+    return python
+
+
+@pytest.fixture(scope="session")
+def address(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Let the server serve SmolLM2 as its own draft. Yields the address of its interface."""
+    if running := os.environ.get(RUNNING):
+        yield running
+        return
+    python = request.getfixturevalue("llama_cpp")
     model = str(model_file("smollm2"))
     server = subprocess.Popen(
         [python, ROOT / "tests/remote/serve_gguf.py", model, model],

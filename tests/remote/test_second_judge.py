@@ -1,0 +1,96 @@
+"""Tiny GGUF files of every architecture, as the converter writes them, say the same here and in llama.cpp: so
+names, permutations of rows and kinds of rotation are not only our own reading."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.checkpoints.gguf_architectures import ARCHITECTURES
+from engine.model.interface import no_progress
+from engine.model.sequence import Sequence
+from engine.torch_model.loader import load_model
+from tests.engine.checkpoints.files import convert
+from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
+
+SCRIPT = Path(__file__).with_name("judge_gguf.py")
+PROMPT = [1, *((7 * place) % 57 + 3 for place in range(30))]  # longer than the windows
+COUNT = 24
+CLOSE = 5e-5  # of log-probabilities
+# llama.cpp reads GELU from a table in float16.
+ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
+# llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text.
+WIDE: dict[str, dict[str, Any]] = {"phi3": {"sliding_window": 400}, "phi3_short": {"sliding_window": 400}}
+WITHOUT = ("seed_oss_bias",)  # llama.cpp knows no such biases; no published model has them
+KINDS = [kind for kind in CHANGES if kind not in WITHOUT]
+WRONG = "llama with rows in Hugging Face's order"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("judged")
+    made = {kind: convert(tiny(kind, **WIDE.get(kind, {})), folder / f"{kind}.gguf") for kind in KINDS}
+    module = tiny("llama")
+    queries = {
+        f"blk.{layer}.attn_q.weight": parameters.self_attn.q_proj.weight.detach().numpy()
+        for layer, parameters in enumerate(module.model.layers)
+    }
+    made[WRONG] = convert(module, folder / "wrong.gguf", tensors=queries)
+    return made
+
+
+@pytest.fixture(scope="module")
+def judged(llama_cpp: Path, files: dict[str, Path]) -> dict[str, dict[str, Any]]:
+    command = [llama_cpp, SCRIPT, str(COUNT), *files.values()]
+    done = subprocess.run(command, input=json.dumps(PROMPT), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return dict(zip(files, lines, strict=True))
+
+
+def ours(file: Path) -> tuple[list[int], list[float]]:
+    """Return what this program continues the prompt with, and the log-probabilities."""
+    sequence = Sequence(load_model(open_checkpoint(file), torch.float32, "cpu", no_progress, 256), 256)
+    tokens: list[int] = []
+    log_probs: list[float] = []
+    rows = PROMPT
+    for _ in range(COUNT):
+        after = torch.as_tensor(sequence.extend(rows)).float().log_softmax(-1)
+        rows = [int(after.argmax())]
+        tokens += rows
+        log_probs.append(float(after.max()))
+    return tokens, log_probs
+
+
+def distance(one: list[float], other: list[float]) -> float:
+    return float(np.abs(np.subtract(one, other)).max())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_llama_cpp_reads_the_same_model(
+    kind: str, files: dict[str, Path], judged: dict[str, dict[str, Any]]
+) -> None:
+    assert "error" not in judged[kind], judged[kind]
+    tokens, log_probs = ours(files[kind])
+    apart = distance(judged[kind]["log_probs"], log_probs)
+    print(f"| {kind} | {len(set(tokens))} | {apart:.1e} |")
+    assert judged[kind]["tokens"] == tokens
+    assert apart < ROUNDED.get(kind, CLOSE)
+
+
+def test_a_file_with_rows_in_another_order_is_told_apart(
+    files: dict[str, Path], judged: dict[str, dict[str, Any]]
+) -> None:
+    _, right = ours(files["llama"])
+    assert distance(judged[WRONG]["log_probs"], right) > 0.01
+    assert distance(judged[WRONG]["log_probs"], ours(files[WRONG])[1]) < CLOSE
+
+
+def test_every_architecture_is_judged() -> None:
+    read = {entry.model_type for entry in ARCHITECTURES.values()} - {"mistral"}  # llama.cpp says llama to it
+    assert {tiny(kind).config.model_type for kind in KINDS} >= read
