@@ -79,6 +79,8 @@ def architecture_of(keys: Keys) -> Architecture:
     keys.prefix = name
     if name == "llama" and keys.number("{arch}.expert_count", 0):
         return MIXTRAL
+    if name == "olmo2" and keys.number("{arch}." + WINDOW, 0):
+        return OLMO3
     return ARCHITECTURES[name]
 
 
@@ -157,6 +159,14 @@ PATTERN, LOCAL_BASE = "attention.sliding_window_pattern", "rope.freq_base_swa"
 EXPERTS = ("expert_count", "expert_used_count")
 FACTORS = ("attention.scale", "embedding_scale", "residual_scale", "logit_scale")
 MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", gguf_settings.mixtral, EXPERTS, interleaved=True)
+OLMO3 = Architecture(  # under the name of OLMo 2
+    "olmo3",
+    "Olmo3ForCausalLM",
+    gguf_settings.olmo3,
+    (WINDOW, PATTERN),
+    whole_qk_norm=True,
+    norms=OUTER_NORMS,
+)
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", gguf_settings.llama, interleaved=True),
     "mistral": Architecture("mistral", "MistralForCausalLM", gguf_settings.mistral, interleaved=True),
@@ -172,7 +182,6 @@ ARCHITECTURES = {
     "granite": Architecture(
         "granite", "GraniteForCausalLM", gguf_settings.granite, FACTORS, interleaved=True
     ),
-    # OLMo 3 has the same name, and windows, which are refused.
     "olmo2": Architecture(
         "olmo2", "Olmo2ForCausalLM", gguf_settings.swish, whole_qk_norm=True, norms=OUTER_NORMS
     ),

@@ -14,11 +14,14 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 TABLE_LIMIT = 1 << 20  # maximum bytes of a table of frequency divisors; real tables have at most 512
 
 
-def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[str, Any]:
+def rope_parameters(
+    keys: Keys, rotated: int, theta: float = 10000.0, yarn_factor: str = "yarn_attn_factor"
+) -> dict[str, Any]:
     """Return HF's `rope_parameters`, made from the metadata keys that llama.cpp calls `LLM_KV_ROPE_*`.
 
     rotated: the number of elements in each head that are rotated. theta: the base to use if the file has
-    none. Raises `BadCheckpoint` if a value or table is invalid; `UnsupportedModel` for an unknown scaling.
+    none. yarn_factor: the key under which the converter writes HF's attention_factor of YaRN. Raises
+    `BadCheckpoint` if a value or table is invalid; `UnsupportedModel` for an unknown scaling.
     """
     theta = keys.real("{arch}.rope.freq_base", theta)
     tensors = keys.header.tensors
@@ -39,7 +42,7 @@ def rope_parameters(keys: Keys, rotated: int, theta: float = 10000.0) -> dict[st
             "Choose another model.",
         )
     if kind == "yarn":
-        return {"rope_type": "yarn", "rope_theta": theta, **_yarn_scaling(keys, factor)}
+        return {"rope_type": "yarn", "rope_theta": theta, **_yarn_scaling(keys, factor, yarn_factor)}
     if kind == "linear" or (kind == "none" and factor != 1.0):
         return {"rope_type": "linear", "rope_theta": theta, "factor": factor}
     if kind != "none":
@@ -70,13 +73,13 @@ def _longrope_scaling(keys: Keys, rotated: int) -> dict[str, Any]:
     return parameters
 
 
-def _yarn_scaling(keys: Keys, factor: float) -> dict[str, Any]:
+def _yarn_scaling(keys: Keys, factor: float, yarn_factor: str) -> dict[str, Any]:
     """Return the parameters of YaRN (arXiv 2309.00071), including the file's ramp and attention factor.
 
     Raises `UnsupportedModel` for a variant of YaRN that is not supported.
     """
     for key, usual in (("attn_factor", 1.0), ("yarn_ext_factor", 1.0), ("yarn_log_multiplier", 0.0)):
-        value = keys.get("{arch}.rope.scaling." + key)
+        value = None if key == yarn_factor else keys.get("{arch}.rope.scaling." + key)
         if value is not None and (isinstance(value, np.ndarray) or value != usual):
             raise UnsupportedModel(
                 f"{keys.path.name} scales positions with an unsupported variant of YaRN ({key}).",
@@ -89,7 +92,7 @@ def _yarn_scaling(keys: Keys, factor: float) -> dict[str, Any]:
         ),
     }
     names = {
-        "yarn_attn_factor": "attention_factor",
+        yarn_factor: "attention_factor",
         "yarn_beta_fast": "beta_fast",
         "yarn_beta_slow": "beta_slow",
     }

@@ -13,17 +13,18 @@ from engine.errors import UnsupportedModel
 Config = dict[str, Any]
 
 
-def _whole_head(keys: Keys, config: Config, theta: float = 10000.0) -> Config:
+def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, **of_yarn: str) -> Config:
     """Return the `rope_parameters` of a model that must rotate whole heads.
 
-    theta: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each head.
+    theta, of_yarn: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each
+    head.
     """
     if keys.number("{arch}.rope.dimension_count", config["head_dim"]) != config["head_dim"]:
         raise UnsupportedModel(
             f"{keys.path.name} rotates only part of each head, which is not supported.",
             "Choose another model.",
         )
-    return rope_parameters(keys, config["head_dim"], theta)
+    return rope_parameters(keys, config["head_dim"], theta, **of_yarn)
 
 
 def swish(keys: Keys, config: Config) -> Config:
@@ -63,6 +64,26 @@ def granite(keys: Keys, config: Config) -> Config:
         "embedding_multiplier": factor("embedding_scale"),
         "residual_multiplier": factor("residual_scale"),
         "logits_scaling": factor("logit_scale"),
+    }
+
+
+def olmo3(keys: Keys, config: Config) -> Config:
+    """Return the settings of OLMo 3. Only layers without a window scale positions.
+
+    The converter writes HF's attention_factor as attn_factor. llama.cpp multiplies it by the usual factor of
+    YaRN once more (seen in October 2026), which is not what the model was trained with.
+    """
+    return {
+        "hidden_act": "silu",
+        "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
+        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=4),
+        "rope_parameters": {
+            "full_attention": _whole_head(keys, config, yarn_factor="attn_factor"),
+            "sliding_attention": {
+                "rope_type": "default",
+                "rope_theta": keys.real("{arch}.rope.freq_base", 10000.0),
+            },
+        },
     }
 
 

@@ -24,8 +24,14 @@ COUNT = 24
 CLOSE = 5e-5  # of log-probabilities
 # llama.cpp reads GELU from a table in float16.
 ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
-# llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text.
-WIDE: dict[str, dict[str, Any]] = {"phi3": {"sliding_window": 400}, "phi3_short": {"sliding_window": 400}}
+# llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text; and it
+# multiplies the factor of OLMo 3's YaRN by the usual one.
+PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
+ALIKE: dict[str, dict[str, Any]] = {
+    "phi3": {"sliding_window": 400},
+    "phi3_short": {"sliding_window": 400},
+    "olmo3": {"rope_parameters": {"sliding_attention": PLAIN_ROPE, "full_attention": PLAIN_ROPE}},
+}
 WITHOUT = ("seed_oss_bias",)  # llama.cpp knows no such biases; no published model has them
 KINDS = [kind for kind in CHANGES if kind not in WITHOUT]
 WRONG = "llama with rows in Hugging Face's order"
@@ -34,7 +40,7 @@ WRONG = "llama with rows in Hugging Face's order"
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("judged")
-    made = {kind: convert(tiny(kind, **WIDE.get(kind, {})), folder / f"{kind}.gguf") for kind in KINDS}
+    made = {kind: convert(tiny(kind, **ALIKE.get(kind, {})), folder / f"{kind}.gguf") for kind in KINDS}
     module = tiny("llama")
     queries = {
         f"blk.{layer}.attn_q.weight": parameters.self_attn.q_proj.weight.detach().numpy()

@@ -139,7 +139,9 @@ def convert(
     ones than F32 get random blocks.
     """
     config = module.config
-    architecture = {"gemma3_text": "gemma3", "mixtral": "llama"}.get(config.model_type, config.model_type)
+    architecture = {"gemma3_text": "gemma3", "mixtral": "llama", "olmo3": "olmo2"}.get(
+        config.model_type, config.model_type
+    )
     writer = gguf.GGUFWriter(path, architecture, split_max_tensors=tensors_per_part)
     _add_metadata(writer, config, architecture)
     for key, value in (metadata or {}).items():
@@ -193,8 +195,16 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         if rope["rope_type"] == "linear":
             writer.add_rope_scaling_type(gguf.RopeScalingType.LINEAR)
             writer.add_rope_scaling_factor(rope["factor"])
+        if rope["rope_type"] == "yarn":
+            writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+            writer.add_rope_scaling_factor(rope["factor"])
+            writer.add_rope_scaling_attn_factors(rope["attention_factor"])
+            writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     if architecture == "gemma3":
         writer.add_sliding_window(config.sliding_window)
+    if config.model_type == "olmo3":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
     if architecture == "granite":
         writer.add_attention_scale(config.attention_multiplier)
         writer.add_embedding_scale(config.embedding_multiplier)

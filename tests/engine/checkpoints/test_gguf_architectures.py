@@ -33,6 +33,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "smollm3": dict(num_hidden_layers=5, no_rope_layers=[1, 1, 1, 0, 1]),
     "granite": {},
     "olmo2": {},
+    "olmo3": {},
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
@@ -40,7 +41,21 @@ GEMMA3_ROPE = dict(
 )
 
 
+OLMO3_ROPE = dict(
+    sliding_attention=dict(rope_type="default", rope_theta=10000.0),
+    full_attention=dict(
+        rope_type="yarn",
+        rope_theta=10000.0,
+        factor=8.0,
+        original_max_position_embeddings=16,
+        attention_factor=1.25,
+    ),
+)
+
+
 def tiny(kind: str, **changes: Any) -> PreTrainedModel:
+    if kind == "olmo3":
+        changes = {"rope_parameters": OLMO3_ROPE} | changes
     if kind == "gemma3_text":
         changes["rope_parameters"] = GEMMA3_ROPE
     return reference(kind, **CHANGES[kind] | changes)
