@@ -31,9 +31,10 @@ class Architecture:
     the configuration that only this architecture has; `maths`, the keys besides `UNDERSTOOD` that `settings`
     takes care of; `interleaved`, whether the rows of Q and K are permuted for llama.cpp's rotary layout;
     `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized;
-    `whole_qk_norm`, whether they are over all heads together; `fused`, whether Q, K and V are one matrix, and
-    gate and up another; `norms`, a layer's norms: GGUF's name -> HF's name; `norm_plus`, a number to add to
-    stored norms.
+    `whole_qk_norm`, whether they are over all heads together; `fused_qkv`, whether Q, K and V are one matrix;
+    `fused_gate`, whether gate and up are one; `plain_output`, whether the output of attention has no bias,
+    even if Q, K and V have; `norms`, a layer's norms: GGUF's name -> HF's name; `norm_plus`, a number to add
+    to stored norms.
     """
 
     model_type: str
@@ -44,7 +45,9 @@ class Architecture:
     qkv_bias: bool = False
     qk_norm: bool = False
     whole_qk_norm: bool = False
-    fused: bool = False
+    fused_qkv: bool = False
+    fused_gate: bool = False
+    plain_output: bool = False
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
     norm_plus: float = 0.0
 
@@ -185,7 +188,18 @@ ARCHITECTURES = {
     "olmo2": Architecture(
         "olmo2", "Olmo2ForCausalLM", gguf_settings.swish, whole_qk_norm=True, norms=OUTER_NORMS
     ),
-    "phi3": Architecture("phi3", "Phi3ForCausalLM", gguf_settings.phi3, (WINDOW,), fused=True),
+    "phi3": Architecture(
+        "phi3", "Phi3ForCausalLM", gguf_settings.phi3, (WINDOW,), fused_qkv=True, fused_gate=True
+    ),
+    "glm4": Architecture(
+        "glm4",
+        "Glm4ForCausalLM",
+        gguf_settings.glm4,
+        fused_gate=True,
+        plain_output=True,
+        norms=INNER_NORMS
+        | {"post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm"},
+    ),
     "gemma2": Architecture(
         "gemma2",
         "Gemma2ForCausalLM",

@@ -56,6 +56,13 @@ def smollm3(keys: Keys, config: Config) -> Config:
 
 
 def granite(keys: Keys, config: Config) -> Config:
+    """Return the settings of Granite. Raises `UnsupportedModel` for its variants without positions."""
+    if keys.flag("{arch}.rope.scaling.finetuned") is False:
+        raise UnsupportedModel(
+            f"{keys.path.name} has no positions ({keys.prefix}.rope.scaling.finetuned), not supported here.",
+            "Choose another Granite model.",
+        )
+
     def factor(key: str, usual: float = 1.0) -> float:
         return keys.real("{arch}." + key, usual) if keys.get("{arch}." + key) else usual
 
@@ -105,15 +112,28 @@ def qwen(keys: Keys, config: Config) -> Config:
     return swish(keys, config) | {"use_sliding_window": False}
 
 
-def phi3(keys: Keys, config: Config) -> Config:
+def _part_of_head(keys: Keys, config: Config) -> Config:
+    """Return the `rope_parameters` of a model that may rotate only the first part of each head."""
     head_dim = config["head_dim"]
     rotated = keys.number("{arch}.rope.dimension_count", head_dim, least=2, most=head_dim)
     part = rotated / head_dim
     if rotated % 2 or int(head_dim * part) != rotated:  # transformers computes int(head_dim * part)
         raise keys.bad("{arch}.rope.dimension_count", rotated)
+    return rope_parameters(keys, rotated) | {"partial_rotary_factor": part}
+
+
+def glm4(keys: Keys, config: Config) -> Config:
     return {
         "hidden_act": "silu",
-        "rope_parameters": rope_parameters(keys, rotated) | {"partial_rotary_factor": part},
+        "rope_parameters": _part_of_head(keys, config),
+        "attention_bias": "blk.0.attn_q.bias" in keys.header.tensors,
+    }
+
+
+def phi3(keys: Keys, config: Config) -> Config:
+    return {
+        "hidden_act": "silu",
+        "rope_parameters": _part_of_head(keys, config),
         # transformers uses this value instead of the one in rope_parameters
         "original_max_position_embeddings": keys.number(
             "{arch}.rope.scaling.original_context_length", config["max_position_embeddings"], least=1

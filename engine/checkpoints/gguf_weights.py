@@ -116,10 +116,10 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     q_rows, kv_rows = heads * config["head_dim"], kv_heads * config["head_dim"]
     q_heads, k_heads = (heads, kv_heads) if architecture.interleaved else (0, 0)
     bias = config.get("attention_bias", False)
-    o_bias = config.get("attention_out_bias", bias)
+    o_bias = config.get("attention_out_bias", bias) and not architecture.plain_output
     bias = bias or architecture.qkv_bias
     output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
-    if architecture.fused:
+    if architecture.fused_qkv:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
     return (
         _linear("attn_q", "self_attn.q_proj", q_rows, hidden, bias, q_heads)
@@ -132,7 +132,7 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
 def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, wide, bias = config["hidden_size"], config["intermediate_size"], config.get("mlp_bias", False)
     down = _linear("ffn_down", "mlp.down_proj", hidden, wide, bias)
-    if architecture.fused:
+    if architecture.fused_gate:
         return _linear("ffn_up", "mlp.gate_up_proj", 2 * wide, hidden, bias) | down
     return (
         _linear("ffn_gate", "mlp.gate_proj", wide, hidden, bias)

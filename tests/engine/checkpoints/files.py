@@ -212,6 +212,8 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_logit_scale(config.logits_scaling)
     if architecture in ("llama", "smollm3", "granite"):
         writer.add_rope_dimension_count(head)
+    if architecture == "glm4":
+        writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
     if config.model_type == "mixtral":
         writer.add_expert_count(config.num_local_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)

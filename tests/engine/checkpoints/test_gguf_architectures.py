@@ -34,6 +34,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "granite": {},
     "olmo2": {},
     "olmo3": {},
+    "glm4": {},
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
@@ -110,6 +111,13 @@ def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: 
         {"phi3_short": 1.0606602, "phi3_long": 1.7320508}.get(kind)
     )
     assert rope == module.config.rope_parameters
+
+
+def test_a_granite_without_positions_is_refused(tmp_path: Path) -> None:
+    """llama.cpp takes this key for whether Granite rotates at all."""
+    metadata = {"granite.rope.scaling.finetuned": False}
+    with pytest.raises(UnsupportedModel, match="no positions"):
+        open_checkpoint(convert(tiny("granite"), tmp_path / "model.gguf", metadata=metadata))
 
 
 @pytest.mark.parametrize(("kind", "layers"), [("gemma2", 46), ("gemma3_text", 62)])
