@@ -173,6 +173,13 @@ OLMO3 = Architecture(  # under the name of OLMo 2
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", gguf_settings.llama, interleaved=True),
     "mistral": Architecture("mistral", "MistralForCausalLM", gguf_settings.mistral, interleaved=True),
+    "mistral3": Architecture(
+        "ministral3",
+        "Ministral3ForCausalLM",
+        gguf_settings.ministral3,
+        ("attention.temperature_scale",),
+        interleaved=True,
+    ),
     "qwen2": Architecture("qwen2", "Qwen2ForCausalLM", gguf_settings.qwen, qkv_bias=True),
     "qwen3": Architecture("qwen3", "Qwen3ForCausalLM", gguf_settings.qwen, qk_norm=True),
     "seed_oss": Architecture(

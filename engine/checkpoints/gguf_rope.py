@@ -1,6 +1,7 @@
 """Translate the scaling of rotary positions in a GGUF file to Hugging Face's `rope_parameters`."""
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,22 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 TABLE_LIMIT = 1 << 20  # maximum bytes of a table of frequency divisors; real tables have at most 512
 
 
+YARN = {  # keys of rope.scaling: HF's names
+    "yarn_attn_factor": "attention_factor",
+    "yarn_beta_fast": "beta_fast",
+    "yarn_beta_slow": "beta_slow",
+}
+_VARIANTS = {"attn_factor": 1.0, "yarn_ext_factor": 1.0, "yarn_log_multiplier": 0.0}  # key: usual value
+
+
 def rope_parameters(
-    keys: Keys, rotated: int, theta: float = 10000.0, yarn_factor: str = "yarn_attn_factor"
+    keys: Keys, rotated: int, theta: float = 10000.0, yarn: Mapping[str, str] = YARN
 ) -> dict[str, Any]:
     """Return HF's `rope_parameters`, made from the metadata keys that llama.cpp calls `LLM_KV_ROPE_*`.
 
     rotated: the number of elements in each head that are rotated. theta: the base to use if the file has
-    none. yarn_factor: the key under which the converter writes HF's attention_factor of YaRN. Raises
-    `BadCheckpoint` if a value or table is invalid; `UnsupportedModel` for an unknown scaling.
+    none. yarn: the keys under which the converter writes HF's parameters of YaRN. Raises `BadCheckpoint` if
+    a value or table is invalid; `UnsupportedModel` for an unknown scaling.
     """
     theta = keys.real("{arch}.rope.freq_base", theta)
     tensors = keys.header.tensors
@@ -42,7 +51,7 @@ def rope_parameters(
             "Choose another model.",
         )
     if kind == "yarn":
-        return {"rope_type": "yarn", "rope_theta": theta, **_yarn_scaling(keys, factor, yarn_factor)}
+        return {"rope_type": "yarn", "rope_theta": theta, **_yarn_scaling(keys, factor, yarn)}
     if kind == "linear" or (kind == "none" and factor != 1.0):
         return {"rope_type": "linear", "rope_theta": theta, "factor": factor}
     if kind != "none":
@@ -73,14 +82,15 @@ def _longrope_scaling(keys: Keys, rotated: int) -> dict[str, Any]:
     return parameters
 
 
-def _yarn_scaling(keys: Keys, factor: float, yarn_factor: str) -> dict[str, Any]:
+def _yarn_scaling(keys: Keys, factor: float, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the parameters of YaRN (arXiv 2309.00071), including the file's ramp and attention factor.
 
-    Raises `UnsupportedModel` for a variant of YaRN that is not supported.
+    names: as `yarn` of `rope_parameters`. Raises `UnsupportedModel` for a variant of YaRN that is not
+    supported.
     """
-    for key, usual in (("attn_factor", 1.0), ("yarn_ext_factor", 1.0), ("yarn_log_multiplier", 0.0)):
-        value = None if key == yarn_factor else keys.get("{arch}.rope.scaling." + key)
-        if value is not None and (isinstance(value, np.ndarray) or value != usual):
+    for key in _VARIANTS.keys() - names.keys():
+        value = keys.get("{arch}.rope.scaling." + key)
+        if value is not None and (isinstance(value, np.ndarray) or value != _VARIANTS[key]):
             raise UnsupportedModel(
                 f"{keys.path.name} scales positions with an unsupported variant of YaRN ({key}).",
                 "Choose another model.",
@@ -90,11 +100,6 @@ def _yarn_scaling(keys: Keys, factor: float, yarn_factor: str) -> dict[str, Any]
         "original_max_position_embeddings": keys.number(
             "{arch}.rope.scaling.original_context_length", least=1
         ),
-    }
-    names = {
-        yarn_factor: "attention_factor",
-        "yarn_beta_fast": "beta_fast",
-        "yarn_beta_slow": "beta_slow",
     }
     for key, name in names.items():
         if keys.get("{arch}.rope.scaling." + key) is not None:

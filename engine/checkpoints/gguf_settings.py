@@ -1,22 +1,23 @@
 """The settings of a Hugging Face configuration that only some architectures have, from a GGUF file's
 metadata. Each function takes the metadata and the settings that all architectures have."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from engine.checkpoints.gguf_keys import Keys
-from engine.checkpoints.gguf_rope import rope_parameters
+from engine.checkpoints.gguf_rope import YARN, rope_parameters
 from engine.checkpoints.limits import EXPERTS_LIMIT
 from engine.errors import UnsupportedModel
 
 Config = dict[str, Any]
 
 
-def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, **of_yarn: str) -> Config:
+def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, yarn: Mapping[str, str] = YARN) -> Config:
     """Return the `rope_parameters` of a model that must rotate whole heads.
 
-    theta, of_yarn: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each
+    theta, yarn: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each
     head.
     """
     if keys.number("{arch}.rope.dimension_count", config["head_dim"]) != config["head_dim"]:
@@ -24,7 +25,7 @@ def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, **of_yarn: s
             f"{keys.path.name} rotates only part of each head, which is not supported.",
             "Choose another model.",
         )
-    return rope_parameters(keys, config["head_dim"], theta, **of_yarn)
+    return rope_parameters(keys, config["head_dim"], theta, yarn)
 
 
 def swish(keys: Keys, config: Config) -> Config:
@@ -85,7 +86,7 @@ def olmo3(keys: Keys, config: Config) -> Config:
         "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
         "layer_types": _layer_types(keys, config["num_hidden_layers"], period=4),
         "rope_parameters": {
-            "full_attention": _whole_head(keys, config, yarn_factor="attn_factor"),
+            "full_attention": _whole_head(keys, config, yarn=YARN | {"attn_factor": "attention_factor"}),
             "sliding_attention": {
                 "rope_type": "default",
                 "rope_theta": keys.real("{arch}.rope.freq_base", 10000.0),
@@ -96,6 +97,16 @@ def olmo3(keys: Keys, config: Config) -> Config:
 
 def mistral(keys: Keys, config: Config) -> Config:
     return swish(keys, config) | {"sliding_window": None}
+
+
+def ministral3(keys: Keys, config: Config) -> Config:
+    """Return the settings of Ministral 3, whose queries grow with their position."""
+    rope = _whole_head(keys, config, yarn=YARN | {"yarn_log_multiplier": "mscale_all_dim"})
+    if rope.get("mscale_all_dim"):
+        rope["mscale"] = 1.0
+    rope.setdefault("original_max_position_embeddings", config["max_position_embeddings"])
+    rope["llama_4_scaling_beta"] = keys.real("{arch}.attention.temperature_scale", 0.0)
+    return {"hidden_act": "silu", "rope_parameters": rope, "sliding_window": None}
 
 
 def mixtral(keys: Keys, config: Config) -> Config:

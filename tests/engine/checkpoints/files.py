@@ -21,6 +21,8 @@ from engine.formats import FORMATS, BlockFormat
 from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
+INTERLEAVED = ("llama", "smollm3", "granite", "mistral3")
+GGUF_NAMES = {"gemma3_text": "gemma3", "mixtral": "llama", "olmo3": "olmo2", "ministral3": "mistral3"}
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
 MERGES = ["a b", "ab c"]
@@ -139,9 +141,7 @@ def convert(
     ones than F32 get random blocks.
     """
     config = module.config
-    architecture = {"gemma3_text": "gemma3", "mixtral": "llama", "olmo3": "olmo2"}.get(
-        config.model_type, config.model_type
-    )
+    architecture = GGUF_NAMES.get(config.model_type, config.model_type)
     writer = gguf.GGUFWriter(path, architecture, split_max_tensors=tensors_per_part)
     _add_metadata(writer, config, architecture)
     for key, value in (metadata or {}).items():
@@ -198,7 +198,12 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         if rope["rope_type"] == "yarn":
             writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
             writer.add_rope_scaling_factor(rope["factor"])
-            writer.add_rope_scaling_attn_factors(rope["attention_factor"])
+            if architecture == "mistral3":
+                writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
+                writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
+                writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+            else:
+                writer.add_rope_scaling_attn_factors(rope["attention_factor"])
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     if architecture == "gemma3":
         writer.add_sliding_window(config.sliding_window)
@@ -210,7 +215,7 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_embedding_scale(config.embedding_multiplier)
         writer.add_residual_scale(config.residual_multiplier)
         writer.add_logit_scale(config.logits_scaling)
-    if architecture in ("llama", "smollm3", "granite"):
+    if architecture in INTERLEAVED:
         writer.add_rope_dimension_count(head)
     if architecture == "glm4":
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
@@ -247,7 +252,7 @@ def _converted(
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
         layer = hf_name.split(".")[-2]
-        if architecture in ("llama", "smollm3", "granite") and layer in heads:
+        if architecture in INTERLEAVED and layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):

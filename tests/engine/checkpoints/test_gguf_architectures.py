@@ -35,6 +35,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "olmo2": {},
     "olmo3": {},
     "glm4": {},
+    "ministral3": {},
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
