@@ -19,6 +19,8 @@ _CL100K = (
 )
 LLAMA3 = _CL100K % "{1,3}"
 QWEN2 = _CL100K % ""
+# Seed-Coder: as Qwen 2, but line ends do not follow other signs.
+SEED = QWEN2.replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+")
 # Qwen 3.5: as Qwen 2, but combining marks stay with their letters.
 QWEN35 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
@@ -92,11 +94,14 @@ PRE_TOKENIZERS: dict[str, PreTokenizer] = {
     "pixtral": _LLAMA3,
     "dbrx": _LLAMA3_MERGING,
     "smaug-bpe": _LLAMA3_MERGING,
+    "glm4": _LLAMA3_MERGING,
+    "chatglm-bpe": _LLAMA3_MERGING,
     # Qwen's own tokenizer.json composes text (NFC); llama.cpp does not.
     "qwen2": PreTokenizer((QWEN2,), compose=True),
     "qwen35": PreTokenizer((QWEN35,), compose=True),
     "deepseek-r1-qwen": _QWEN2,
     "megrez": _QWEN2,
+    "seed-coder": PreTokenizer((SEED,)),
     "stablelm2": _QWEN2,
     "hunyuan": _QWEN2,
     "gpt-4o": PreTokenizer((O200K,)),  # Phi-4-mini

@@ -93,6 +93,19 @@ def test_gpt4o_splits_words_as_o200k_does() -> None:
     assert pieces == ["Hello", "World's", " ", "123", "45", " ÉCOLE", "-dès", "\n\n", " don't"]
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("glm4", ["Hello", "World", "'S", " ", "123", "45", "!\n", "x", "\n\n", " don", "'t"]),
+        ("seed-coder", ["Hello", "World", "'S", " ", *"12345", "!", "\n", "x", "\n\n", " don", "'t"]),
+    ],
+)
+def test_words_numbers_and_line_ends_are_split_as_by_llama_cpp(name: str, expected: list[str]) -> None:
+    text = "HelloWorld'S 12345!\nx\n\n don't".replace("oW", "o\u200bW")
+    pieces = [text[start:end] for _, (start, end) in pre_tokenizer(name).build().pre_tokenize_str(text)]
+    assert [piece.removeprefix("\u200b") for piece in pieces] == expected
+
+
 def test_qwen_encodes_composed_and_decomposed_letters_alike() -> None:
     # Qwen's own tokenizer composes; llama.cpp does not.
     assert real("coder-draft").encode("cafe\u0301") == real("coder-draft").encode("caf\u00e9")
