@@ -22,7 +22,10 @@ WAYS = {
     "packed": {"weights": "packed"},
     "streamed": {"ram_limit": 0.05},
 }
-LARGE = (("as downloaded", "packed"), ("exported", "streamed"))  # what the larger model shows: it takes long
+CASES = [
+    *(("smollm2", form, how) for form in ("as downloaded", "exported") for how in WAYS),
+    *(("coder-draft", *case) for case in (("as downloaded", "packed"), ("exported", "streamed"))),
+]
 
 
 def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
@@ -37,9 +40,9 @@ def answer(path: Path, **how) -> tuple[EngineService, protocol.Answer]:
     return engine, result
 
 
-@pytest.fixture(scope="module", params=["smollm2", "coder-draft"])
+@pytest.fixture(scope="module")
 def model(request, tmp_path_factory):
-    """(name, downloaded file, the same model exported in float32, the greedy tokens of transformers)"""
+    """(the downloaded file, the same model exported in float32, the greedy tokens of transformers)"""
     file = model_file(request.param)
     folder = tmp_path_factory.mktemp("models") / "exported"
     export(open_checkpoint(file), folder, torch.float32, no_progress)
@@ -49,16 +52,13 @@ def model(request, tmp_path_factory):
         ids = reference.generate(
             torch.tensor([prompt]), do_sample=False, max_new_tokens=TOKENS, repetition_penalty=1.0
         )[0]
-    return request.param, file, folder, ids[len(prompt) :].tolist()
+    return file, folder, ids[len(prompt) :].tolist()
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("how", WAYS)
-@pytest.mark.parametrize("form", ["as downloaded", "exported"])
+@pytest.mark.parametrize(("model", "form", "how"), CASES, indirect=["model"])
 def test_greedy_answers_equal_transformers_on_the_unpacked_weights(model, form, how):
-    name, file, folder, expected = model
-    if name == "coder-draft" and (form, how) not in LARGE:
-        pytest.skip("the smaller model shows it")
+    file, folder, expected = model
     engine, result = answer(file if form == "as downloaded" else folder, **WAYS[how])
     assert result.token_ids == expected
     assert result.memory.peak > result.memory.ram
