@@ -17,6 +17,7 @@ from app.documents.records import MAX_CHARACTERS, MAX_NBYTES, Document, Fault, R
 from engine.hub import Stop
 from engine.launch import interpreter, limits
 
+READER = "app.documents.reader_process"
 TIME_LIMIT_S = 120.0  # a PDF of 300 pages takes some 5 s
 MEMORY_LIMIT = 800 << 20  # bytes
 OUTPUT_LIMIT = 4 * MAX_CHARACTERS + (4 << 20)  # bytes; in UTF-8, with room for the pages
@@ -25,7 +26,7 @@ LOOK_S = 0.05  # seconds between two looks at the clock and at the stop
 _VARIABLES = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
-def read_file(path: Path, stop: Stop, time_limit_s: float = TIME_LIMIT_S) -> Document:
+def read_file(path: Path, stop: Stop) -> Document:
     """Return the document in a file. Raises Unreadable, or Stopped after a request to stop."""
     if path.is_dir():
         raise Unreadable("folder")
@@ -35,12 +36,12 @@ def read_file(path: Path, stop: Stop, time_limit_s: float = TIME_LIMIT_S) -> Doc
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_NBYTES:
                 raise Unreadable("too_large")
-            return _read(file, path.suffix.lower()[:16], stop, time_limit_s)
+            return _read(file, path.suffix.lower()[:16], stop)
     except OSError as error:
         raise Unreadable("denied") from error
 
 
-def _read(file: BinaryIO, ending: str, stop: Stop, time_limit_s: float) -> Document:
+def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
     process = _start(file, ending)
     assert process.stdout is not None
     over = threading.Event()
@@ -51,7 +52,7 @@ def _read(file: BinaryIO, ending: str, stop: Stop, time_limit_s: float) -> Docum
             killed.append("too_much")
 
     def limit_time() -> None:
-        deadline = time.monotonic() + time_limit_s
+        deadline = time.monotonic() + TIME_LIMIT_S
         while not over.wait(LOOK_S):
             if stop.asked or time.monotonic() > deadline:
                 killed.append("too_much")
@@ -84,7 +85,7 @@ def _start(file: BinaryIO, ending: str) -> "subprocess.Popen[bytes]":
     python = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
     try:
         return subprocess.Popen(
-            [*python, "-m", "app.documents.reader_process", ending],
+            [*python, "-m", READER, ending],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -3,7 +3,7 @@
 from typing import BinaryIO
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
-from PySide6.QtGui import QImage, QImageReader
+from PySide6.QtGui import QImage, QImageReader, QImageWriter
 
 from app.documents.records import MAX_POINTS, MAX_SIDE, Document, Unreadable
 
@@ -36,13 +36,15 @@ def document_of(image: QImage) -> Document:
     if max(image.width(), image.height()) > MAX_SIDE:
         keep, smooth = Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
         image = image.scaled(MAX_SIDE, MAX_SIDE, keep, smooth)
-    png = _encoded(image, "PNG")
-    jpeg = b"" if image.hasAlphaChannel() else _encoded(image, "JPEG")
+    png = _encoded(image, b"PNG", -1)
+    jpeg = b"" if image.hasAlphaChannel() else _encoded(image, b"JPEG", 90)
     return Document("picture", picture=jpeg if jpeg and 2 * len(jpeg) < len(png) else png)
 
 
-def _encoded(image: QImage, format: str) -> bytes:
+def _encoded(image: QImage, format: bytes, quality: int) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, format, 90 if format == "JPEG" else -1)
+    writer = QImageWriter(buffer, QByteArray(format))
+    writer.setQuality(quality)
+    writer.write(image)
     return bytes(buffer.data().data())

@@ -138,8 +138,8 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     reports: one for each finished run of the engine, so several if the answer was continued. Empty if the
     user wrote the message, if its only run was interrupted, or if it was imported without reports.
 
-    files: those that a question brings along. passages: what a search found for it in these files and in those
-    of the questions before; the model reads them with the question.
+    files: those that a question brings along. passages: what a search found for it in these files and in
+    those of the questions before; the model reads them with the question.
     """
 
     id: int

@@ -78,24 +78,16 @@ def _version_2(connection: sqlite3.Connection) -> None:
     )
 
 
+# The statements are short, so that all of the schema fits the file's first page, which `repair` replaces.
 def _version_3(connection: sqlite3.Connection) -> None:
     for statement in (
-        """CREATE TABLE files (
-            id TEXT PRIMARY KEY,  -- a digest of name and content
-            name TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            pages INTEGER NOT NULL,  -- 0: it has none
-            tokens INTEGER NOT NULL,  -- about
-            created_at REAL NOT NULL,
-            picture BLOB NOT NULL  -- PNG or JPEG; empty for files with text
-        )""",
-        # The texts of a file's passages, joined, are its text.
-        """CREATE TABLE passages (
-            id INTEGER PRIMARY KEY,
-            file TEXT NOT NULL,  -- its row comes last, so this is no reference
-            page INTEGER NOT NULL,
-            text TEXT NOT NULL
-        )""",
+        # id: a digest of name and content. pages: 0 if it has none. picture: PNG, JPEG, or empty.
+        "CREATE TABLE files (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,"
+        " pages INTEGER NOT NULL, tokens INTEGER NOT NULL, created_at REAL NOT NULL, picture BLOB NOT NULL)",
+        # The texts of a file's passages, joined, are its text. The file's row comes last, so `file` is no
+        # reference.
+        "CREATE TABLE passages (id INTEGER PRIMARY KEY, file TEXT NOT NULL, page INTEGER NOT NULL,"
+        " text TEXT NOT NULL)",
         "CREATE INDEX passages_by_file ON passages (file, id)",
         # The index of passages, as `found` is that of messages. It ranks by BM25, for which it keeps sizes.
         "CREATE VIRTUAL TABLE sought USING fts5 (terms, content = '', tokenize = 'porter ascii')",

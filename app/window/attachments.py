@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -63,7 +64,7 @@ class Attachments(QObject):
 
     def _bring_files(self, paths: list[Path]) -> None:
         for path in paths:
-            self._bring(path.name, lambda stop, path=path: child.read_file(path, stop))
+            self._bring(path.name, partial(child.read_file, path))
 
     def _bring_picture(self, image: QImage) -> None:
         self._bring(self.tr("Pasted picture"), lambda _: picture.document_of(image))
