@@ -4,15 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QSizePolicy, QToolButton, QWidget
 
 from app.conversation import file_words
 from app.rendering.quiet_button import QuietButton
 from app.store import AttachedFile
 from app.widgets import theme
+from app.widgets.elided_label import ElidedLabel
 from app.widgets.flow import Flow
 from app.widgets.icons import icon
-from app.widgets.plain_text import PlainLabel, plain
+from app.widgets.plain_text import plain
 
 NAME_WIDTH = 240  # pixels of a name at most; a longer one loses its middle
 SPACING = 4
@@ -77,21 +78,26 @@ class FileChips(QScrollArea):
 
     def _chip(self, file: AttachedFile, page: QWidget) -> QFrame:
         name = QuietButton(file.name, self.tr("Show {}").format(file.name), page)
+        name.elides = Qt.TextElideMode.ElideMiddle
+        name.setToolTip(plain(file.name))
         name.clicked.connect(lambda: self.preview_asked.emit(file))
         return self._frame(name, file.name, file_words.details(file), file.id, page)
 
     def _reading_chip(self, key: str, name: str, page: QWidget) -> QFrame:
-        return self._frame(PlainLabel(name, page), name, self.tr("reading…"), key, page)
+        title = ElidedLabel(page)
+        title.setText(name)
+        title.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        return self._frame(title, name, self.tr("reading…"), key, page)
 
     def _frame(self, title: QWidget, name: str, details: str, key: str, page: QWidget) -> QFrame:
         chip = QFrame(page)
         chip.setObjectName("chip")
         chip.setAccessibleName(name)
         title.setMaximumWidth(theme.enlarged(NAME_WIDTH))
-        if isinstance(title, QuietButton):
-            title.elides = Qt.TextElideMode.ElideMiddle
-        caption = PlainLabel(details, chip)
+        caption = ElidedLabel(chip)
+        caption.setText(details)
         caption.setProperty("role", "caption")
+        caption.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         layout = QHBoxLayout(chip)
         layout.setContentsMargins(4, 1, 8 if self._is_fixed else 2, 1)
         layout.setSpacing(4)

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
 from app.conversation import file_words
-from app.formatting import excerpt
 from app.rendering.quiet_button import QuietButton
 from app.store import Passage
 from app.widgets import theme
@@ -14,7 +13,6 @@ from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, plain
 
 NAME_WIDTH = 320  # pixels of a file's name and page at most
-EXCERPT = 400  # characters in a tool tip
 
 
 class PassageList(QWidget):
@@ -49,6 +47,6 @@ class PassageList(QWidget):
         button = QuietButton(place, self.tr("Show the passage: {}").format(place), self)
         button.elides = Qt.TextElideMode.ElideMiddle
         button.setMaximumWidth(theme.enlarged(NAME_WIDTH))
-        button.setToolTip(plain(excerpt(passage.text, EXCERPT)))
+        button.setToolTip(plain(place))
         button.clicked.connect(lambda: self.asked.emit(passage))
         return button

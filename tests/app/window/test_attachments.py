@@ -18,7 +18,7 @@ from app.documents import child
 from app.documents.records import Document
 from app.rendering.quiet_button import QuietButton
 from app.store import Store
-from app.widgets.plain_text import PlainLabel
+from app.widgets.elided_label import ElidedLabel
 from app.window.window import Window
 from engine.hub import Stop
 from engine.protocol import messages
@@ -41,7 +41,7 @@ def bring(window: Window, qtbot: QtBot, *paths: Path) -> None:
 
 
 def chips(window: Window) -> list[str]:
-    return [label.text() for label in window.composer.chips.findChildren(PlainLabel)]
+    return [label.text() for label in window.composer.chips.findChildren(ElidedLabel)]
 
 
 def send(window: Window, engines: FakeEngines, qtbot: QtBot, text: str) -> Sequence[messages.Message]:
