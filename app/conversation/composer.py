@@ -163,6 +163,7 @@ class Composer(QFrame):
 
     def show_ways(self, files: Sequence[AttachedFile]) -> None:
         """Show the attached files, with the ways in which they would be read."""
+        self.attached = list(files)
         self.chips.show_files(files, self._reading)
 
     def tell(self, sentence: str) -> None:
