@@ -1,13 +1,15 @@
 """The dialog that shows what was read of a file: its text, a passage of it, or the picture."""
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
+from PySide6.QtGui import QImage, QImageReader, QPixmap
 from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import formatting
+from app.documents.records import MAX_SIDE
 from app.widgets.plain_text import PlainLabel
 from app.widgets.window_size import resize_on_screen
 
+FORMATS = (b"png", b"jpeg")  # those in which pictures are kept
 MAX_SHOWN = 200_000  # characters; laying out more would block the window
 
 
@@ -49,7 +51,7 @@ class FilePreview(QDialog):
 
     def _picture(self, content: bytes) -> QWidget:
         self.picture = QLabel(self)
-        self.picture.setPixmap(QPixmap.fromImage(QImage.fromData(content)))
+        self.picture.setPixmap(QPixmap.fromImage(_image(content)))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setAccessibleName(self.windowTitle())
         area = QScrollArea(self)
@@ -57,3 +59,15 @@ class FilePreview(QDialog):
         area.setWidget(self.picture)
         area.setAccessibleName(self.windowTitle())
         return area
+
+
+def _image(content: bytes) -> QImage:
+    """Return a kept picture; an empty one if it is of another format or size, as one of an imported chat may
+    be."""
+    buffer = QBuffer()
+    buffer.setData(QByteArray(content))
+    buffer.open(QIODevice.OpenModeFlag.ReadOnly)
+    reader = QImageReader(buffer)
+    size = reader.size()
+    is_kept = reader.format().data() in FORMATS and max(size.width(), size.height()) <= MAX_SIDE
+    return reader.read() if is_kept else QImage()

@@ -121,6 +121,9 @@ def test_an_exported_chat_takes_its_files_along(store: Store, tmp_path: Path) ->
     store.messages.set_reading(question, [picture, text], store.files.search([text], "reef", 2))
     store.messages.answer(question, ChatSettings(), PAIR).interrupt()
     export_file(tmp_path / "a.json", [store.chats.read(chat)])
+    for ending in ("md", "txt"):
+        export_file(tmp_path / f"a.{ending}", [store.chats.read(chat)])
+        assert "a.png" in (tmp_path / f"a.{ending}").read_text()
     other = Store(tmp_path / "other.sqlite")
     (added,) = other.chats.add(import_file(tmp_path / "a.json").chats)
     message = other.messages.all(added)[0]
