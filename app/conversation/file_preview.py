@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Qt
 from PySide6.QtGui import QImage, QImageReader, QPixmap
-from PySide6.QtWidgets import QDialog, QLabel, QPlainTextEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app import formatting
 from app.documents.records import MAX_SIDE
@@ -27,7 +27,7 @@ class FilePreview(QDialog):
         self.setWindowTitle(name)
         resize_on_screen(self, 720, 640)
         self.text: QPlainTextEdit | None = None
-        self.picture: QLabel | None = None
+        self.picture: PlainLabel | None = None
         caption = PlainLabel(details, self)
         caption.setProperty("role", "caption")
         caption.setWordWrap(True)
@@ -50,7 +50,7 @@ class FilePreview(QDialog):
         return self.text
 
     def _picture(self, content: bytes) -> QWidget:
-        self.picture = QLabel(self)
+        self.picture = PlainLabel(parent=self)
         self.picture.setPixmap(QPixmap.fromImage(_image(content)))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setAccessibleName(self.windowTitle())
