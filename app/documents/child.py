@@ -60,9 +60,9 @@ def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
                 return
 
     watches = [threading.Thread(target=each, daemon=True) for each in (limit_memory, limit_time)]
-    for watch in watches:
-        watch.start()
     try:
+        for watch in watches:
+            watch.start()
         output = process.stdout.read(OUTPUT_LIMIT + 1)
         if len(output) > OUTPUT_LIMIT:
             killed.append("too_long")
@@ -74,7 +74,8 @@ def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
         process.stdout.close()
         process.wait()
         for watch in watches:
-            watch.join()
+            if watch.ident is not None:
+                watch.join()
     stop.check()
     if killed:
         raise Unreadable(killed[0])

@@ -20,10 +20,14 @@ except ImportError:  # Windows
     resource = None  # type: ignore[assignment]
 
 
+CPU_LIMIT_S = 300  # if the window was killed, nobody else ends a reader that hangs
+
+
 def _confine() -> None:
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Windows sends Ctrl+C to this process too
     if resource is not None:
+        resource.setrlimit(resource.RLIMIT_CPU, (CPU_LIMIT_S, CPU_LIMIT_S))
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

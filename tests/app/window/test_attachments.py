@@ -253,6 +253,25 @@ def test_a_message_of_files_alone_is_called_by_their_names(
     assert window.chat.title == "A.txt"
 
 
+@pytest.mark.usefixtures("in_this_process")
+def test_a_queued_question_keeps_its_files(
+    window: Window, engines: FakeEngines, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("text")
+    window.composer.write("One")
+    window.composer.button.click()
+    reach(window, qtbot, State.ANSWERING)
+    bring(window, qtbot, path)
+    window.composer.write("Two")
+    window.composer.editor.submitted.emit()
+    assert window.composer.attached == []
+    window.chat.stop()
+    reach(window, qtbot, State.READY)
+    assert [file.name for file in window.composer.attached] == ["a.txt"], "given back"
+    assert window.composer.editor.toPlainText() == "Two"
+
+
 def test_plain_text_is_pasted_into_the_field(qtbot: QtBot) -> None:
     composer = Composer()
     qtbot.addWidget(composer)
