@@ -1,6 +1,7 @@
 """Functions on the rows of files and their passages. Call them in a transaction."""
 
 import hashlib
+import re
 import time
 from collections.abc import Collection, Sequence
 from sqlite3 import Connection
@@ -8,6 +9,8 @@ from sqlite3 import Connection
 from app.documents.records import PAGED, Document
 from app.store import passages, search
 from app.store.records import AttachedFile, WholeFile, about_tokens, kind_named, well_formed
+
+_SINGLE = re.compile(r"[^\w\s]|\d")  # a quarter of each is counted by its length
 
 
 def whole_file(name: str, document: Document) -> WholeFile:
@@ -18,9 +21,15 @@ def whole_file(name: str, document: Document) -> WholeFile:
         name=name,
         kind=document.kind,
         pages=len(pages) if document.kind in PAGED else 0,
-        tokens=sum(map(about_tokens, pages)),
+        tokens=sum(map(_tokens, pages)),
     )
     return WholeFile(file=file, pages=pages, picture=document.picture)
+
+
+def _tokens(text: str) -> int:
+    """Return about how many tokens a text has. Most vocabularies have digits and signs one by one, so tables
+    and code have more tokens than their length tells: a list with numbers 1.5 times as many (SmolLM2)."""
+    return about_tokens(text) + 3 * len(_SINGLE.findall(text)) // 4
 
 
 def _digest(name: str, pages: Sequence[str], picture: bytes) -> str:

@@ -75,7 +75,7 @@ def test_a_file_that_fits_goes_in_whole_with_its_name_in_front(
     code.write_text("def merge():\n    return '```'\n")
     bring(window, qtbot, code, specimens.pdf(tmp_path / "a.pdf", ["First page", "Second page"]))
     assert window.composer.editor.toPlainText() == "", "no file:///"
-    assert chips(window) == ["about 8 tokens", "2 pages · about 6 tokens"]
+    assert chips(window) == ["about 14 tokens", "2 pages · about 6 tokens"]
     (sent,) = send(window, engines, qtbot, "What is it?")
     assert sent.content == (
         "merge.py\n````\ndef merge():\n    return '```'\n````\n\n"
