@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.documents.records import Document
-from app.store import AttachedFile, ChatSettings, Store
+from app.store import AttachedFile, ChatSettings, Store, repair
 from app.store.exchange import export_file, import_file
 from app.store.files import KEPT_UNUSED_S
 from app.store.passages import LENGTH, split
@@ -145,3 +145,20 @@ def test_an_import_cannot_replace_a_file(store: Store, tmp_path: Path) -> None:
     (theirs,) = store.messages.all(added)[0].files
     assert theirs.id != mine.id
     assert store.files.texts([theirs.id]) == {theirs.id: "Theirs."}
+
+
+def test_files_of_a_damaged_store_are_kept_and_found(path: Path) -> None:
+    store = Store(path)
+    file = store.files.keep("a.txt", Document("text", ["Skerryvore is a reef."]))
+    chat = store.chats.create()
+    store.messages.ask(chat, "What?", None, [file])
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[: repair.PAGE_NBYTES] = bytes(repair.PAGE_NBYTES)
+    path.write_bytes(content)
+    again = Store(path)
+    assert again.damage is not None
+    (message,) = again.messages.all(chat)
+    assert message.files == [file]
+    assert [passage.text for passage in again.files.search([file], "reef", 3)] == ["Skerryvore is a reef."]
+    again.close()

@@ -17,7 +17,7 @@ from tests.app.documents import specimens
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict
 from tests.campaign.mutation import damaged
 
-FIXED = 8
+FIXED = 5
 LIMIT_S = TIME_LIMIT_S + 15
 
 
