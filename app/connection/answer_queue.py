@@ -5,7 +5,7 @@ read the engine's events (`engine_link`).
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -13,9 +13,11 @@ from msgspec import structs
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.connection.engine import Engine, State
+from app.connection.file_choice import choose
 from app.connection.memory import fitting, without_oldest
 from app.connection.pending_answer import Answering, Waiting, request_options
-from app.store import ChatSettings, ModelPair, Store, StoreError, to_send
+from app.store import AttachedFile, ChatSettings, ModelPair, Store, StoreError, to_send
+from app.store.quoted import whole_files
 from app.store.tree import path_to
 from engine.protocol import messages
 
@@ -71,16 +73,16 @@ class AnswerQueue(QObject):
         engine.ended.connect(self._interrupt)
         engine.state_changed.connect(self._ask_next)
 
-    def ask(self, chat: int, text: str, after: int | None) -> None:
+    def ask(self, chat: int, text: str, after: int | None, files: Sequence[AttachedFile] = ()) -> None:
         """Ask a question after a message of the chat. Behind an answer in progress it is queued, and comes at
         the end of the chat. May raise a StoreError."""
         if self._engine.state is not State.READY or self.waiting:
-            self.waiting.append(Waiting(chat, text))
+            self.waiting.append(Waiting(chat, text, tuple(files)))
             self.waiting_changed.emit()
             if self._engine.state is State.IDLE:
                 self._engine.load()
             return
-        self.answer(chat, self._store.messages.ask(chat, text, after))
+        self.answer(chat, self._store.messages.ask(chat, text, after, files))
 
     def answer(
         self, chat: int, message: int, settings: ChatSettings | None = None, *, loops: bool = False
@@ -97,16 +99,19 @@ class AnswerQueue(QObject):
         pair = self._engine.pair
         if pair is None or self._engine.state is not State.READY:
             return
+        continued = self._store.messages.has_answer_text(message)
+        if not continued and self._store.files.has_any(chat):
+            self._choose_reading(chat, message, pair.context)
         settings = settings or self._with_left_out(chat, message, pair.context)
         if loops:
             settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
-        continued = self._store.messages.has_answer_text(message)
         write = self._store.messages.resume if continued else self._store.messages.answer
         under_way = write(message, settings, ModelPair.of(pair))
         try:
             stored = self._store.messages.all(chat)
             path = without_oldest(path_to(stored, message), settings.left_out)
-            conversation = to_send(path, settings.system)
+            texts = self._store.files.texts(whole_files(path))
+            conversation = to_send(path, settings.system, texts)
             telemetry = any(viewer.telemetry for viewer in self.viewers)
             self._engine.ask(conversation, request_options(settings, telemetry), chat=conversation_name(chat))
         except BaseException:
@@ -152,6 +157,16 @@ class AnswerQueue(QObject):
         if now.left_out > settings.left_out:
             self._keep_settings(chat, now)
         return now
+
+    def _choose_reading(self, chat: int, question: int, context: int) -> None:
+        """Store how the model reads the files that a question may be about, when it is first answered: other
+        answers to it, and those to later questions, read the same."""
+        stored = self._store.messages.all(chat)
+        if any(message.parent == question and message.text for message in stored):
+            return
+        left_out = self._store.chats.settings(chat).left_out
+        chosen = choose(self._store, path_to(stored, question), left_out, context)
+        self._store.messages.set_reading(question, chosen.files, chosen.passages)
 
     def _keep_settings(self, chat: int, settings: ChatSettings) -> None:
         self._store.chats.set_settings(chat, settings)
@@ -206,7 +221,8 @@ class AnswerQueue(QObject):
             with self._reporting_store_errors():
                 path = self._store.messages.shown(waiting.chat)
                 after = path[-1].message.id if path else None
-                self.answer(waiting.chat, self._store.messages.ask(waiting.chat, waiting.text, after))
+                question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
+                self.answer(waiting.chat, question)
 
     def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
         """Take questions out of the queue, and give them back where their chats are shown."""

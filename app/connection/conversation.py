@@ -10,7 +10,8 @@ from app.connection.answer_queue import AnswerQueue
 from app.connection.engine import WILL_ANSWER, Engine
 from app.connection.memory import KEPT, fewer, turn_tokens, without_oldest
 from app.connection.pending_answer import Answering, Waiting, settings_to_repeat
-from app.store import ChatSettings, DeletedMessages, Store, StoredMessage, StoreError, to_send
+from app.store import AttachedFile, ChatSettings, DeletedMessages, Store, StoredMessage, StoreError, to_send
+from app.store.quoted import whole_files
 from app.store.tree import ShownMessage, shown_path
 from engine.protocol import messages
 
@@ -171,8 +172,8 @@ class Conversation(QObject):
 
     # -- questions and answers -------------------------------------------------------------------------------
 
-    def send(self, text: str) -> bool:
-        """Ask a question, or queue it behind the answer in progress.
+    def send(self, text: str, files: Sequence[AttachedFile] = ()) -> bool:
+        """Ask a question with files, or queue it behind the answer in progress.
 
         Return False if the text is blank or the engine cannot answer.
         """
@@ -182,7 +183,8 @@ class Conversation(QObject):
             if self.id is None:
                 self.id = self._store.chats.create(self.settings)
                 self._queue.listed.emit()
-            self._queue.ask(self.id, text, self.shown[-1].message.id if self.shown else None)
+            after = self.shown[-1].message.id if self.shown else None
+            self._queue.ask(self.id, text, after, files)
             return True
         return False
 
@@ -246,6 +248,8 @@ class Conversation(QObject):
         ends = [i for i, message in enumerate(path) if message.id == answer or answer is None]
         asked = [i for i, message in enumerate(path) if message.role == "user" and ends and i <= ends[-1]]
         sent = without_oldest(path[: asked[-1] + 1], self.settings.left_out) if asked else []
+        with self._reporting_store_errors():
+            return to_send(sent, self.settings.system, self._store.files.texts(whole_files(sent)))
         return to_send(sent, self.settings.system)
 
     def show_version(self, message: int) -> None:

@@ -7,15 +7,17 @@ messages of the last request; for single turns and for what came later, tokens a
 from collections.abc import Sequence
 
 from app.store import StoredMessage
+from app.store.quoted import is_quoted
+from app.store.records import about_tokens
 
-NBYTES_PER_TOKEN = 4  # of UTF-8, in English and about right elsewhere
 FULL = 0.85  # share of the context from which on turns are left out
 KEPT = 0.5  # share of it that remains: rows in the KV cache then serve several questions
 
 
-def tokens_of(text: str) -> int:
-    """Return about how many tokens a text has."""
-    return -(-len(text.encode("utf-8", "replace")) // NBYTES_PER_TOKEN)
+def tokens_of(message: StoredMessage) -> int:
+    """Return about how many tokens the model reads of a message and its files."""
+    files = sum(file.tokens for file in message.files if is_quoted(file))
+    return about_tokens(message.text) + files + sum(about_tokens(each.text) for each in message.passages)
 
 
 def turns(path: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
@@ -37,7 +39,7 @@ def turn_tokens(path: Sequence[StoredMessage]) -> list[float]:
     """Return about how many tokens each turn takes. The turns of the last request that was answered take
     together what the engine counted, the system prompt included."""
     grouped = turns(path)
-    sizes = [float(sum(tokens_of(message.text) for message in turn)) for turn in grouped]
+    sizes = [float(sum(tokens_of(message) for message in turn)) for turn in grouped]
     for place in reversed(range(len(grouped))):
         for message in reversed(grouped[place]):
             if message.reports:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from app.store import AnswerReport, ChatSettings
+from app.store import AnswerReport, AttachedFile, ChatSettings
 from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
 
@@ -16,6 +16,7 @@ class Waiting:
 
     chat: int
     text: str
+    files: tuple[AttachedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

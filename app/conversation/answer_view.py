@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWi
 
 from app.connection.engine_link import FRAME_MS
 from app.conversation.figures_button import FiguresButton
+from app.conversation.passage_list import PassageList
 from app.rendering import thoughts
 from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.quiet_button import AROUND, QuietButton
@@ -28,6 +29,7 @@ class AnswerView(QWidget):
         text: the answer so far as the model wrote it, including the thought.
         thought, body, status, ending: its widgets, from top to bottom; `ending` says why the answer is not
             whole, and is hidden if it is.
+        passages: the list of the passages that the answer was given from.
         figures, speed, action_row: the widgets below them, from left to right.
         pause_ms: milliseconds between two renderings; longer if a rendering takes longer.
 
@@ -61,6 +63,8 @@ class AnswerView(QWidget):
             part.hide()
         self.status = self._line(self.tr("Waiting for the model…"))
         self.ending = self._line("")
+        self.passages = PassageList(self)
+        self.passages.setContentsMargins(INSET, 0, INSET, 0)
         self.figures = FiguresButton(self)
         self.speed = QuietButton("", "", self)
         self.speed.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -78,6 +82,7 @@ class AnswerView(QWidget):
         for widget in (self.thought, self.body, self.status, self.ending):
             texts.addWidget(widget)
         layout.addLayout(texts)
+        layout.addWidget(self.passages)
         below = QHBoxLayout()
         below.setContentsMargins(INSET - AROUND, 0, 0, 0)  # aligned with the text
         below.setSpacing(0)

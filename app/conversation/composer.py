@@ -1,16 +1,29 @@
 """The field in which the user writes a message, and its button."""
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from app.conversation import text_files
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QImage, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QFrame,
+    QHBoxLayout,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.conversation.file_chips import FileChips
 from app.conversation.pasted_texts import PastedTexts
-from app.store import UnsentMessage
+from app.store import AttachedFile, UnsentMessage
 from app.widgets.composed_text import ComposedText
-from app.widgets.plain_text import PlainLabel
+from app.widgets.icons import icon
+from app.widgets.plain_text import PlainLabel, plain
 
 MAX_LINES = 8
+MAX_CHIP_ROWS = 3  # visible at once
 SCREEN_SHARE = 0.15  # of the height of a small screen, at most
 
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
@@ -23,20 +36,31 @@ class Composer(QFrame):
 
     Attributes:
         editor: the text field.
-        pasted: holds long pasted texts and the text of files, which are sent after the typed text.
-        remark: says why something that was dropped or pasted cannot be sent; hidden at the next change.
+        pasted: holds long pasted texts, which are sent after the typed text.
+        attached: the files that the message brings along.
+        chips: shows them, and those that are being read; until they are, the message cannot be sent.
+        remark: says what is to be known about what was brought; hidden when the user writes.
+        attach: the button that chooses files.
         can_stop: whether there is something to stop.
         button: "Send", or "Stop" while an answer or a load can be stopped.
 
     Signals:
-        sent: str, the text to send; the receiver calls `accept` to empty the field
+        sent: str, list of AttachedFile: what to send; the receiver calls `accept` to empty the field
         stopped: the user wants to stop the answer
         changed: the unsent message changed
+        files_brought: list of Path, files that the user dropped, pasted or chose
+        picture_brought: QImage, which the user pasted
+        reading_left: str, key of a file that need not be read any more
+        preview_asked: AttachedFile, which the user wants to see
     """
 
-    sent = Signal(str)
+    sent = Signal(str, list)
     stopped = Signal()
     changed = Signal()
+    files_brought = Signal(list)
+    picture_brought = Signal(QImage)
+    reading_left = Signal(str)
+    preview_asked = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -57,21 +81,30 @@ class Composer(QFrame):
         self.pasted.changed.connect(self._change)
         self.editor.pasted.connect(self._hold)
         self.editor.brought.connect(self.bring)
+        self.attached: list[AttachedFile] = []
+        self._reading: Mapping[str, str] = {}
+        self.chips = FileChips(self, is_fixed=False, most_rows=MAX_CHIP_ROWS)
+        self.chips.removed.connect(self._remove)
+        self.chips.preview_asked.connect(self.preview_asked)
         self.remark = PlainLabel(parent=self)
         self.remark.setProperty("role", "danger")
         self.remark.setWordWrap(True)
         self.remark.hide()
+        self.attach = QToolButton(self)
+        self.attach.setIcon(icon("attach"))
+        self.attach.setAccessibleName(self.tr("Attach files"))
+        self.attach.setToolTip(plain(self.attach.accessibleName()))
+        self.attach.clicked.connect(self._choose)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
         texts = QVBoxLayout()
+        texts.addWidget(self.chips)
         texts.addWidget(self.pasted)
         texts.addWidget(self.remark)
         texts.addWidget(self.editor)
         layout.addLayout(texts, 1)
-        buttons = QVBoxLayout()
-        buttons.addStretch(1)
-        buttons.addWidget(self.button)
-        layout.addLayout(buttons)
+        for button in (self.attach, self.button):
+            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignBottom)
         self.setFocusProxy(self.editor)
         self._refresh()
 
@@ -105,12 +138,39 @@ class Composer(QFrame):
 
     def unsent(self) -> UnsentMessage:
         """Return the message as it stands."""
-        return UnsentMessage(typed=self.editor.toPlainText(), pasted=list(self.pasted.texts))
+        return UnsentMessage(
+            typed=self.editor.toPlainText(), pasted=list(self.pasted.texts), files=list(self.attached)
+        )
 
     def show_unsent(self, message: UnsentMessage) -> None:
         """Show a message that `unsent` returned, in place of the present one."""
         self.pasted.hold(message.pasted)
+        self.attached = list(message.files)
+        self.show_ways(self.attached)
         self._type(message.typed)
+
+    def add_file(self, file: AttachedFile) -> None:
+        """Let the message bring a file along."""
+        if all(other.id != file.id for other in self.attached):
+            self.attached.append(file)
+        self._change_files()
+
+    def show_reading(self, reading: Mapping[str, str]) -> None:
+        """Show by key the names of files that are being read."""
+        self._reading = reading
+        self.show_ways(self.attached)
+        self._refresh()
+
+    def show_ways(self, files: Sequence[AttachedFile]) -> None:
+        """Show the attached files, with the ways in which they would be read."""
+        self.attached = list(files)
+        self.chips.show_files(files, self._reading)
+
+    def tell(self, sentence: str) -> None:
+        """Add a sentence to the remark."""
+        said = [self.remark.text()] if not self.remark.isHidden() else []
+        self.remark.setText("\n".join(dict.fromkeys([*said, sentence])))
+        self.remark.show()
 
     def write(self, text: str) -> None:
         """Put `text` in the field, so that the user can change it and send it."""
@@ -122,17 +182,12 @@ class Composer(QFrame):
         self.editor.moveCursor(self.editor.textCursor().MoveOperation.End)
 
     def bring(self, data: QMimeData) -> None:
-        """Hold the text of the files that were dropped or pasted; say which of them cannot be sent."""
-        remarks = []
-        for path in text_files.files_in(data):
-            try:
-                self._hold(text_files.read(path))
-            except text_files.NotText as remark:
-                remarks.append(str(remark))
-        if data.hasImage() and not data.hasUrls():
-            remarks.append(self.tr("The loaded model does not read pictures."))
-        self.remark.setText("\n".join(remarks))
-        self.remark.setVisible(bool(remarks))
+        """Ask for the files or the picture that were dropped or pasted to be read."""
+        self.remark.hide()
+        if paths := files_in(data):
+            self.files_brought.emit(paths)
+        elif data.hasImage():
+            self.picture_brought.emit(QImage(data.imageData()))
 
     def take(self, key: QKeyEvent) -> None:
         """Take the focus, and write a key that was typed elsewhere."""
@@ -140,14 +195,35 @@ class Composer(QFrame):
         self.editor.keyPressEvent(key)
 
     def _submit(self) -> None:
-        if self._can_send:
-            text = self.text()
+        if self._can_send and not self._reading:
+            # A message of files alone is called by their names.
+            text = self.text() or ", ".join(file.name for file in self.attached)
             if text:
-                self.sent.emit(text)
+                self.sent.emit(text, self.attached)
 
     def _hold(self, text: str) -> None:
         self.pasted.add(text)
         self._change()
+
+    def _choose(self) -> None:
+        names, _ = QFileDialog.getOpenFileNames(self, self.attach.accessibleName())
+        self.remark.hide()
+        if names:
+            self.files_brought.emit([Path(name) for name in names])
+        self.editor.setFocus()
+
+    def _remove(self, key: str) -> None:
+        if key in self._reading:
+            self.reading_left.emit(key)
+        else:
+            self.attached = [file for file in self.attached if file.id != key]
+            self._change_files()
+        self.editor.setFocus()
+
+    def _change_files(self) -> None:
+        self.show_ways(self.attached)
+        self._refresh()
+        self.changed.emit()
 
     def _change(self) -> None:
         self.remark.hide()
@@ -165,8 +241,9 @@ class Composer(QFrame):
         self.button.setText(text)
         self.button.setAccessibleName(text)
         self.button.setToolTip(self.tr("Esc") if self.can_stop else self.tr("Enter"))
-        is_empty = self.editor.document().isEmpty() and not self.pasted.texts
-        self.button.setEnabled(self.can_stop or (self._can_send and not is_empty))
+        is_empty = self.editor.document().isEmpty() and not self.pasted.texts and not self.attached
+        can_send = self._can_send and not is_empty and not self._reading
+        self.button.setEnabled(self.can_stop or can_send)
 
     def _keep_width(self) -> None:
         """Make the button as wide as its widest text, so that the field keeps its width."""
@@ -185,7 +262,12 @@ class Composer(QFrame):
 
 def has_files_or_picture(data: QMimeData) -> bool:
     """Return whether `Composer.bring` takes this, rather than the text field."""
-    return bool(text_files.files_in(data)) or (data.hasImage() and not data.hasText())
+    return bool(files_in(data)) or (data.hasImage() and not data.hasText())
+
+
+def files_in(data: QMimeData) -> list[Path]:
+    """Return the files of this machine that were dropped or pasted."""
+    return [Path(url.toLocalFile()) for url in data.urls() if url.isLocalFile()]
 
 
 class _Editor(ComposedText):

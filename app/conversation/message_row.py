@@ -1,5 +1,7 @@
 """The row for one message in the transcript."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QPoint, QUrl, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -10,7 +12,7 @@ from app.conversation.memory_mark import MemoryMark
 from app.conversation.message_editor import MessageEditor
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
-from app.store import ShownMessage, StoredMessage
+from app.store import Passage, ShownMessage, StoredMessage
 
 
 class MessageRow(QWidget):
@@ -31,6 +33,7 @@ class MessageRow(QWidget):
         why_asked: the user wants to see what makes up the answer's speed
         link_clicked: QUrl
         found: int, y of the first search match, in pixels from the top of the row
+        preview_asked: AttachedFile or Passage, which the user wants to see
     """
 
     edited = Signal(str)
@@ -40,18 +43,25 @@ class MessageRow(QWidget):
     why_asked = Signal()
     link_clicked = Signal(QUrl)
     found = Signal(int)
+    preview_asked = Signal(object)
 
-    def __init__(self, message: StoredMessage, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, message: StoredMessage, parent: QWidget | None = None, passages: Sequence[Passage] = ()
+    ) -> None:
+        """passages: those that an answer was given from."""
         super().__init__(parent)
         self.id = message.id
         self.versions: tuple[int, ...] = ()
         self.editor: MessageEditor | None = None
         self.view: QuestionView | AnswerView
         if message.role == "user":
-            self.view = QuestionView(message.text, self)
+            self.view = QuestionView(message.text, self, message.files)
+            self.view.preview_asked.connect(self.preview_asked)
         else:
             self.view = AnswerView(self)
             self.view.append(message.text)
+            self.view.passages.show_passages(passages)
+            self.view.passages.asked.connect(self.preview_asked)
             self.view.link_clicked.connect(self.link_clicked)
             self.view.why_asked.connect(self.why_asked)
         self._is_hovered = self._has_focus = False

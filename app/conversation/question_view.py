@@ -1,14 +1,16 @@
 """A question, shown as plain text."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QFrame, QVBoxLayout, QWidget
 
 from app import formatting
+from app.conversation.file_chips import FileChips
 from app.rendering.message_actions import INSET, Action, MessageActions
 from app.rendering.quiet_button import QuietButton
 from app.rendering.text_body import TextBody
+from app.store import AttachedFile
 from app.widgets.plain_text import PlainLabel
 
 # Largest number of characters shown. Longer questions are sent whole, but laying out a megabyte would block
@@ -23,21 +25,25 @@ class QuestionView(QWidget):
 
     Attributes:
         text: the question.
-        body, action_row: the widgets with the text and the actions.
+        chips, body, action_row: the widgets with the files, the text and the actions.
 
     Signals:
         asked: Action, one of those allowed by `set_actions`
         version_asked: int, number of another version, counted from 1
         found: int, y of the first search match in pixels; 0 if there is none
+        preview_asked: AttachedFile, which the user wants to see
     """
 
     asked = Signal(Action)
     version_asked = Signal(int)
     found = Signal(int)
+    preview_asked = Signal(object)
 
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
+    def __init__(self, text: str, parent: QWidget | None = None, files: Sequence[AttachedFile] = ()) -> None:
         super().__init__(parent)
         self.text = text
+        self.chips: FileChips | None = None
+        self._files = files
         self.action_row = MessageActions(lambda: self.text, self)
         self.action_row.asked.connect(self.asked)
         self.action_row.version_asked.connect(self.version_asked)
@@ -78,6 +84,11 @@ class QuestionView(QWidget):
         ground.setAccessibleName(self.tr("Your message"))
         layout = QVBoxLayout(ground)
         layout.setContentsMargins(INSET, 10, INSET, 10)
+        if self._files:
+            self.chips = FileChips(ground, is_fixed=True)
+            self.chips.show_files(self._files)
+            self.chips.preview_asked.connect(self.preview_asked)
+            layout.addWidget(self.chips)
         self.body = TextBody(ground)
         self.body.setAccessibleName(self.tr("Your message"))
         layout.addWidget(self.body)

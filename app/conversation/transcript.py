@@ -11,7 +11,7 @@ from app.conversation.empty_state import EmptyState
 from app.conversation.message_row import MessageRow
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
-from app.store import ShownMessage, StoredMessage
+from app.store import Passage, ShownMessage, StoredMessage
 from app.widgets import theme
 from app.widgets.notice import Notice
 
@@ -43,6 +43,7 @@ class Transcript(QScrollArea):
         version_asked: int, id of the version to show
         whole_asked: the user wants the model to read all messages again
         why_asked: the user wants to see what makes up the speed of the answer that shows it
+        preview_asked: AttachedFile or Passage, which the user wants to see
         link_clicked: QUrl
         zoom_asked: int, 1 for larger and -1 for smaller text: Ctrl and the wheel were used
     """
@@ -58,6 +59,7 @@ class Transcript(QScrollArea):
     version_asked = Signal(int)
     whole_asked = Signal()
     why_asked = Signal()
+    preview_asked = Signal(object)
     link_clicked = Signal(QUrl)
     zoom_asked = Signal(int)
 
@@ -133,7 +135,7 @@ class Transcript(QScrollArea):
         self.answer = None
         for place, message in enumerate(visible):
             if place == len(self.rows):
-                self.rows.append(self._row(message.message))
+                self.rows.append(self._row(message.message, _passages_before(shown, self._first + place)))
             row, is_answering = self.rows[place], message.message.id == answering
             is_last = place == len(visible) - 1
             row.update_message(message, is_answering, self._may_change, is_last=is_last)
@@ -228,8 +230,9 @@ class Transcript(QScrollArea):
     def _last(self, kind: type[QWidget]) -> MessageRow | None:
         return next((row for row in reversed(self.rows) if isinstance(row.view, kind)), None)
 
-    def _row(self, message: StoredMessage) -> MessageRow:
-        row = MessageRow(message, self.widget())
+    def _row(self, message: StoredMessage, passages: Sequence[Passage]) -> MessageRow:
+        row = MessageRow(message, self.widget(), passages)
+        row.preview_asked.connect(self.preview_asked)
         row.edited.connect(lambda text: self.edited.emit(message.id, text))
         row.asked.connect(lambda action: self._ask(action, message.id))
         row.version_asked.connect(self.version_asked)
@@ -352,3 +355,8 @@ class Transcript(QScrollArea):
     def _show_jump(self) -> None:
         self.jump.setVisible(not self._follows)
         self.jump.raise_()
+
+
+def _passages_before(shown: Sequence[ShownMessage], place: int) -> Sequence[Passage]:
+    """Return the passages that were found for the message before the one at `place`."""
+    return shown[place - 1].message.passages if place else ()

@@ -98,6 +98,7 @@ def run(arguments: Arguments) -> int:
 def _keep_store(store: Store) -> None:
     """Remove deleted chats for good, and back the others up. Runs on a thread of its own."""
     store.chats.purge()
+    store.files.sweep()
     store.back_up()
 
 

@@ -12,11 +12,13 @@ from app.store.errors import StoreLocked as StoreLocked
 from app.store.errors import StoreNewer as StoreNewer
 from app.store.errors import StoreNotWritable as StoreNotWritable
 from app.store.records import AnswerReport as AnswerReport
+from app.store.records import AttachedFile as AttachedFile
 from app.store.records import ChatLine as ChatLine
 from app.store.records import ChatSettings as ChatSettings
 from app.store.records import Folder as Folder
 from app.store.records import Hit as Hit
 from app.store.records import ModelPair as ModelPair
+from app.store.records import Passage as Passage
 from app.store.records import Preset as Preset
 from app.store.records import Role as Role
 from app.store.records import SavedOptions as SavedOptions
@@ -24,6 +26,7 @@ from app.store.records import State as State
 from app.store.records import StoredMessage as StoredMessage
 from app.store.records import UnsentMessage as UnsentMessage
 from app.store.records import WholeChat as WholeChat
+from app.store.records import WholeFile as WholeFile
 from app.store.store import Store as Store
 from app.store.tree import ShownMessage as ShownMessage
 from app.store.tree import to_send as to_send

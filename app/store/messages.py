@@ -7,7 +7,14 @@ from weakref import WeakSet
 from app.store import deletion, rows, tree
 from app.store.database import Database
 from app.store.deletion import DeletedMessages
-from app.store.records import ChatSettings, ModelPair, StoredMessage
+from app.store.records import (
+    AttachedFile,
+    ChatSettings,
+    ModelPair,
+    Passage,
+    StoredMessage,
+    to_json,
+)
 from app.store.under_way import AnswerUnderWay, mark_in_progress
 
 
@@ -31,25 +38,36 @@ class Messages:
         """Return the messages that the chat shows, in order: one version of each."""
         return tree.shown_path(self.all(chat))
 
-    def ask(self, chat: int, text: str, after: int | None = None) -> int:
+    def ask(self, chat: int, text: str, after: int | None = None, files: Sequence[AttachedFile] = ()) -> int:
         """Add a question after the message `after`, or as the first message. Return the question's id."""
         with self._database.writing() as connection:
             rows.check_chat(connection, chat)
             if after is not None and rows.place_of(connection, after)[0] != chat:
                 raise rows.not_found("message")
-            message = rows.insert(connection, chat, after, "user", text)
+            message = rows.insert(connection, chat, after, "user", text, files=files)
             rows.show(connection, message)
             rows.touch(connection, chat)
         return message
 
     def edit(self, message: int, text: str) -> int:
-        """Add another version of a question or an answer and show it. Return the id of the new version."""
+        """Add another version of a question or an answer, with the same files, and show it. Return the id of
+        the new version."""
         with self._database.writing() as connection:
             chat, parent, role, _ = rows.place_of(connection, message)
-            edited = rows.insert(connection, chat, parent, role, text)
+            before = next(one for one in rows.messages_of(connection, chat) if one.id == message)
+            edited = rows.insert(connection, chat, parent, role, text, files=before.files)
             rows.show(connection, edited)
             rows.touch(connection, chat)
         return edited
+
+    def set_reading(self, question: int, files: Sequence[AttachedFile], passages: Sequence[Passage]) -> None:
+        """Store how the model reads the files of a question: their ways, and the passages found for it."""
+        with self._database.writing() as connection:
+            rows.place_of(connection, question)
+            connection.execute(
+                "UPDATE messages SET files = ?, passages = ? WHERE id = ?",
+                (to_json(list(files)), to_json(list(passages)), question),
+            )
 
     def delete(self, message: int) -> DeletedMessages:
         """Delete a version of a message and all messages below it; `restore` brings them back. See

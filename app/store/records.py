@@ -1,11 +1,12 @@
 """The records of the store, which the window reads and which are exported. Times are Unix seconds."""
 
 import json
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, cast, get_args
 
 import msgspec
 from msgspec import Meta, Struct
 
+from app.documents.records import Kind
 from engine.protocol.messages import Answer, Loaded, Options, Seconds, StopReason
 
 Role = Literal["user", "assistant"]
@@ -81,6 +82,52 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
         return cls(settings=settings, pair=pair, **figures)
 
 
+NBYTES_PER_TOKEN = 4  # of UTF-8, in English and about right elsewhere
+
+
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has."""
+    return -(-len(text.encode("utf-8", "replace")) // NBYTES_PER_TOKEN)
+
+
+Way = Literal["whole", "searched"]
+
+
+class AttachedFile(Struct, frozen=True, kw_only=True):
+    """A file that a message brings along.
+
+    id: a digest of its name and content. pages: number of its pages, sheets or sections; 0 for kinds without
+    them. tokens: about how many its text has; 0 for a picture. way: whether the model reads all of it, or the
+    passages that a search finds for each question. A picture is never read.
+    """
+
+    id: str
+    name: str
+    kind: Kind
+    pages: Annotated[int, Meta(ge=0)] = 0
+    tokens: Annotated[int, Meta(ge=0)] = 0
+    way: Way = "whole"
+
+
+class Passage(Struct, frozen=True, kw_only=True):
+    """A piece of a file's text that a search found for a question. file, name, kind: the file's. page: number
+    of its page, sheet or section, counted from 1; 0 in a file without them."""
+
+    file: str
+    name: str
+    kind: Kind
+    page: Annotated[int, Meta(ge=0)]
+    text: str
+
+
+class WholeFile(Struct, frozen=True, kw_only=True):
+    """A file with its content, as it is exported and imported. pages, picture: as in `Document`."""
+
+    file: AttachedFile
+    pages: list[str] = []
+    picture: bytes = b""
+
+
 LATEST = 253_402_300_799  # Unix seconds of the end of the year 9999, the last that dates can show
 
 
@@ -90,6 +137,9 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
 
     reports: one for each finished run of the engine, so several if the answer was continued. Empty if the
     user wrote the message, if its only run was interrupted, or if it was imported without reports.
+
+    files: those that a question brings along. passages: what a search found for it in these files and in
+    those of the questions before; the model reads them with the question.
     """
 
     id: int
@@ -100,6 +150,8 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     state: State = "complete"
     shown: bool = True
     reports: list[AnswerReport] = []
+    files: list[AttachedFile] = []
+    passages: list[Passage] = []
 
 
 class WholeChat(Struct, frozen=True, kw_only=True):
@@ -114,6 +166,7 @@ class WholeChat(Struct, frozen=True, kw_only=True):
     folder: str | None = None
     settings: ChatSettings = msgspec.field(default_factory=ChatSettings)
     messages: list[StoredMessage] = []
+    files: list[WholeFile] = []  # those that the messages name
 
 
 class ChatLine(Struct, frozen=True):
@@ -148,9 +201,10 @@ class UnsentMessage(Struct, frozen=True, kw_only=True):
 
     typed: str = ""
     pasted: list[str] = []
+    files: list[AttachedFile] = []
 
     def __bool__(self) -> bool:
-        return bool(self.typed or self.pasted)
+        return bool(self.typed or self.pasted or self.files)
 
 
 class Preset(Struct, frozen=True):
@@ -160,6 +214,8 @@ class Preset(Struct, frozen=True):
 
 _settings = msgspec.json.Decoder(ChatSettings)
 _reports = msgspec.json.Decoder(list[AnswerReport])
+_files = msgspec.json.Decoder(list[AttachedFile])
+_passages = msgspec.json.Decoder(list[Passage])
 
 
 def settings_of(text: str) -> ChatSettings:
@@ -174,6 +230,27 @@ def reports_of(text: str) -> list[AnswerReport]:
     """Return reports stored as JSON; none if the text is damaged."""
     try:
         return _reports.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return []
+
+
+def files_of(text: str) -> list[AttachedFile]:
+    """Return files stored as JSON; none if the text is damaged."""
+    try:
+        return _files.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return []
+
+
+def kind_named(name: object) -> Kind:
+    """Return a stored kind; "text" for one that this version does not know."""
+    return cast(Kind, name) if name in get_args(Kind) else "text"
+
+
+def passages_of(text: str) -> list[Passage]:
+    """Return passages stored as JSON; none if the text is damaged."""
+    try:
+        return _passages.decode(text)
     except (msgspec.MsgspecError, TypeError):
         return []
 

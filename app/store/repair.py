@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from app.store import rows, schema
+from app.store import file_rows, rows, schema
 from app.store.database import Database, connect
 from app.store.records import LATEST
 
@@ -84,6 +84,8 @@ def salvage(damaged: Path, database: Database) -> int:
         kept = connection.execute("SELECT id, text FROM messages").fetchall()
         for message, text in kept:
             rows.index(connection, message, text)
+        for passage, text in connection.execute("SELECT id, text FROM passages").fetchall():
+            file_rows.index(connection, passage, text)
         return len(kept)
     return 0
 

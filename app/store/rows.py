@@ -1,6 +1,7 @@
 """Functions on the rows of chats and messages, shared by the store's modules. Call them in a transaction."""
 
 import time
+from collections.abc import Sequence
 from sqlite3 import Connection
 from typing import get_args
 
@@ -9,9 +10,13 @@ from app.store.errors import NotInStore
 from app.store.records import (
     LATEST,
     AnswerReport,
+    AttachedFile,
+    Passage,
     Role,
     State,
     StoredMessage,
+    files_of,
+    passages_of,
     reports_of,
     to_json,
     well_formed,
@@ -29,7 +34,7 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
     Raises NotInStore if there is no such chat."""
     check_chat(connection, chat)
     rows = connection.execute(
-        "SELECT id, parent, role, text, created_at, state, shown, reports FROM messages"
+        "SELECT id, parent, role, text, created_at, state, shown, reports, files, passages FROM messages"
         " WHERE chat = ? ORDER BY id",
         (chat,),
     )
@@ -43,8 +48,10 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
             state=state if state in get_args(State) else "interrupted",
             shown=bool(shown),
             reports=reports_of(reports),
+            files=files_of(files),
+            passages=passages_of(passages),
         )
-        for id, parent, role, text, created_at, state, shown, reports in rows
+        for id, parent, role, text, created_at, state, shown, reports, files, passages in rows
     ]
     return tree.with_one_shown(messages) or tree.with_one_shown(tree.reparented(messages)) or []
 
@@ -68,13 +75,23 @@ def insert(
     state: State = "complete",
     created_at: float | None = None,
     reports: list[AnswerReport] | None = None,
+    files: Sequence[AttachedFile] = (),
+    passages: Sequence[Passage] = (),
 ) -> int:
     """Insert a message below `parent` and add it to the search index. It is not shown yet. Return its id."""
     text = well_formed(text)
     cursor = connection.execute(
-        "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports)"
-        " VALUES (?, ?, ?, ?, 0, ?, ?, ?)",
-        (chat, parent, role, state, created_at or time.time(), text, to_json(reports or [])),
+        "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports, files, passages)"
+        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?)",
+        (
+            chat,
+            parent,
+            role,
+            state,
+            created_at or time.time(),
+            text,
+            *(to_json(list(each)) for each in (reports or [], files, passages)),
+        ),
     )
     assert cursor.lastrowid is not None
     index(connection, cursor.lastrowid, text)

@@ -78,9 +78,30 @@ def _version_2(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2)
+# The statements are short, so that all of the schema fits the file's first page, which `repair` replaces.
+def _version_3(connection: sqlite3.Connection) -> None:
+    for statement in (
+        # id: a digest of name and content. pages: 0 if it has none. picture: PNG, JPEG, or empty.
+        "CREATE TABLE files (id TEXT PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,"
+        " pages INTEGER NOT NULL, tokens INTEGER NOT NULL, created_at REAL NOT NULL, picture BLOB NOT NULL)",
+        # The texts of a file's passages, joined, are its text. The file's row comes last, so `file` is no
+        # reference.
+        "CREATE TABLE passages (id INTEGER PRIMARY KEY, file TEXT NOT NULL, page INTEGER NOT NULL,"
+        " text TEXT NOT NULL)",
+        "CREATE INDEX passages_by_file ON passages (file, id)",
+        # The index of passages, as `found` is that of messages. It ranks by BM25, for which it keeps sizes.
+        "CREATE VIRTUAL TABLE sought USING fts5 (terms, content = '', tokenize = 'porter ascii')",
+        # JSON: lists of AttachedFile and Passage
+        "ALTER TABLE messages ADD COLUMN files TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE messages ADD COLUMN passages TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE unsent ADD COLUMN files TEXT NOT NULL DEFAULT '[]'",
+    ):
+        connection.execute(statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2, _version_3)
 # Those with the user's own rows, parents first.
-TABLES = ("folders", "chats", "messages", "presets", "unsent")
+TABLES = ("folders", "chats", "messages", "presets", "unsent", "files", "passages")
 _FAR = 100  # versions ahead that no program will have written: then the number is damaged
 
 

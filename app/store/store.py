@@ -12,6 +12,7 @@ from app.store import backups, repair, search, under_way
 from app.store.chats import Chats, Folders
 from app.store.database import Database
 from app.store.errors import StoreDamaged, StoreError, damaged, store_errors
+from app.store.files import Files
 from app.store.messages import Messages
 from app.store.presets import Presets
 from app.store.records import Hit
@@ -32,7 +33,7 @@ class Store:
 
     Attributes:
         path: path of the conversations file
-        chats, folders, messages, presets, unsent: the parts of the store
+        chats, folders, files, messages, presets, unsent: the parts of the store
         damage: the error to show if the file was damaged, else None
     """
 
@@ -56,6 +57,7 @@ class Store:
             )
         self.chats = Chats(self._database)
         self.folders = Folders(self._database)
+        self.files = Files(self._database)
         self.messages = Messages(self._database)
         self.presets = Presets(self._database)
         self.unsent = Unsent(self._database)

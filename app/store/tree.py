@@ -1,10 +1,11 @@
 """The tree of a chat's messages: which ones are shown, and which are sent to the engine. Pure functions."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from app.store import quoted
 from app.store.records import StoredMessage
 from engine.protocol import messages as protocol
 
@@ -46,8 +47,12 @@ def path_to(messages: Sequence[StoredMessage], message: int) -> list[StoredMessa
     return path[::-1]
 
 
-def to_send(path: Sequence[StoredMessage], system: str = "") -> list[protocol.Message]:
+def to_send(
+    path: Sequence[StoredMessage], system: str = "", texts: Mapping[str, str] | None = None
+) -> list[protocol.Message]:
     """Return the messages to send in a `Chat` request: the system prompt, if any, then those on the path.
+
+    texts: by id, the text of each file that is read whole (`quoted.whole_files`).
 
     Chat templates require that questions and answers alternate and that a question comes first. A
     question followed by another one was not answered and is left out; adjacent answers are joined.
@@ -56,11 +61,10 @@ def to_send(path: Sequence[StoredMessage], system: str = "") -> list[protocol.Me
     for message in path:
         if not message.text or (message.role == "assistant" and not sent):
             continue
+        text = quoted.with_files(message, texts or {})
         if sent and sent[-1].role == message.role:
             before = sent.pop().content
-            text = message.text if message.role == "user" else f"{before}\n\n{message.text}"
-        else:
-            text = message.text
+            text = text if message.role == "user" else f"{before}\n\n{text}"
         sent.append(protocol.Message(message.role, text))
     return [protocol.Message("system", system), *sent] if system else sent
 

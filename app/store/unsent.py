@@ -3,7 +3,7 @@
 import msgspec
 
 from app.store.database import Database
-from app.store.records import UnsentMessage, to_json, well_formed
+from app.store.records import UnsentMessage, files_of, to_json, well_formed
 
 _texts = msgspec.json.Decoder(list[str])
 
@@ -17,8 +17,13 @@ class Unsent:
     def of(self, chat: int | None) -> UnsentMessage:
         """Return the unsent message of a chat; an empty one if there is none."""
         with self._database.reading() as connection:
-            found = connection.execute("SELECT typed, pasted FROM unsent WHERE chat IS ?", (chat,)).fetchone()
-        return UnsentMessage(typed=str(found[0]), pasted=_pasted(found[1])) if found else UnsentMessage()
+            found = connection.execute(
+                "SELECT typed, pasted, files FROM unsent WHERE chat IS ?", (chat,)
+            ).fetchone()
+        if found is None:
+            return UnsentMessage()
+        typed, pasted, files = found
+        return UnsentMessage(typed=str(typed), pasted=_pasted(pasted), files=files_of(files))
 
     def keep(self, chat: int | None, message: UnsentMessage) -> None:
         """Store the unsent message of a chat in place of the one before; an empty one is not stored. A chat
@@ -31,8 +36,8 @@ class Unsent:
             )
             if message and not gone:
                 connection.execute(
-                    "INSERT INTO unsent VALUES (?, ?, ?)",
-                    (chat, well_formed(message.typed), to_json(message.pasted)),
+                    "INSERT INTO unsent VALUES (?, ?, ?, ?)",
+                    (chat, well_formed(message.typed), to_json(message.pasted), to_json(message.files)),
                 )
 
 

@@ -1,9 +1,11 @@
 """Reading and adding whole chats, for copying, branching, export and import."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from sqlite3 import Connection
 
-from app.store import rows, tree
+from msgspec import structs
+
+from app.store import file_rows, rows, tree
 from app.store.errors import BadImport
 from app.store.records import StoredMessage, WholeChat, settings_of, to_json, well_formed
 
@@ -18,6 +20,8 @@ def read(connection: Connection, chat: int) -> WholeChat:
     if row is None:
         raise rows.not_found("chat")
     title, named, created_at, updated_at, pinned, folder, settings = row
+    messages = rows.messages_of(connection, chat)
+    used = dict.fromkeys(file.id for message in messages for file in message.files)
     return WholeChat(
         title=title,
         named=bool(named),
@@ -26,7 +30,8 @@ def read(connection: Connection, chat: int) -> WholeChat:
         pinned=bool(pinned),
         folder=folder,
         settings=settings_of(settings),
-        messages=rows.messages_of(connection, chat),
+        messages=messages,
+        files=file_rows.whole(connection, used),
     )
 
 
@@ -55,8 +60,19 @@ def add(connection: Connection, chat: WholeChat) -> int:
         ),
     )
     assert cursor.lastrowid is not None
+    ids = {whole.file.id: file_rows.add(connection, whole) for whole in chat.files}
+    messages = [_with_ids(message, ids) for message in messages]
     _add_messages(connection, cursor.lastrowid, messages)
     return cursor.lastrowid
+
+
+def _with_ids(message: StoredMessage, ids: Mapping[str, str]) -> StoredMessage:
+    """Return the message with these ids of its files. One whose content is missing keeps its own."""
+    if not message.files and not message.passages:
+        return message
+    named = [structs.replace(file, id=ids.get(file.id, file.id)) for file in message.files]
+    found = [structs.replace(each, file=ids.get(each.file, each.file)) for each in message.passages]
+    return structs.replace(message, files=named, passages=found)
 
 
 def _add_messages(connection: Connection, chat: int, messages: Sequence[StoredMessage]) -> None:
@@ -71,6 +87,8 @@ def _add_messages(connection: Connection, chat: int, messages: Sequence[StoredMe
             "interrupted" if message.state == "streaming" else message.state,
             message.created_at,
             message.reports,
+            message.files,
+            message.passages,
         )
     connection.executemany(
         "UPDATE messages SET shown = 1 WHERE id = ?", [(ids[one.id],) for one in messages if one.shown]

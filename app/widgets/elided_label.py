@@ -26,7 +26,7 @@ class ElidedLabel(QLabel):
         text changes moves nothing."""
         margins = self.contentsMargins()
         height = self.fontMetrics().height() + LEEWAY + margins.top() + margins.bottom()
-        return QSize(super().sizeHint().width(), height)
+        return QSize(super().sizeHint().width() + 1, height)  # widths are rounded
 
     def minimumSizeHint(self) -> QSize:
         return QSize(0, self.sizeHint().height())

@@ -212,6 +212,8 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QFrame#composer {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 10px; }}
     QFrame#composer[active="true"] {{ border-color: {c.accent}; }}
     QFrame#composer QPlainTextEdit {{ background: transparent; border: none; }}
+    QFrame#chip {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 8px; }}
+    QFrame#composer QFrame#chip {{ background: {c.raised}; }}
     QFrame#question {{ background: {c.raised}; border-radius: 10px; }}
     QFrame#notice {{ background: {c.surface}; border: 1px solid {c.border}; border-left: 4px solid {c.danger};
                      border-radius: 4px; }}

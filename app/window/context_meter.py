@@ -5,7 +5,10 @@ from PySide6.QtCore import QObject
 
 from app.connection.conversation import Conversation
 from app.connection.engine import Engine, State
-from app.connection.memory import tokens_of, turns, used
+from app.connection.file_choice import with_ways
+from app.connection.memory import turns, used
+from app.store.quoted import is_quoted
+from app.store.records import about_tokens
 from app.window.panes import Panes
 
 
@@ -40,12 +43,16 @@ class ContextMeter(QObject):
         cache = sum(part.nbytes for part in parts if part.what in ("target_cache", "draft_cache"))
         path, left_out = [shown.message for shown in self._chat.shown], self._chat.settings.left_out
         taken = used(path, left_out)
-        adds, can_grow = tokens_of(self._composer.text()), not pair.place
+        text = about_tokens(self._composer.text())
+        files = with_ways(self._composer.attached, taken + text, pair.context)
+        self._composer.show_ways(files)
+        adds = text + sum(file.tokens for file in files if is_quoted(file))
+        can_grow = not pair.place
         self._bar.show_use(taken, adds, pair.context, int(cache), can_grow=can_grow)
         self._bar.allow_leaving_out(len(turns(path)) > left_out and not self._chat.is_answering_here)
 
     def _leave_out(self) -> None:
-        self._chat.leave_out_oldest(tokens_of(self._composer.text()))
+        self._chat.leave_out_oldest(about_tokens(self._composer.text()))
         self._composer.setFocus()
 
     def _move_to_new_chat(self) -> None:

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
+from msgspec import structs
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.connection.conversation import Conversation
 from app.connection.pending_answer import Waiting
 from app.conversation.composer import MAX_TYPED, Composer
-from app.store import Store, StoreError, UnsentMessage
+from app.store import AttachedFile, Store, StoreError, UnsentMessage
 
 PAUSE_MS = 500  # from the last change until it is stored
 
@@ -58,7 +59,17 @@ class UnsentKeeper(QObject):
         message = self._composer.unsent()
         if self._id is None and not self._keeps_new and message:
             self._keeps_new = True
-            self._keep(None, _before([message.typed, *message.pasted], self._read(None)))
+            texts = [message.typed, *message.pasted]
+            self._keep(None, _before(texts, message.files, self._read(None)))
+
+    def add_file(self, chat: int | None, file: AttachedFile) -> None:
+        """Add a file to what is unsent in a chat, which need not be the one shown any more."""
+        if chat == self._id:
+            self._composer.add_file(file)
+        else:
+            message = self._read(chat)
+            files = [other for other in message.files if other.id != file.id]
+            self._keep(chat, structs.replace(message, files=[*files, file]))
 
     def forget(self) -> None:
         """The message was sent, and the composer is empty. The new chat has become a stored one."""
@@ -80,10 +91,11 @@ class UnsentKeeper(QObject):
         """Put questions that will not be asked before what is unsent in their chats."""
         for chat in dict.fromkeys(waiting.chat for waiting in returned):
             texts = [waiting.text for waiting in returned if waiting.chat == chat]
+            files = [file for waiting in returned if waiting.chat == chat for file in waiting.files]
             if chat == self._id:
-                self._composer.show_unsent(_before(texts, self._composer.unsent()))
+                self._composer.show_unsent(_before(texts, files, self._composer.unsent()))
             else:
-                self._keep(chat, _before(texts, self._read(chat)))
+                self._keep(chat, _before(texts, files, self._read(chat)))
 
     def _read(self, chat: int | None) -> UnsentMessage:
         if chat is None and not self._keeps_new:
@@ -111,9 +123,12 @@ class UnsentKeeper(QObject):
             self.failed.emit(error)
 
 
-def _before(texts: Sequence[str], message: UnsentMessage) -> UnsentMessage:
-    """Return the message with `texts` in front; long ones become pasted texts."""
+def _before(texts: Sequence[str], files: Sequence[AttachedFile], message: UnsentMessage) -> UnsentMessage:
+    """Return the message with `texts` and `files` in front; long texts become pasted ones."""
     typed = [text for text in texts if len(text) <= MAX_TYPED]
     pasted = [text for text in texts if len(text) > MAX_TYPED]
     parts = [*typed, message.typed] if message.typed else typed
-    return UnsentMessage(typed="\n\n".join(parts), pasted=[*pasted, *message.pasted])
+    brought = {file.id: file for file in [*files, *message.files]}
+    return UnsentMessage(
+        typed="\n\n".join(parts), pasted=[*pasted, *message.pasted], files=list(brought.values())
+    )

@@ -1,5 +1,7 @@
 """A window: passes the user's actions to the chat and the engine."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
@@ -14,10 +16,11 @@ from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import DeletedMessages
+from app.store import AttachedFile, DeletedMessages
 from app.widgets.shortcuts import is_typed, listen
 from app.widgets.window_size import resize_on_screen
 from app.window.appearance import Appearance
+from app.window.attachments import Attachments
 from app.window.better_model import BetterModel
 from app.window.chat_instructions import ChatInstructions
 from app.window.context_meter import ContextMeter
@@ -80,13 +83,14 @@ class Window(QMainWindow):
         self._reports = Reports(self.engine, self.chat, panes)
         self.composer.changed.connect(core.idle.restart)
         self._unsent = UnsentKeeper(self.composer, self.chat, core.store, self, keeps_new=is_first)
+        self._attachments = Attachments(panes, self.chat, core.store, self._unsent)
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
         self._whereabouts = Whereabouts(self)
-        for part in (self._unsent, self._instructions):
+        for part in (self._unsent, self._attachments, self._instructions):
             part.failed.connect(self._reports.show_error)
         self.search = SearchPalette(core.store, self)
         self._reports.remedies.local_asked.connect(lambda: self.load(core.preferences.now.last_local))
@@ -209,8 +213,8 @@ class Window(QMainWindow):
 
     # -- the user's actions ----------------------------------------------------------------------------------
 
-    def _send(self, text: str) -> None:
-        if self.chat.send(text):
+    def _send(self, text: str, files: Sequence[AttachedFile]) -> None:
+        if self.chat.send(text, files):
             self.composer.accept()
             self._unsent.forget()
 
@@ -374,6 +378,7 @@ class Window(QMainWindow):
             self._preferences.change(**{"window" if self._is_first else "other_window": kept})
         except PreferencesError as error:
             self._reports.show_error(error)
+        self._attachments.close_down()
         self._unsent.close()
         self.sidebar.close_down()
         self._better.close_down()

@@ -23,7 +23,7 @@ ENGINE_ONLY = (
     "jinja2",
     "llguidance",
 )
-WINDOW_ONLY = ("pyside6-essentials", "ziamath")
+WINDOW_ONLY = ("pyside6-essentials", "ziamath", "pypdf", "openpyxl", "defusedxml")
 UV_VERSION = "0.13.9"
 TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages specific to a build of torch
 HEADER = "# Made by `python3 packaging/build.py lock`; do not edit by hand.\n"

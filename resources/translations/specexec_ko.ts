@@ -117,6 +117,17 @@
         </message>
     </context>
     <context>
+        <name>Attachments</name>
+        <message>
+            <source>Pasted picture</source>
+            <translation>붙여넣은 그림</translation>
+        </message>
+        <message>
+            <source>The model does not see pictures. This one is kept in the chat.</source>
+            <translation>모델은 그림을 보지 못합니다. 이 그림은 대화에 보관됩니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>BackendsView</name>
         <message>
             <source>Compute device</source>
@@ -353,6 +364,10 @@
     <context>
         <name>Composer</name>
         <message>
+            <source>Attach files</source>
+            <translation>파일 첨부</translation>
+        </message>
+        <message>
             <source>Enter</source>
             <translation>Enter</translation>
         </message>
@@ -379,10 +394,6 @@
         <message>
             <source>Stop</source>
             <translation>중지</translation>
-        </message>
-        <message>
-            <source>The loaded model does not read pictures.</source>
-            <translation>불러온 모델은 그림을 읽지 못합니다.</translation>
         </message>
     </context>
     <context>
@@ -771,6 +782,36 @@
         <message>
             <source>Figures of this answer</source>
             <translation>이 답변의 수치</translation>
+        </message>
+    </context>
+    <context>
+        <name>FileChips</name>
+        <message>
+            <source>Files</source>
+            <translation>파일</translation>
+        </message>
+        <message>
+            <source>Remove {}</source>
+            <translation>{} 제거</translation>
+        </message>
+        <message>
+            <source>Show {}</source>
+            <translation>{} 보기</translation>
+        </message>
+        <message>
+            <source>reading…</source>
+            <translation>읽는 중…</translation>
+        </message>
+    </context>
+    <context>
+        <name>FilePreview</name>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>The first {} of {} characters are shown.</source>
+            <translation>{1}자 중 처음 {0}자만 표시됩니다.</translation>
         </message>
     </context>
     <context>
@@ -1716,6 +1757,21 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>What the words mean</source>
             <translation>용어 설명</translation>
+        </message>
+    </context>
+    <context>
+        <name>PassageList</name>
+        <message>
+            <source>Passages that the model has read</source>
+            <translation>모델이 읽은 대목</translation>
+        </message>
+        <message>
+            <source>Read for this answer:</source>
+            <translation>이 답변을 위해 읽은 대목:</translation>
+        </message>
+        <message>
+            <source>Show the passage: {}</source>
+            <translation>대목 보기: {}</translation>
         </message>
     </context>
     <context>
@@ -4043,6 +4099,113 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>files</name>
+        <message>
+            <source>about {} tokens</source>
+            <translation>약 {}토큰</translation>
+        </message>
+        <message>
+            <source>picture, not seen by the model</source>
+            <translation>그림, 모델은 보지 못함</translation>
+        </message>
+        <message>
+            <source>searched for each question</source>
+            <translation>질문마다 검색</translation>
+        </message>
+        <message>
+            <source>{} cannot be opened; check its permissions.</source>
+            <translation>{}을(를) 열 수 없습니다. 권한을 확인하세요.</translation>
+        </message>
+        <message>
+            <source>{} cannot be read, because the system starts no more processes.</source>
+            <translation>시스템이 프로세스를 더 시작하지 못해 {}을(를) 읽을 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>{} contains macros; save it as a document without them.</source>
+            <translation>{}에 매크로가 들어 있습니다. 매크로가 없는 문서로 저장하세요.</translation>
+        </message>
+        <message>
+            <source>{} has more than {} characters; take a part of it.</source>
+            <translation>{}은(는) {}자가 넘습니다. 일부만 쓰세요.</translation>
+        </message>
+        <message>
+            <source>{} has more than {} pages; take a part of it.</source>
+            <translation>{}은(는) {}쪽이 넘습니다. 일부만 쓰세요.</translation>
+        </message>
+        <message>
+            <source>{} has no text; it may hold pictures of pages.</source>
+            <translation>{}에 텍스트가 없습니다. 쪽을 찍은 그림일 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>{} is a folder; drop the files in it.</source>
+            <translation>{}은(는) 폴더입니다. 안에 있는 파일을 놓으세요.</translation>
+        </message>
+        <message>
+            <source>{} is an archive; drop the files in it.</source>
+            <translation>{}은(는) 압축 파일입니다. 안에 있는 파일을 놓으세요.</translation>
+        </message>
+        <message>
+            <source>{} is built to fill the memory, so it was not read.</source>
+            <translation>{}은(는) 메모리를 가득 채우도록 만들어져 읽지 않았습니다.</translation>
+        </message>
+        <message>
+            <source>{} is damaged.</source>
+            <translation>{}이(가) 손상되었습니다.</translation>
+        </message>
+        <message>
+            <source>{} is larger than {}; take a part of it.</source>
+            <translation>{}은(는) {}보다 큽니다. 일부만 쓰세요.</translation>
+        </message>
+        <message>
+            <source>{} is neither text in UTF-8 nor a document that can be read.</source>
+            <translation>{}은(는) UTF-8 텍스트도, 읽을 수 있는 문서도 아닙니다.</translation>
+        </message>
+        <message>
+            <source>{} is not a file that can be read.</source>
+            <translation>{}은(는) 읽을 수 있는 파일이 아닙니다.</translation>
+        </message>
+        <message>
+            <source>{} is not what the end of its name says.</source>
+            <translation>{}은(는) 확장자가 나타내는 형식이 아닙니다.</translation>
+        </message>
+        <message>
+            <source>{} is of an old format; save it as DOCX or XLSX.</source>
+            <translation>{}은(는) 오래된 형식입니다. DOCX나 XLSX로 저장하세요.</translation>
+        </message>
+        <message>
+            <source>{} is protected by a password; save it without one.</source>
+            <translation>{}은(는) 암호로 보호되어 있습니다. 암호 없이 저장하세요.</translation>
+        </message>
+        <message>
+            <source>{} pages</source>
+            <translation>{}쪽</translation>
+        </message>
+        <message>
+            <source>{} sections</source>
+            <translation>섹션 {}개</translation>
+        </message>
+        <message>
+            <source>{} sheets</source>
+            <translation>시트 {}개</translation>
+        </message>
+        <message>
+            <source>{} takes too much time or memory to read; take a part of it.</source>
+            <translation>{}을(를) 읽는 데 시간이나 메모리가 너무 많이 듭니다. 일부만 쓰세요.</translation>
+        </message>
+        <message>
+            <source>{}, page {}</source>
+            <translation>{}, {}쪽</translation>
+        </message>
+        <message>
+            <source>{}, section {}</source>
+            <translation>{}, 섹션 {}</translation>
+        </message>
+        <message>
+            <source>{}, sheet {}</source>
+            <translation>{}, 시트 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>link_question</name>
         <message>
             <source>Links of this kind are not opened.</source>
@@ -4933,29 +5096,6 @@ other: everything else</source>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>
             <translation>계속 사용할 수 있습니다. 다시 생기면 로그를 확인하세요: {}</translation>
-        </message>
-    </context>
-    <context>
-        <name>text_files</name>
-        <message>
-            <source>{} cannot be read: {}.</source>
-            <translation>{}을(를) 읽을 수 없습니다: {}.</translation>
-        </message>
-        <message>
-            <source>{} is a folder; drop the files in it.</source>
-            <translation>{}은(는) 폴더입니다. 안에 있는 파일을 놓으세요.</translation>
-        </message>
-        <message>
-            <source>{} is larger than {}; drop a part of it.</source>
-            <translation>{}은(는) {}보다 큽니다. 일부만 놓으세요.</translation>
-        </message>
-        <message>
-            <source>{} is not a file that can be read.</source>
-            <translation>{}은(는) 읽을 수 있는 파일이 아닙니다.</translation>
-        </message>
-        <message>
-            <source>{} is not a text file.</source>
-            <translation>{}은(는) 텍스트 파일이 아닙니다.</translation>
         </message>
     </context>
     <context>

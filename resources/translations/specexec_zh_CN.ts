@@ -117,6 +117,17 @@
         </message>
     </context>
     <context>
+        <name>Attachments</name>
+        <message>
+            <source>Pasted picture</source>
+            <translation>粘贴的图片</translation>
+        </message>
+        <message>
+            <source>The model does not see pictures. This one is kept in the chat.</source>
+            <translation>模型看不到图片。此图片会保存在对话中。</translation>
+        </message>
+    </context>
+    <context>
         <name>BackendsView</name>
         <message>
             <source>Compute device</source>
@@ -353,6 +364,10 @@
     <context>
         <name>Composer</name>
         <message>
+            <source>Attach files</source>
+            <translation>附加文件</translation>
+        </message>
+        <message>
             <source>Enter</source>
             <translation>Enter</translation>
         </message>
@@ -379,10 +394,6 @@
         <message>
             <source>Stop</source>
             <translation>停止</translation>
-        </message>
-        <message>
-            <source>The loaded model does not read pictures.</source>
-            <translation>当前加载的模型不能读取图片。</translation>
         </message>
     </context>
     <context>
@@ -771,6 +782,36 @@
         <message>
             <source>Figures of this answer</source>
             <translation>这个回答的数据</translation>
+        </message>
+    </context>
+    <context>
+        <name>FileChips</name>
+        <message>
+            <source>Files</source>
+            <translation>文件</translation>
+        </message>
+        <message>
+            <source>Remove {}</source>
+            <translation>移除 {}</translation>
+        </message>
+        <message>
+            <source>Show {}</source>
+            <translation>查看 {}</translation>
+        </message>
+        <message>
+            <source>reading…</source>
+            <translation>正在读取…</translation>
+        </message>
+    </context>
+    <context>
+        <name>FilePreview</name>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>The first {} of {} characters are shown.</source>
+            <translation>仅显示前 {} 个字符（共 {} 个）。</translation>
         </message>
     </context>
     <context>
@@ -1716,6 +1757,21 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>What the words mean</source>
             <translation>术语说明</translation>
+        </message>
+    </context>
+    <context>
+        <name>PassageList</name>
+        <message>
+            <source>Passages that the model has read</source>
+            <translation>模型读过的段落</translation>
+        </message>
+        <message>
+            <source>Read for this answer:</source>
+            <translation>此回答所依据的段落：</translation>
+        </message>
+        <message>
+            <source>Show the passage: {}</source>
+            <translation>查看段落：{}</translation>
         </message>
     </context>
     <context>
@@ -4043,6 +4099,113 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>files</name>
+        <message>
+            <source>about {} tokens</source>
+            <translation>约 {} 个词元</translation>
+        </message>
+        <message>
+            <source>picture, not seen by the model</source>
+            <translation>图片，模型看不到</translation>
+        </message>
+        <message>
+            <source>searched for each question</source>
+            <translation>每次提问时检索</translation>
+        </message>
+        <message>
+            <source>{} cannot be opened; check its permissions.</source>
+            <translation>无法打开 {}；请检查其权限。</translation>
+        </message>
+        <message>
+            <source>{} cannot be read, because the system starts no more processes.</source>
+            <translation>系统无法再启动进程，因此无法读取 {}。</translation>
+        </message>
+        <message>
+            <source>{} contains macros; save it as a document without them.</source>
+            <translation>{} 含有宏；请另存为不含宏的文档。</translation>
+        </message>
+        <message>
+            <source>{} has more than {} characters; take a part of it.</source>
+            <translation>{} 超过 {} 个字符；请只取其中一部分。</translation>
+        </message>
+        <message>
+            <source>{} has more than {} pages; take a part of it.</source>
+            <translation>{} 超过 {} 页；请只取其中一部分。</translation>
+        </message>
+        <message>
+            <source>{} has no text; it may hold pictures of pages.</source>
+            <translation>{} 没有文本；其中可能是页面的图片。</translation>
+        </message>
+        <message>
+            <source>{} is a folder; drop the files in it.</source>
+            <translation>{} 是文件夹；请拖放其中的文件。</translation>
+        </message>
+        <message>
+            <source>{} is an archive; drop the files in it.</source>
+            <translation>{} 是压缩包；请拖放其中的文件。</translation>
+        </message>
+        <message>
+            <source>{} is built to fill the memory, so it was not read.</source>
+            <translation>{} 的构造会占满内存，因此未读取。</translation>
+        </message>
+        <message>
+            <source>{} is damaged.</source>
+            <translation>{} 已损坏。</translation>
+        </message>
+        <message>
+            <source>{} is larger than {}; take a part of it.</source>
+            <translation>{} 大于 {}；请只取其中一部分。</translation>
+        </message>
+        <message>
+            <source>{} is neither text in UTF-8 nor a document that can be read.</source>
+            <translation>{} 既不是 UTF-8 文本，也不是可读取的文档。</translation>
+        </message>
+        <message>
+            <source>{} is not a file that can be read.</source>
+            <translation>{} 不是可以读取的文件。</translation>
+        </message>
+        <message>
+            <source>{} is not what the end of its name says.</source>
+            <translation>{} 的内容与其扩展名不符。</translation>
+        </message>
+        <message>
+            <source>{} is of an old format; save it as DOCX or XLSX.</source>
+            <translation>{} 是旧格式；请另存为 DOCX 或 XLSX。</translation>
+        </message>
+        <message>
+            <source>{} is protected by a password; save it without one.</source>
+            <translation>{} 受密码保护；请另存为不带密码的文件。</translation>
+        </message>
+        <message>
+            <source>{} pages</source>
+            <translation>{} 页</translation>
+        </message>
+        <message>
+            <source>{} sections</source>
+            <translation>{} 节</translation>
+        </message>
+        <message>
+            <source>{} sheets</source>
+            <translation>{} 个工作表</translation>
+        </message>
+        <message>
+            <source>{} takes too much time or memory to read; take a part of it.</source>
+            <translation>读取 {} 占用的时间或内存过多；请只取其中一部分。</translation>
+        </message>
+        <message>
+            <source>{}, page {}</source>
+            <translation>{}，第 {} 页</translation>
+        </message>
+        <message>
+            <source>{}, section {}</source>
+            <translation>{}，第 {} 节</translation>
+        </message>
+        <message>
+            <source>{}, sheet {}</source>
+            <translation>{}，第 {} 个工作表</translation>
+        </message>
+    </context>
+    <context>
         <name>link_question</name>
         <message>
             <source>Links of this kind are not opened.</source>
@@ -4933,29 +5096,6 @@ other: everything else</source>
         <message>
             <source>You can continue. If it happens again, see the log: {}</source>
             <translation>您可以继续使用。如果再次发生，请查看日志：{}</translation>
-        </message>
-    </context>
-    <context>
-        <name>text_files</name>
-        <message>
-            <source>{} cannot be read: {}.</source>
-            <translation>无法读取 {}：{}。</translation>
-        </message>
-        <message>
-            <source>{} is a folder; drop the files in it.</source>
-            <translation>{} 是文件夹；请拖放其中的文件。</translation>
-        </message>
-        <message>
-            <source>{} is larger than {}; drop a part of it.</source>
-            <translation>{} 大于 {}；请只拖放其中一部分。</translation>
-        </message>
-        <message>
-            <source>{} is not a file that can be read.</source>
-            <translation>{} 不是可以读取的文件。</translation>
-        </message>
-        <message>
-            <source>{} is not a text file.</source>
-            <translation>{} 不是文本文件。</translation>
         </message>
     </context>
     <context>

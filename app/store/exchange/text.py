@@ -15,7 +15,10 @@ def to_markdown(chat: WholeChat) -> str:
     if chat.settings.system:
         parts.append("\n".join(f"> {line}".rstrip() for line in chat.settings.system.splitlines()))
     for message in _messages(chat):
-        parts += [f"## {_SPEAKERS[message.role]}", _with_closed_fence(message.text)]
+        parts.append(f"## {_SPEAKERS[message.role]}")
+        if message.files:
+            parts.append("\n".join(f"- *{_one_line(file.name)}*" for file in message.files))
+        parts.append(_with_closed_fence(message.text))
         if message.state != "complete":
             parts.append("*(interrupted)*")
     return "\n\n".join(parts) + "\n"
@@ -27,8 +30,13 @@ def to_text(chat: WholeChat) -> str:
         parts.append(f"System: {chat.settings.system}")
     for message in _messages(chat):
         end = "" if message.state == "complete" else " (interrupted)"
-        parts.append(f"{_SPEAKERS[message.role]}: {message.text}{end}")
+        files = "".join(f"[{_one_line(file.name)}] " for file in message.files)
+        parts.append(f"{_SPEAKERS[message.role]}: {files}{message.text}{end}")
     return "\n\n".join(parts) + "\n"
+
+
+def _one_line(name: str) -> str:
+    return " ".join(name.split())
 
 
 def _title(chat: WholeChat) -> str:

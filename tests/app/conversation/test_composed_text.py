@@ -114,7 +114,7 @@ def test_enter_sends_nothing_while_something_is_composed(composer: Composer, qtb
     commit(composer.editor, "하")
     with qtbot.waitSignal(composer.sent) as sent:
         qtbot.keyClick(composer.editor, Key.Key_Return, held)
-    assert sent.args == ["안녕하"]
+    assert sent.args == ["안녕하", []]
 
 
 def test_escape_drops_what_is_composed_and_keeps_the_editor_open(qtbot: QtBot) -> None:

@@ -23,7 +23,7 @@ def test_enter_sends_and_shift_enter_starts_a_new_line(composer: Composer, qtbot
     qtbot.keyClicks(composer.editor, "two")
     with qtbot.waitSignal(composer.sent) as sent:
         qtbot.keyClick(composer.editor, Qt.Key.Key_Return)
-    assert sent.args == ["one\ntwo"]
+    assert sent.args == ["one\ntwo", []]
 
 
 def test_nothing_is_sent_while_empty_or_not_allowed(composer: Composer, qtbot: QtBot) -> None:
@@ -63,7 +63,7 @@ def test_a_long_paste_is_held_beside_the_field_and_sent_with_it(composer: Compos
     qtbot.keyClicks(composer.editor, "what is this?")
     with qtbot.waitSignal(composer.sent) as sent:
         qtbot.keyClick(composer.editor, Qt.Key.Key_Return)
-    assert sent.args == ["what is this?\n\n" + "x" * 30_000]
+    assert sent.args == ["what is this?\n\n" + "x" * 30_000, []]
     composer.accept()
     assert composer.text() == ""
     assert composer.pasted.isHidden()

@@ -4,12 +4,17 @@ from collections.abc import Callable
 
 from msgspec import structs
 from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 
 from app.connection.engine import State
 from app.connection.engine_link import EngineLink
+from app.conversation import file_words
 from app.conversation.answer_view import AnswerView
+from app.conversation.file_preview import FilePreview
 from app.conversation.link_question import ask_to_open
+from app.documents.picture import document_of
+from app.documents.records import Document
 from app.downloads.indicator import DownloadIndicator
 from app.preferences import RecentPair
 from app.race.race_dialog import RaceDialog
@@ -199,6 +204,7 @@ class WindowTour:
         composer.pasted.hold(["A long text. " * 2_000, "Another long text. " * 2_000])
         self._show("pasted texts")
         composer.accept()
+        self._files()
         composer.write("word " * 18_000)
         self._show("a message longer than the context")
         composer.accept()
@@ -211,6 +217,35 @@ class WindowTour:
         window._panes.used_here.offer(RecentPair("bartowski/" + LONG_NAME))
         self._show("another model answered here")
         window._panes.used_here.offer(None)
+
+    def _files(self) -> None:
+        """Files in the composer, in a question and under an answer, and what was read of them."""
+        window, composer = self._window, self._window.composer
+        keep = self._stage.store.files.keep
+        pages = [f"Page {number} is about the stones of the coast. " * 40 for number in range(1, 301)]
+        image = QImage(640, 480, QImage.Format.Format_RGB32)
+        image.fill(0x4A7A9C)
+        photo = keep("IMG_20261123_184512_HDR_portrait_edited_final.jpg", document_of(image))
+        book = keep("The lighthouses of the western coast.pdf", Document("pdf", pages))
+        code = keep("longest_common_prefix.py", Document("text", [TEXT]))
+        window.chat.open(None)
+        for file in (photo, book, code):
+            composer.add_file(file)
+        composer.show_reading({"reading 1": "Minutes of the meeting of 23 November.docx"})
+        composer.tell(file_words.why_unreadable("password", "Contract with the harbour.pdf"))
+        self._show("files in the composer")
+        composer.show_reading({})
+        composer.write("Which stones lie on the coast?")
+        composer.button.click()
+        until(lambda: window.chat.is_answering_here)
+        self._complete(self._engines.last.asked(messages.Chat)[-1].id, TEXT)
+        self._show("an answer with passages")
+        for asked in (book, photo, window.chat.shown[0].message.passages[0]):
+            window.transcript.preview_asked.emit(asked)
+            preview = window.findChildren(FilePreview)[-1]
+            self._stage.show(f"preview: {type(asked).__name__} {asked.kind}", preview)
+            preview.accept()
+            settle()
 
     def _sidebar(self) -> None:
         store, sidebar = self._stage.store, self._window.sidebar

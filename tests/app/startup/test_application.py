@@ -141,7 +141,7 @@ def test_a_setup_unloads_the_model_and_a_failed_one_loads_it_again(
     engine = begun.window.engine
     qtbot.waitUntil(lambda: engine.state is State.READY)
     begun.window.composer.write("hello")
-    begun.window.composer.sent.emit("hello")
+    begun.window.composer.sent.emit("hello", [])
     assert engine.state is State.ANSWERING
     begun.setup.begin(runtime.backends()["cpu"], Sources())
     qtbot.waitUntil(lambda: engine.state is State.UNLOADED)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store import Store, StoreNewer, schema
+from app.store import Store, StoreNewer, repair, schema
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
@@ -70,10 +70,28 @@ def test_an_old_file_opens_with_all_its_content(path: Path, tmp_path: Path, vers
     assert store.search("forget") == []
     assert store.unsent.of(1).typed == ("and YAML?" if version > 1 else "")
     assert store.unsent.of(None).pasted == (["a log"] if version > 1 else [])
+    if version > 2:
+        (file,) = shown[0].message.files
+        assert (file.name, file.way, store.unsent.of(1).files[0].name) == (
+            "rivers.pdf",
+            "searched",
+            "rivers.pdf",
+        )
+        assert [passage.page for passage in shown[0].message.passages] == [1]
+        assert [passage.page for passage in store.files.search([file], "한강", 6)] == [2]
+        assert store.files.texts(["f1"]) == {"f1": "[page 1]\nThe Nile is long.\n\n[page 2]\n한강은 넓다."}
     assert store.chats.purge() == 1
     store.close()
     Store(tmp_path / "new" / "a.sqlite").close()
     assert tables(path) == tables(tmp_path / "new" / "a.sqlite")
+
+
+def test_the_schema_fits_the_first_page_which_repair_replaces(path: Path) -> None:
+    Store(path).close()
+    with closing(sqlite3.connect(path)) as connection:
+        (page,) = connection.execute("PRAGMA page_size").fetchone()
+    kind = path.read_bytes()[100]
+    assert (page, kind) == (repair.PAGE_NBYTES, 13), "13: a leaf of a table (SQLite's file format, 1.6)"
 
 
 def with_colour(connection: sqlite3.Connection) -> None:

@@ -8,10 +8,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.connection.engine import State
-from app.connection.memory import tokens_of
 from app.conversation.context_bar import ContextBar
 from app.settings.dialog import SettingsDialog
 from app.store import ChatSettings, Store
+from app.store.records import about_tokens
 from app.window.window import Window
 from engine.protocol import messages
 from engine.protocol.messages import Memory, MemoryPart
@@ -57,7 +57,7 @@ def test_the_message_being_written_counts(window: Window, engines: FakeEngines, 
     bar = bar_of(window)
     assert "adds" not in bar.label.text()
     window.composer.write("word " * 800)
-    assert f"adds about {tokens_of('word ' * 800)}" in bar.label.text().replace(",", "")
+    assert f"adds about {about_tokens('word ' * 800)}" in bar.label.text().replace(",", "")
     assert bar.larger.isVisible()
     window.composer.write("word " * 4000)
     assert "more than fits" in bar.label.text()
