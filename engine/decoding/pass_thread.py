@@ -7,13 +7,13 @@ the draft: a chunk that arrives finds at most one layer of the draft in its way,
 The launching thread alone calls `progress`, and so it alone tells the user anything.
 """
 
-import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from engine.decoding.verdict import PassEnded, Verdict
 from engine.model.interface import Progress, Yielding
 from engine.streaming import Streamer
+from engine.streaming.crew import SYSTEM, Crew
 
 POLL_S = 0.01  # seconds between two calls of `progress` while the launching thread waits
 
@@ -32,14 +32,15 @@ class PassThread(Yielding, Generic[T]):
         choose: Callable[[T], Verdict],
         streamer: Streamer | None,
         progress: Progress,
+        crew: Crew = SYSTEM,
     ) -> None:
         """run: the pass. choose: makes the verdict of its result. streamer: brings the weights of the pass;
-        None if they are all here, so that there is no room beside the pass."""
+        None if they are all here, so that there is no room beside the pass. crew: its threads."""
         self._run = run
         self._choose = choose
         self._streamer = streamer
         self._progress = progress
-        self._changed = threading.Condition()
+        self._changed = crew.condition()
         self._reported = 0, 1
         self._waits = False  # whether the pass waits for bytes
         self._is_cancelled = False
@@ -48,8 +49,7 @@ class PassThread(Yielding, Generic[T]):
         self.ready = False
         if streamer:
             streamer.on_wait = self._note_wait
-        self._thread = threading.Thread(target=self._work, name="target", daemon=True)
-        self._thread.start()
+        self._thread = crew.start(self._work, "target")
 
     @property
     def beside(self) -> Progress:

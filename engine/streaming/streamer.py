@@ -1,7 +1,7 @@
 """Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from engine.formats import check_valid
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, DeviceRing
-from engine.streaming.disk import DiskFile, MemoryFile, memory
+from engine.streaming.disk import MemoryFile, Readable, memory
 from engine.streaming.mover import Movable
 from engine.streaming.placement import place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
@@ -50,15 +51,17 @@ class Streamer:
         self,
         stored: Sequence[StoredMatrix[Movable]],
         limits: WeightLimits,
-        files: dict[Path, DiskFile],
+        files: Mapping[Path, Readable],
         link: DeviceLink | None,
+        crew: Crew = SYSTEM,
     ) -> None:
         """stored: the matrices in the order of use. files: the open files of the matrices, which are closed
-        with the streamer. link: the link to a device with memory of its own; None if the CPU computes.
+        with the streamer. link: the link to a device with memory of its own; None if the CPU computes. crew:
+        the threads that stream.
 
         Raises BadOption if a limit is too small.
         """
-        self._files: dict[Path, DiskFile | MemoryFile] = {**files}
+        self._files: dict[Path, Readable] = {**files}
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
         sizes = [chunk.nbytes for chunk in chunks]
         host_nbytes = None
@@ -78,6 +81,7 @@ class Streamer:
                 each.matrix.mover = self
         self._placement = placement
         self._link = link
+        self._crew = crew
         self._ring: Ring | DeviceRing | None = None
 
     def start(self, progress: Callable[[int, int], None]) -> None:
@@ -89,7 +93,7 @@ class Streamer:
         if not self._chunks:
             return
         if self._link is None:
-            ring = Ring(self._chunks, self._placement.slots, self._files, memory)
+            ring = Ring(self._chunks, self._placement.slots, self._files, memory, crew=self._crew)
             ring.on_wait = lambda waits: self.on_wait(waits)
             self._ring = ring
             return
@@ -99,8 +103,10 @@ class Streamer:
         room = self._staging_room(self._link, slots * max(sizes))
         slabs = self._fill(self._link, progress)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
-        staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True) if staged else None
-        self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging)
+        staging = None
+        if staged:
+            staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True, self._crew)
+        self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging, self._crew)
 
     @property
     def pass_nbytes(self) -> int:

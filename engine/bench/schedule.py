@@ -1,0 +1,212 @@
+"""`specexec bench schedule`: simulates passes and iterations of a streamed target on described graphics cards.
+The engine's own code streams, on a clock that is computed: nothing is measured, and no card is used."""
+
+import argparse
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from engine.bench.options import listed, numbers, say
+from engine.errors import BadOption
+from engine.terminal import Commands, add_command
+
+if TYPE_CHECKING:
+    from engine.bench.simulation.outcome import Outcome, SimulatedIteration, SimulatedPass
+    from engine.checkpoints import Weight
+    from engine.planner import MachineProfile
+
+# Raw rate of 16 lanes, in bytes per second, by version of PCIe.
+PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63e9}
+
+SOURCES = """Simulated, not measured: nothing was run on a graphics card. Chunks, slots, copies and waiting are
+those of the engine's streaming code, which runs on a computed clock. Durations come from data sheets by the
+planner's arithmetic (products at half, memory at 80 %, PCIe at 79 % of the sheet's figure), and from
+estimates: 10 µs for starting a copy, 90 µs of Python for each piece of a matrix."""
+
+
+def add(kinds: Commands) -> None:
+    parser = add_command(
+        kinds,
+        "schedule",
+        run,
+        "simulate a streamed target on described graphics cards",
+        "Runs the code that streams weights, on a clock that is computed: copies, disk, kernels and drafting "
+        "take as long as a card's data sheet promises. Needs neither a card nor a model. Compares passes and "
+        "iterations with their bound, the time to move the streamed bytes or to compute, whichever is "
+        "longer, and with the planner's prediction.",
+    )
+    parser.add_argument(
+        "--target",
+        metavar="ID",
+        default="qwen2.5-72b-awq",
+        help="target model of the catalogue (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--drafts",
+        metavar="ID,…",
+        default="qwen2.5-7b-q4_k_m,qwen2.5-0.5b-q4_k_m",
+        help="draft models of the catalogue (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--vram",
+        metavar="GiB,…",
+        default="8,12,16,24",
+        help="memory of the cards, in GiB; each is the largest card with so much that the planner knows "
+        "(default: %(default)s)",
+    )
+    parser.add_argument(
+        "--pcie",
+        metavar="N,…",
+        default="3,4,5",
+        help="versions of PCIe, with 16 lanes (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--rows",
+        metavar="N,…",
+        default="64,256,1024",
+        help="numbers of rows of a pass, the tree and its root (default: %(default)s)",
+    )
+    parser.add_argument("--ram", type=float, metavar="GiB", default=64, help="RAM (default: %(default)s)")
+    parser.add_argument(
+        "--disk-gbps",
+        type=float,
+        metavar="GB/s",
+        default=7,
+        help="read speed of the disk (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--context", type=int, metavar="N", default=2048, help="tokens of the context (default: %(default)s)"
+    )
+
+
+def run(parsed: argparse.Namespace) -> int:
+    rows = numbers("rows", parsed.rows, int)
+    versions = numbers("pcie", parsed.pcie, int)
+    vram = numbers("vram", parsed.vram, float)
+    if min(*rows, *vram, parsed.ram, parsed.disk_gbps, parsed.context) <= 0 or not {*versions} <= {*PCIE}:
+        raise BadOption(
+            "All numbers must be above 0, and PCIe's version 3, 4 or 5.", "Omit them to use the defaults."
+        )
+    cases = list(simulated(parsed, vram, versions, rows))
+    if parsed.json:
+        print(json.dumps({"sources": SOURCES, "cases": [asdict(each) for each in cases]}))
+    else:
+        print(SOURCES, "", *table(cases), sep="\n")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCase:
+    """A described machine and pair, and what the simulation gives. `vram`: of the card, in GiB; `pcie`: its
+    version; `rows`: of a pass."""
+
+    vram: float
+    card: str
+    pcie: int
+    draft: str
+    rows: int
+    outcome: "Outcome"
+
+
+def simulated(
+    parsed: argparse.Namespace, vram: Sequence[float], versions: Sequence[int], rows: Sequence[int]
+) -> Iterator[SimulatedCase]:
+    """Simulate all cases that the options describe, in the order of the table."""
+    from engine.bench.simulation.outcome import simulate
+    from engine.planner.machines import usual_card_name
+    from engine.planner.outline import catalogued, pair_of
+
+    weights = _weights(parsed.target)
+    for draft in listed(parsed.drafts):
+        _known(draft)
+        pair = pair_of(catalogued(parsed.target), catalogued(draft))
+        for gib in vram:
+            for version in versions:
+                machine = _machine(gib, PCIE[version], parsed.ram, parsed.disk_gbps * 1e9)
+                for count in rows:
+                    card = usual_card_name(gib)
+                    say(f"{draft}, {gib:g} GiB, PCIe {version}, {count} rows")
+                    outcome = simulate(weights, pair, machine, count, parsed.context)
+                    yield SimulatedCase(gib, card, version, draft, count, outcome)
+
+
+def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
+    """Yield the lines of two Markdown tables, of passes and of iterations."""
+    yield (
+        "| draft | card | PCIe | rows | GB moved | moving, s | computing, s | pass, s | / bound | "
+        "bandwidth used | planned, s |"
+    )
+    yield "|---" * 11 + "|"
+    for case in cases:
+        one = case.outcome.one_pass
+        yield _line(case, _pass_cells(one) if one else [f"does not run: {case.outcome.missing}"])
+    yield ""
+    yield (
+        "| draft | card | PCIe | rows | drafting, s | taking turns, s | / bound | planned, s | "
+        "overlapped, s | / bound |"
+    )
+    yield "|---" * 10 + "|"
+    for case in cases:
+        if case.outcome.iteration:
+            yield _line(case, _iteration_cells(case.outcome.iteration))
+
+
+def _line(case: SimulatedCase, cells: list[str]) -> str:
+    place = [case.draft, f"{case.card} {case.vram:g} GB", str(case.pcie), str(case.rows)]
+    return f"| {' | '.join([*place, *cells])} |"
+
+
+def _pass_cells(one: "SimulatedPass") -> list[str]:
+    return [
+        f"{one.nbytes / 1e9:.1f}",
+        f"{one.moving_s:.2f}",
+        f"{one.computing_s:.2f}",
+        f"{one.pass_s:.2f}",
+        f"{one.ratio:.3f}",
+        f"{one.share:.0%}",
+        _planned(one.planned_s, one.pass_s),
+    ]
+
+
+def _iteration_cells(one: "SimulatedIteration") -> list[str]:
+    return [
+        f"{one.drafting_s:.2f}",
+        f"{one.turns_s:.2f}",
+        f"{one.turns_s / one.turns_bound_s:.3f}",
+        _planned(one.planned_s, one.turns_s),
+        f"{one.overlapped_s:.2f}",
+        f"{one.overlapped_s / one.overlapped_bound_s:.3f}",
+    ]
+
+
+def _planned(planned_s: float, simulated_s: float) -> str:
+    return f"{planned_s:.2f} ({planned_s / simulated_s - 1:+.0%})"
+
+
+def _machine(vram: float, pcie: float, ram: float, disk: float) -> "MachineProfile":
+    from engine.planner import described_machine
+    from engine.planner.machines import LINK_SHARE, processor, usual_card
+
+    return described_machine(vram, ram, pcie * LINK_SHARE, disk, usual_card(vram), processor(8, {"avx2"}))
+
+
+def _weights(target: str) -> "dict[str, Weight]":
+    """Return the matrices of a model of the catalogue. Raises BadOption if it has none of this name, or if it
+    is a mixture of experts."""
+    from engine import catalog
+    from engine.bench.simulation.model import catalogued_weights
+
+    _known(target)
+    variant = catalog.entries()[target]
+    model = catalog.catalog().models[variant.model]
+    if model.experts:
+        raise BadOption(f"{target} is a mixture of experts.", "Choose a dense model.")
+    return catalogued_weights(model, variant)
+
+
+def _known(id: str) -> None:
+    from engine import catalog
+
+    if id not in catalog.entries():
+        raise BadOption(f"The catalogue has no model {id!r}.", "See: specexec models --all.")
