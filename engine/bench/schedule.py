@@ -1,10 +1,10 @@
-"""`specexec bench schedule`: simulates passes and iterations of a streamed target on described graphics cards.
-The engine's own code streams, on a clock that is computed: nothing is measured, and no card is used."""
+"""`specexec bench schedule`: simulates passes and iterations of a streamed target on described cards. The
+engine's own code streams, on a clock that is computed: nothing is measured, and no card is used."""
 
 import argparse
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from engine.bench.options import listed, numbers, say
@@ -12,17 +12,18 @@ from engine.errors import BadOption
 from engine.terminal import Commands, add_command
 
 if TYPE_CHECKING:
-    from engine.bench.simulation.outcome import Outcome, SimulatedIteration, SimulatedPass
+    from engine.bench.simulation.outcome import Outcome, SharedPass, SimulatedIteration, SimulatedPass
     from engine.checkpoints import Weight
     from engine.planner import MachineProfile
 
 # Raw rate of 16 lanes, in bytes per second, by version of PCIe.
 PCIE = {3: 15.75e9, 4: 31.5e9, 5: 63e9}
 
-SOURCES = """Simulated, not measured: nothing was run on a graphics card. Chunks, slots, copies and waiting are
-those of the engine's streaming code, which runs on a computed clock. Durations come from data sheets by the
-planner's arithmetic (products at half, memory at 80 %, PCIe at 79 % of the sheet's figure), and from
-estimates: 10 µs for starting a copy, 90 µs of Python for each piece of a matrix."""
+SOURCES = """\
+Simulated, not measured: nothing was run on a card. Chunks, slots, copies and waiting are those of the
+engine's streaming code, which runs on a computed clock. Durations come from data sheets by the planner's
+arithmetic (products at half, memory at 80 %, PCIe at 79 % of the sheet's figure), and from estimates: 10 µs
+for starting a copy, 90 µs of Python for each piece of a matrix."""
 
 
 def add(kinds: Commands) -> None:
@@ -78,21 +79,39 @@ def add(kinds: Commands) -> None:
     parser.add_argument(
         "--context", type=int, metavar="N", default=2048, help="tokens of the context (default: %(default)s)"
     )
+    parser.add_argument(
+        "--helped-rows",
+        metavar="N,…",
+        default="",
+        help="numbers of rows of passes in which the processor, too, multiplies a share of each layer, where "
+        "it lies in RAM; the engine does not do so yet (default: none)",
+    )
+    parser.add_argument(
+        "--ram-gbps",
+        type=float,
+        metavar="GB/s",
+        default=62,
+        help="bandwidth of RAM, which processor and link share (default: %(default)s, DDR5)",
+    )
 
 
 def run(parsed: argparse.Namespace) -> int:
     rows = numbers("rows", parsed.rows, int)
+    helped = numbers("helped-rows", parsed.helped_rows, int) if parsed.helped_rows else []
     versions = numbers("pcie", parsed.pcie, int)
     vram = numbers("vram", parsed.vram, float)
-    if min(*rows, *vram, parsed.ram, parsed.disk_gbps, parsed.context) <= 0 or not {*versions} <= {*PCIE}:
+    sizes = [*rows, *helped, *vram, parsed.ram, parsed.ram_gbps, parsed.disk_gbps, parsed.context]
+    if min(sizes) <= 0 or not {*versions} <= {*PCIE}:
         raise BadOption(
             "All numbers must be above 0, and PCIe's version 3, 4 or 5.", "Omit them to use the defaults."
         )
     cases = list(simulated(parsed, vram, versions, rows))
+    with_help = list(simulated_help(parsed, vram, versions, helped))
     if parsed.json:
-        print(json.dumps({"sources": SOURCES, "cases": [asdict(each) for each in cases]}))
+        found = {"cases": [asdict(each) for each in cases], "helped": [asdict(each) for each in with_help]}
+        print(json.dumps({"sources": SOURCES, **found}))
     else:
-        print(SOURCES, "", *table(cases), sep="\n")
+        print(SOURCES, "", *table(cases), *table_of_help(with_help), sep="\n")
     return 0
 
 
@@ -107,6 +126,18 @@ class SimulatedCase:
     draft: str
     rows: int
     outcome: "Outcome"
+
+
+@dataclass(frozen=True, slots=True)
+class HelpedCase:
+    """A described machine without a draft, and passes without and with the processor's help, None if the
+    planner does not run the target."""
+
+    vram: float
+    card: str
+    pcie: int
+    rows: int
+    one_pass: "SharedPass | None"
 
 
 def simulated(
@@ -131,6 +162,27 @@ def simulated(
                     yield SimulatedCase(gib, card, version, draft, count, outcome)
 
 
+def simulated_help(
+    parsed: argparse.Namespace, vram: Sequence[float], versions: Sequence[int], rows: Sequence[int]
+) -> Iterator[HelpedCase]:
+    """Simulate passes with a processor of 8 cores with AVX-512 VNNI that helps the card."""
+    from engine.bench.simulation.outcome import simulate_help
+    from engine.planner.machines import compiled_processor, usual_card_name
+    from engine.planner.outline import catalogued
+
+    if not rows:
+        return
+    weights, target = _weights(parsed.target), catalogued(parsed.target)
+    processor = replace(compiled_processor(8, {"avx512_vnni"}), memory=parsed.ram_gbps * 1e9)
+    for gib in vram:
+        for version in versions:
+            machine = _machine(gib, PCIE[version], parsed.ram, parsed.disk_gbps * 1e9)
+            for count in rows:
+                say(f"with the processor's help, {gib:g} GiB, PCIe {version}, {count} rows")
+                found = simulate_help(weights, target, machine, processor, count, parsed.context)
+                yield HelpedCase(gib, usual_card_name(gib), version, count, found)
+
+
 def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
     """Yield the lines of two Markdown tables, of passes and of iterations."""
     yield (
@@ -140,7 +192,8 @@ def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
     yield "|---" * 11 + "|"
     for case in cases:
         one = case.outcome.one_pass
-        yield _line(case, _pass_cells(one) if one else [f"does not run: {case.outcome.missing}"])
+        cells = _pass_cells(one) if one else [f"does not run: {case.outcome.missing}"]
+        yield f"| {case.draft} {_line(case, cells)}"
     yield ""
     yield (
         "| draft | card | PCIe | rows | drafting, s | taking turns, s | / bound | planned, s | "
@@ -149,11 +202,23 @@ def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
     yield "|---" * 10 + "|"
     for case in cases:
         if case.outcome.iteration:
-            yield _line(case, _iteration_cells(case.outcome.iteration))
+            yield f"| {case.draft} {_line(case, _iteration_cells(case.outcome.iteration))}"
 
 
-def _line(case: SimulatedCase, cells: list[str]) -> str:
-    place = [case.draft, f"{case.card} {case.vram:g} GB", str(case.pcie), str(case.rows)]
+def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
+    """Yield the lines of a Markdown table; none without cases."""
+    if cases:
+        yield ""
+        yield "| card | PCIe | rows | processor's share of the layers | alone, s | with its help, s | × |"
+        yield "|---" * 7 + "|"
+    for case in cases:
+        if one := case.one_pass:
+            cells = [f"{one.share:.0%}", f"{one.alone_s:.2f}", f"{one.shared_s:.2f}"]
+            yield _line(case, [*cells, f"{one.alone_s / one.shared_s:.2f}"])
+
+
+def _line(case: SimulatedCase | HelpedCase, cells: list[str]) -> str:
+    place = [f"{case.card} {case.vram:g} GB", str(case.pcie), str(case.rows)]
     return f"| {' | '.join([*place, *cells])} |"
 
 

@@ -35,7 +35,7 @@ def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How one tree grows: in `rounds` rounds, on average, of `beams` rows that take `round_s` seconds each."""
+    """How one tree grows: in `rounds` rounds on average, each of `beams` rows and `round_s` seconds."""
 
     rounds: float
     beams: int

@@ -32,8 +32,11 @@ class Signal:
             action()
 
     def then(self, action: Callable[[], None]) -> None:
-        """Call `action` when this event happens, which it has not yet."""
-        self._then.append(action)
+        """Call `action` when this event happens, at once if it has happened."""
+        if self.happened:
+            action()
+        else:
+            self._then.append(action)
 
 
 @dataclass(slots=True)

@@ -79,10 +79,10 @@ class VirtualClock(Crew):
         heapq.heappush(self._due, (time, next(self._count), action))
 
     def sleep_until(self, time: float) -> None:
-        """Let the calling thread wait until `time`; a thread that does not belong to the simulation goes
-        on."""
+        """Let the calling thread wait until `time`, if that is still to come; a thread that does not belong
+        to the simulation goes on."""
         if self.running is not None:
-            self.wake_at(time, Wake(self.running))
+            self.wake_at(max(time, self.seconds), Wake(self.running))
             self.turn_over()
 
     def sleep(self, seconds: float) -> None:

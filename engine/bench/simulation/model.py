@@ -3,6 +3,7 @@ that a described card computes with each."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
@@ -31,14 +32,18 @@ _NAMES = {
 
 @dataclass(slots=True, eq=False)
 class SizedMatrix:
-    """A matrix without numbers. Attributes: `layer`, the number of its layer, or "" for the head; the others
-    are those of `Packed`."""
+    """A matrix without numbers. Attributes: `name`, of its weight; `layer`, the number of its layer, or ""
+    for the head; the others are those of `Packed`."""
 
-    layer: str
+    name: str
     shape: tuple[int, int]
     format: Format
     nbytes: int
     mover: Mover | None = None
+
+    @property
+    def layer(self) -> str:
+        return layer_of(self.name)
 
     def give(self, parts: Sequence[Bytes]) -> None:
         pass
@@ -93,7 +98,7 @@ def stored(weights: Mapping[str, Weight], limits: WeightLimits | None) -> list[S
         weight = weights[name]
         for piece in [weight] if limits is None else weight.cut(slot_nbytes(limits.device_nbytes)):
             rows, columns = piece.shape
-            matrix = SizedMatrix(layer_of(name), (rows, columns), format_named(piece.format), piece.nbytes)
+            matrix = SizedMatrix(name, (rows, columns), format_named(piece.format), piece.nbytes)
             found.append(StoredMatrix(matrix, piece.spans))
     return found
 
@@ -116,7 +121,7 @@ def kernels(matrix: SizedMatrix, rows: int, compute: Compute) -> Iterator[float]
 class SimulatedTarget:
     """A target on a simulated card.
 
-    Attribute: `streamer`, None if everything is resident.
+    Attributes: `matrices`, in the order of use; `streamer`, None if everything is resident.
     """
 
     def __init__(
@@ -131,7 +136,7 @@ class SimulatedTarget:
         """weights: as of a checkpoint, by name; limits: None if everything is resident; compute: the card's
         speed. Raises BadOption if a limit is too small."""
         matrices = stored(weights, limits)
-        self._matrices = [each.matrix for each in matrices]
+        self.matrices = [each.matrix for each in matrices]
         self._compute = compute
         self._clock = clock
         self._card = card
@@ -144,19 +149,25 @@ class SimulatedTarget:
     def run(self, rows: int, progress: Progress = no_progress) -> None:
         """Run one pass over `rows` rows: launch its kernels in the order of use, each chunk's after its
         arrival, and wait until the card has done them."""
-        layer = ""
-        for matrix in self._matrices:
-            if matrix.layer != layer:
-                layer = matrix.layer
-                progress(0, 1)
-                if layer:
-                    self._card.compute(self._compute.layer_s)
-            if matrix.mover is not None:
-                matrix.mover.fetch(matrix)
-            for seconds in kernels(matrix, rows, self._compute):
-                self._clock.sleep(LAUNCH_S)
-                self._card.compute(seconds)
+        for layer, matrices in groupby(self.matrices, lambda matrix: matrix.layer):
+            progress(0, 1)
+            if layer:
+                self.attend()
+            for matrix in matrices:
+                self.multiply(matrix, rows)
         self._card.wait(self._card.used())
+
+    def attend(self) -> None:
+        """Launch what a layer does besides its products."""
+        self._card.compute(self._compute.layer_s)
+
+    def multiply(self, matrix: SizedMatrix, rows: int) -> None:
+        """Launch a matrix's products, after its arrival."""
+        if matrix.mover is not None:
+            matrix.mover.fetch(matrix)
+        for seconds in kernels(matrix, rows, self._compute):
+            self._clock.sleep(LAUNCH_S)
+            self._card.compute(seconds)
 
     def close(self) -> None:
         if self.streamer is not None:

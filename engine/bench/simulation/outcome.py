@@ -1,17 +1,18 @@
 """One case of the simulation: a pair on a described machine, from its plan to its passes and iterations."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
 from engine.bench.simulation.clock import VirtualClock
+from engine.bench.simulation.helper import Helper, best_share, run_shared, shared
 from engine.bench.simulation.iteration import SimulatedDrafter, iterate
 from engine.bench.simulation.model import SimulatedTarget
 from engine.checkpoints import Weight
 from engine.errors import BadOption
-from engine.planner import Asked, Compute, MachineProfile, PairOutline, acceptance, plan_for
-from engine.planner.prediction import growth
-from engine.streaming import WeightLimits
+from engine.planner import Asked, Compute, MachineProfile, Outline, PairOutline, Plan, acceptance, plan_for
+from engine.planner.prediction import Growth, growth
+from engine.streaming import Streamer, WeightLimits
 
 # Passes, or iterations, before the ones that are timed: the rings then hold what a pass leaves there.
 BEFORE = 2
@@ -75,6 +76,17 @@ class Outcome:
     iteration: SimulatedIteration | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SharedPass:
+    """A pass over `rows` rows with the processor's help. `share`: of the bytes of the layers, what it
+    multiplies; `alone_s`, `shared_s`: seconds without and with its help."""
+
+    rows: int
+    share: float
+    alone_s: float
+    shared_s: float
+
+
 def simulate(
     weights: Mapping[str, Weight], pair: PairOutline, machine: MachineProfile, rows: int, context: int
 ) -> Outcome:
@@ -83,84 +95,117 @@ def simulate(
 
     weights: the target's matrices. Raises BadOption if nothing is streamed.
     """
-    asked = Asked(context, budget=rows - 1, device="cuda")
-    plan = plan_for(machine, pair, asked)
+    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
     if not plan.runs:
         return Outcome(missing=plan.missing)
-    if plan.vram_limit_nbytes is None:
-        raise BadOption("Nothing is streamed, because the whole target fits.", "Describe a smaller card.")
-    assert machine.card is not None
-    limits = WeightLimits(plan.vram_limit_nbytes, plan.ram_limit_nbytes)
+    limits = _limits(plan)
     alone = PairOutline(pair.target, None, acceptance(0))
-    planned = plan_for(machine, alone, replace(asked, vram_limit_nbytes=plan.vram_limit_nbytes))
-    computing_s = _Machine(weights, None, machine, machine.card).seconds(rows, {"pass": None})["pass"]
-    streamed = _Machine(weights, limits, machine, machine.card)
-    assert streamed.target.streamer is not None
-    tiers = streamed.target.streamer.tiers
-    moved = sum(tiers.values())
-    moving_s = max(moved / machine.link, tiers["ssd"] / machine.disk)
-    ring_s = streamed.target.streamer.nbytes / machine.link
-    way = None
-    kinds: dict[str, bool | None] = {"pass": None}
+    asked = Asked(context, vram_limit_nbytes=limits.device_nbytes, budget=rows - 1, device="cuda")
+    planned_s = plan_for(machine, alone, asked).seconds_per_pass or 0.0
+    resident = _Running(weights, None, machine)
+    computing_s = resident.timed([lambda: resident.target.run(rows)])[0]
+
+    running = _Running(weights, limits, machine)
+    streamer, target, clock = running.streamer, running.target, running.clock
+    moving_s = max(streamer.pass_nbytes / machine.link, streamer.tiers["ssd"] / machine.disk)
+    works = [lambda: target.run(rows)]
+    way = Growth(0.0, 0, 0.0)
     if pair.draft is not None:
         tokens = plan.predicted_tokens_per_pass or 1.0
-        way = growth(pair.draft, rows - 1, tokens, machine.card, plan.draft_unpacked)
-        streamed.drafter = SimulatedDrafter(way, len(pair.draft.layers), streamed.card)
-        kinds |= {"turns": False, "overlapped": True}
-    seconds = streamed.seconds(rows, kinds)
-    one_pass = SimulatedPass(
-        rows, moved, moving_s, computing_s, seconds["pass"], planned.seconds_per_pass or 0.0
-    )
-    if way is None:
+        way = growth(pair.draft, rows - 1, tokens, running.compute, plan.draft_unpacked)
+        drafter = SimulatedDrafter(way, len(pair.draft.layers), running.card)
+        works += [
+            lambda: iterate(drafter, target, rows, overlapped=False, clock=clock),
+            lambda: iterate(drafter, target, rows, overlapped=True, clock=clock),
+        ]
+    pass_s, *iterations = running.timed(works)
+    one_pass = SimulatedPass(rows, streamer.pass_nbytes, moving_s, computing_s, pass_s, planned_s)
+    if not iterations:
         return Outcome(one_pass=one_pass)
-    iteration = SimulatedIteration(
-        way.s,
-        seconds["turns"],
-        max(moving_s, way.s + max(moving_s - ring_s, computing_s)),
-        seconds["overlapped"],
-        max(moving_s, way.s + computing_s),
-        plan.seconds_per_pass or 0.0,
+    behind_ring_s = moving_s - streamer.nbytes / machine.link
+    return Outcome(
+        one_pass=one_pass,
+        iteration=SimulatedIteration(
+            drafting_s=way.s,
+            turns_s=iterations[0],
+            turns_bound_s=max(moving_s, way.s + max(behind_ring_s, computing_s)),
+            overlapped_s=iterations[1],
+            overlapped_bound_s=max(moving_s, way.s + computing_s),
+            planned_s=plan.seconds_per_pass or 0.0,
+        ),
     )
-    return Outcome(one_pass=one_pass, iteration=iteration)
 
 
-class _Machine:
-    """A target on a card, and perhaps a drafter, with a clock of their own."""
+def simulate_help(
+    weights: Mapping[str, Weight],
+    target: Outline,
+    machine: MachineProfile,
+    processor: Compute,
+    rows: int,
+    context: int,
+) -> SharedPass | None:
+    """Simulate passes of `rows` rows with and without the processor's help; None if the planner does not run
+    the target.
+
+    processor: its speed; `memory` is the RAM's bandwidth, of which the link takes its part. Raises BadOption
+    if nothing is streamed.
+    """
+    pair = PairOutline(target, None, acceptance(0))
+    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
+    if not plan.runs:
+        return None
+    limits = _limits(plan)
+    alone = _Running(weights, limits, machine)
+    alone_s = alone.timed([lambda: alone.target.run(rows)])[0]
+    processor = replace(processor, memory=max(1.0, processor.memory - machine.link))
+    layers = sum(target.layers)
+    products = 2 * rows * target.layer_weights / layers  # for each byte
+    rate = 1 / (1 / processor.memory + products / processor.flops)
+    share = best_share(alone.streamer.pass_nbytes, layers, rate, machine.link)
+    helped = _Running(shared(weights, share), limits, machine)
+    helper = Helper(share, processor, machine.link)
+    shared_s = helped.timed([lambda: run_shared(helped.target, helper, rows, helped.clock, helped.card)])[0]
+    return SharedPass(rows, share, alone_s, shared_s)
+
+
+def _limits(plan: Plan) -> WeightLimits:
+    if plan.vram_limit_nbytes is None:
+        raise BadOption("Nothing is streamed, because the whole target fits.", "Describe a smaller card.")
+    return WeightLimits(plan.vram_limit_nbytes, plan.ram_limit_nbytes)
+
+
+class _Running:
+    """A target on a card, with a clock of their own."""
 
     def __init__(
-        self,
-        weights: Mapping[str, Weight],
-        limits: WeightLimits | None,
-        machine: MachineProfile,
-        compute: Compute,
+        self, weights: Mapping[str, Weight], limits: WeightLimits | None, machine: MachineProfile
     ) -> None:
+        assert machine.card is not None
+        self.compute = machine.card
         self.clock = VirtualClock()
         self.card = SimulatedCard(self.clock, machine.link)
         disk = SimulatedDisk(self.clock, machine.disk)
-        self.target = SimulatedTarget(weights, limits, compute, self.clock, self.card, disk)
-        self.drafter: SimulatedDrafter | None = None
+        self.target = SimulatedTarget(weights, limits, self.compute, self.clock, self.card, disk)
 
-    def seconds(self, rows: int, kinds: Mapping[str, bool | None]) -> dict[str, float]:
-        """Return the mean seconds of each of `kinds`, by name, in the middle of others of its kind: None is a
-        pass alone, False an iteration that takes turns, True one that overlaps."""
+    @property
+    def streamer(self) -> Streamer:
+        assert self.target.streamer is not None
+        return self.target.streamer
 
-        def once(overlapped: bool | None) -> None:
-            if overlapped is None:
-                self.target.run(rows)
-            else:
-                assert self.drafter is not None
-                iterate(self.drafter, self.target, rows, overlapped, self.clock)
+    def timed(self, works: Sequence[Callable[[], None]]) -> list[float]:
+        """Return the mean seconds of each of `works`, in the middle of others of its kind, and close the
+        target."""
 
-        def all_of_them() -> dict[str, float]:
-            found: dict[str, float] = {}
-            for name, overlapped in kinds.items():
+        def repeated() -> list[float]:
+            found = []
+            for work in works:
                 for _ in range(BEFORE):
-                    once(overlapped)
+                    work()
                 begin = self.clock.seconds
                 for _ in range(TIMED):
-                    once(overlapped)
-                found[name] = (self.clock.seconds - begin) / TIMED
+                    work()
+                found.append((self.clock.seconds - begin) / TIMED)
             self.target.close()
             return found
 
-        return self.clock.run(all_of_them)
+        return self.clock.run(repeated)

@@ -103,7 +103,9 @@ def test_a_simulated_pass_moves_the_chunks_of_a_real_one_in_its_order(
 
 
 def test_kernels_are_launched_for_the_pieces_that_are_unpacked():
-    matrix = SizedMatrix("0", (29_696, 8192), format_named("AWQ"), 29_696 * 8192 // 2)
+    matrix = SizedMatrix(
+        "model.layers.0.mlp.up_proj.weight", (29_696, 8192), format_named("AWQ"), 29_696 * 8192 // 2
+    )
     seconds = list(kernels(matrix, 64, CARD))
     assert len(seconds) == -(-29_696 * 8192 // PIECE)
     assert sum(seconds) == pytest.approx(
