@@ -53,8 +53,13 @@ def add(kinds: Commands) -> None:
         "--vram",
         metavar="GiB,…",
         default="8,12,16,24",
-        help="memory of the cards, in GiB; each is the largest card with so much that the planner knows "
-        "(default: %(default)s)",
+        help="memory of the cards, in GiB (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--card",
+        metavar="NAME",
+        help="card whose speed all of them have, such as “RTX 4090” (default: that of the largest card in "
+        "the planner's table of machines with no more memory)",
     )
     parser.add_argument(
         "--pcie",
@@ -105,8 +110,9 @@ def run(parsed: argparse.Namespace) -> int:
         raise BadOption(
             "All numbers must be above 0, and PCIe's version 3, 4 or 5.", "Omit them to use the defaults."
         )
-    cases = list(simulated(parsed, vram, versions, rows))
-    with_help = list(simulated_help(parsed, vram, versions, helped))
+    machines = list(_machines(parsed, vram, versions))
+    cases = list(simulated(parsed, machines, rows))
+    with_help = list(simulated_help(parsed, machines, helped))
     if parsed.json:
         found = {"cases": [asdict(each) for each in cases], "helped": [asdict(each) for each in with_help]}
         print(json.dumps({"sources": SOURCES, **found}))
@@ -116,13 +122,19 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SimulatedCase:
-    """A described machine and pair, and what the simulation gives. `vram`: of the card, in GiB; `pcie`: its
-    version; `rows`: of a pass."""
+class DescribedCard:
+    """A described card. `vram`: in GiB; `pcie`: version of its link."""
 
+    name: str
     vram: float
-    card: str
     pcie: int
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCase:
+    """A described card and pair, and what the simulation gives. `rows`: of a pass."""
+
+    card: DescribedCard
     draft: str
     rows: int
     outcome: "Outcome"
@@ -130,57 +142,52 @@ class SimulatedCase:
 
 @dataclass(frozen=True, slots=True)
 class HelpedCase:
-    """A described machine without a draft, and passes without and with the processor's help, None if the
-    planner does not run the target."""
+    """A described card, and passes of the target without and with the processor's help, None if the planner
+    does not run it."""
 
-    vram: float
-    card: str
-    pcie: int
+    card: DescribedCard
     rows: int
     one_pass: "SharedPass | None"
 
 
+Described = tuple[DescribedCard, "MachineProfile"]
+
+
 def simulated(
-    parsed: argparse.Namespace, vram: Sequence[float], versions: Sequence[int], rows: Sequence[int]
+    parsed: argparse.Namespace, machines: Sequence[Described], rows: Sequence[int]
 ) -> Iterator[SimulatedCase]:
     """Simulate all cases that the options describe, in the order of the table."""
     from engine.bench.simulation.outcome import simulate
-    from engine.planner.machines import usual_card_name
     from engine.planner.outline import catalogued, pair_of
 
     weights = _weights(parsed.target)
     for draft in listed(parsed.drafts):
         _known(draft)
         pair = pair_of(catalogued(parsed.target), catalogued(draft))
-        for gib in vram:
-            for version in versions:
-                machine = _machine(gib, PCIE[version], parsed.ram, parsed.disk_gbps * 1e9)
-                for count in rows:
-                    card = usual_card_name(gib)
-                    say(f"{draft}, {gib:g} GiB, PCIe {version}, {count} rows")
-                    outcome = simulate(weights, pair, machine, count, parsed.context)
-                    yield SimulatedCase(gib, card, version, draft, count, outcome)
+        for card, machine in machines:
+            for count in rows:
+                say(f"{draft}, {card.name}, {card.vram:g} GiB, PCIe {card.pcie}, {count} rows")
+                outcome = simulate(weights, pair, machine, count, parsed.context)
+                yield SimulatedCase(card, draft, count, outcome)
 
 
 def simulated_help(
-    parsed: argparse.Namespace, vram: Sequence[float], versions: Sequence[int], rows: Sequence[int]
+    parsed: argparse.Namespace, machines: Sequence[Described], rows: Sequence[int]
 ) -> Iterator[HelpedCase]:
     """Simulate passes with a processor of 8 cores with AVX-512 VNNI that helps the card."""
     from engine.bench.simulation.outcome import simulate_help
-    from engine.planner.machines import compiled_processor, usual_card_name
+    from engine.planner.machines import compiled_processor
     from engine.planner.outline import catalogued
 
     if not rows:
         return
     weights, target = _weights(parsed.target), catalogued(parsed.target)
     processor = replace(compiled_processor(8, {"avx512_vnni"}), memory=parsed.ram_gbps * 1e9)
-    for gib in vram:
-        for version in versions:
-            machine = _machine(gib, PCIE[version], parsed.ram, parsed.disk_gbps * 1e9)
-            for count in rows:
-                say(f"with the processor's help, {gib:g} GiB, PCIe {version}, {count} rows")
-                found = simulate_help(weights, target, machine, processor, count, parsed.context)
-                yield HelpedCase(gib, usual_card_name(gib), version, count, found)
+    for card, machine in machines:
+        for count in rows:
+            say(f"with the processor's help, {card.vram:g} GiB, PCIe {card.pcie}, {count} rows")
+            found = simulate_help(weights, target, machine, processor, count, parsed.context)
+            yield HelpedCase(card, count, found)
 
 
 def table(cases: Sequence[SimulatedCase]) -> Iterator[str]:
@@ -218,7 +225,7 @@ def table_of_help(cases: Sequence[HelpedCase]) -> Iterator[str]:
 
 
 def _line(case: SimulatedCase | HelpedCase, cells: list[str]) -> str:
-    place = [f"{case.card} {case.vram:g} GB", str(case.pcie), str(case.rows)]
+    place = [f"{case.card.name} {case.card.vram:g} GB", str(case.card.pcie), str(case.rows)]
     return f"| {' | '.join([*place, *cells])} |"
 
 
@@ -249,11 +256,24 @@ def _planned(planned_s: float, simulated_s: float) -> str:
     return f"{planned_s:.2f} ({planned_s / simulated_s - 1:+.0%})"
 
 
-def _machine(vram: float, pcie: float, ram: float, disk: float) -> "MachineProfile":
-    from engine.planner import described_machine
-    from engine.planner.machines import LINK_SHARE, processor, usual_card
+def _machines(
+    parsed: argparse.Namespace, vram: Sequence[float], versions: Sequence[int]
+) -> Iterator[Described]:
+    """Yield the machines that the options describe. Raises BadOption if the card is not known."""
+    from engine.planner import cards, described_machine
+    from engine.planner.machines import LINK_SHARE, processor, usual_card_name
 
-    return described_machine(vram, ram, pcie * LINK_SHARE, disk, usual_card(vram), processor(8, {"avx2"}))
+    known = cards()
+    if parsed.card is not None and parsed.card not in known:
+        raise BadOption(
+            f"The card {parsed.card!r} is not known.", f"Choose from: {', '.join(filter(None, known))}."
+        )
+    for gib in vram:
+        name = parsed.card or usual_card_name(gib)
+        for version in versions:
+            link, disk = PCIE[version] * LINK_SHARE, parsed.disk_gbps * 1e9
+            machine = described_machine(gib, parsed.ram, link, disk, known[name], processor(8, {"avx2"}))
+            yield DescribedCard(name, gib, version), machine
 
 
 def _weights(target: str) -> "dict[str, Weight]":

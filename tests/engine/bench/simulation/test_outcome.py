@@ -88,9 +88,16 @@ def test_the_command_says_that_its_figures_are_simulated(capsys):
     assert report["helped"][0]["one_pass"]["shared_s"] > 0
 
 
-@pytest.mark.parametrize(
-    "wrong", [["--pcie", "6"], ["--rows", "0"], ["--target", "none"], ["--target", "mixtral-8x7b-q4_k_m"]]
-)
-def test_impossible_descriptions_are_refused(wrong, capsys):
-    assert cli.run(["bench", "schedule", *OPTIONS, *wrong, "--json"]) == 1
+WRONG = {
+    "--pcie": "6",
+    "--card": "none",
+    "--rows": "0",
+    "--target": "mixtral-8x7b-q4_k_m",
+    "--drafts": "none",
+}
+
+
+@pytest.mark.parametrize("option", WRONG)
+def test_impossible_descriptions_are_refused(option, capsys):
+    assert cli.run(["bench", "schedule", *OPTIONS, option, WRONG[option], "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["error"]["kind"] == "bad_option"
