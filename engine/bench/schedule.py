@@ -12,7 +12,12 @@ from engine.errors import BadOption
 from engine.terminal import Commands, add_command
 
 if TYPE_CHECKING:
-    from engine.bench.simulation.outcome import Outcome, SharedPass, SimulatedIteration, SimulatedPass
+    from engine.bench.simulation.outcome import (
+        SharedPass,
+        SimulatedIteration,
+        SimulatedOutcome,
+        SimulatedPass,
+    )
     from engine.checkpoints import Weight
     from engine.planner import MachineProfile
 
@@ -137,7 +142,7 @@ class SimulatedCase:
     card: DescribedCard
     draft: str
     rows: int
-    outcome: "Outcome"
+    outcome: "SimulatedOutcome"
 
 
 @dataclass(frozen=True, slots=True)

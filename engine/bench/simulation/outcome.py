@@ -56,7 +56,8 @@ class SimulatedIteration:
     `drafting_s`: the card's work for a tree; `turns_s`: while drafting and verifying take turns, with its
     bound `turns_bound_s` = max(B / link, draft + max((B - ring) / link, computing)); `overlapped_s`: if the
     draft goes on beside the pass and all that it grows there survives, with its bound `overlapped_bound_s` =
-    max(B / link, draft + computing); `planned_s`: the planner's prediction for taking turns.
+    max(B / link, computing, draft + the card's part of computing); `planned_s`: the planner's prediction for
+    taking turns.
     """
 
     drafting_s: float
@@ -68,7 +69,7 @@ class SimulatedIteration:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulatedOutcome:
     """What a case gives. `missing`: why the planner does not run the pair there; nothing else then."""
 
     missing: str | None = None
@@ -89,7 +90,7 @@ class SharedPass:
 
 def simulate(
     weights: Mapping[str, Weight], pair: PairOutline, machine: MachineProfile, rows: int, context: int
-) -> Outcome:
+) -> SimulatedOutcome:
     """Simulate passes of `rows` rows, and iterations with trees of one node less, of a pair on a machine with
     a card, loaded as the planner would load it.
 
@@ -97,13 +98,14 @@ def simulate(
     """
     plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
     if not plan.runs:
-        return Outcome(missing=plan.missing)
+        return SimulatedOutcome(missing=plan.missing)
     limits = _limits(plan)
     alone = PairOutline(pair.target, None, acceptance(0))
     asked = Asked(context, vram_limit_nbytes=limits.device_nbytes, budget=rows - 1, device="cuda")
     planned_s = plan_for(machine, alone, asked).seconds_per_pass or 0.0
     resident = _Running(weights, None, machine)
     computing_s = resident.timed([lambda: resident.target.run(rows)])[0]
+    card_s = resident.card.computing.busy_s / (BEFORE + TIMED)
 
     running = _Running(weights, limits, machine)
     streamer, target, clock = running.streamer, running.target, running.clock
@@ -121,16 +123,16 @@ def simulate(
     pass_s, *iterations = running.timed(works)
     one_pass = SimulatedPass(rows, streamer.pass_nbytes, moving_s, computing_s, pass_s, planned_s)
     if not iterations:
-        return Outcome(one_pass=one_pass)
+        return SimulatedOutcome(one_pass=one_pass)
     behind_ring_s = moving_s - streamer.nbytes / machine.link
-    return Outcome(
+    return SimulatedOutcome(
         one_pass=one_pass,
         iteration=SimulatedIteration(
             drafting_s=way.s,
             turns_s=iterations[0],
             turns_bound_s=max(moving_s, way.s + max(behind_ring_s, computing_s)),
             overlapped_s=iterations[1],
-            overlapped_bound_s=max(moving_s, way.s + computing_s),
+            overlapped_bound_s=max(moving_s, computing_s, way.s + card_s),
             planned_s=plan.seconds_per_pass or 0.0,
         ),
     )

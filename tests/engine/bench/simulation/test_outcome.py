@@ -92,7 +92,7 @@ WRONG = {
     "--pcie": "6",
     "--card": "none",
     "--rows": "0",
-    "--target": "mixtral-8x7b-q4_k_m",
+    "--target": "mixtral-8x7b-awq",
     "--drafts": "none",
 }
 
