@@ -71,10 +71,7 @@ def test_a_target_that_fits_is_refused():
         simulate(WEIGHTS, PAIR, machine(vram=64), 64, 4096)
 
 
-OPTIONS = [
-    *("--target", TARGET, "--drafts", DRAFT, "--vram", "8", "--pcie", "3", "--rows", "16"),
-    *("--helped-rows", "1"),
-]
+OPTIONS = ["--target", TARGET, "--drafts", DRAFT, "--vram", "8", "--pcie", "3", "--rows", "16"]
 
 
 def test_the_command_says_that_its_figures_are_simulated(capsys):
@@ -82,8 +79,12 @@ def test_the_command_says_that_its_figures_are_simulated(capsys):
     text = capsys.readouterr().out
     assert text.startswith("Simulated, not measured")
     assert f"| {DRAFT} | RTX 4060 8 GB | 3 | 16 |" in text
-    assert cli.run(["bench", "schedule", *OPTIONS, "--json"]) == 0
+
+
+def test_the_report_has_the_cases_and_the_source_of_their_durations(capsys):
+    assert cli.run(["bench", "schedule", *OPTIONS, "--helped-rows", "1", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
+    assert "data sheets" in report["sources"]
     assert report["cases"][0]["outcome"]["one_pass"]["nbytes"] > 1e9
     assert report["helped"][0]["one_pass"]["shared_s"] > 0
 
