@@ -108,10 +108,10 @@ else:
 
 
 class Readable(Protocol):
-    """A file that several threads read."""
+    """A file that a ring reads."""
 
     def read(self, into: memoryview, offset: int, needed: int) -> None:
-        """As `DiskFile.read`."""
+        """See `DiskFile.read`."""
 
     def close(self) -> None: ...
 

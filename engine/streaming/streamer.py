@@ -136,6 +136,16 @@ class Streamer:
     def waited_s(self) -> float:
         return self._ring.waited_s if self._ring else 0.0
 
+    @property
+    def idle_s(self) -> float:
+        """On the CPU, seconds since the start in which the disk stood still, because every slot was full."""
+        return self._ring.idle_s if isinstance(self._ring, Ring) else 0.0
+
+    def replace_files(self, replaced: Callable[[Readable], Readable]) -> None:
+        """Read each file through what `replaced` returns for it."""
+        for path, file in self._files.items():
+            self._files[path] = replaced(file)
+
     def fetch(self, matrix: Movable) -> None:
         """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
