@@ -14,10 +14,11 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from app.connection.engine import Engine, State
 from app.connection.memory import fitting, without_oldest
-from app.connection.pending_answer import Answering, Waiting, request_options
-from app.store import ChatSettings, ModelPair, Store, StoreError, to_send
+from app.connection.pending_answer import Answering, Waiting, request_options, template_input
+from app.store import AnswerUnderWay, ChatSettings, ModelPair, Store, StoredMessage, StoreError, to_send
 from app.store.tree import path_to
 from engine.protocol import messages
+from engine.protocol.thoughts import closing_of
 
 
 class Viewer(Protocol):
@@ -44,7 +45,8 @@ class AnswerQueue(QObject):
         listed: the list of chats or a title in it changed
         waiting_changed: `waiting` changed
         text_added: str, the next piece of the answer in progress
-        reported: PrefillProgress, TreeGrown, IterationDone or PassProgress of the answer in progress
+        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone or PassProgress of the
+            answer in progress
         finished: Answering, Answer: an answer is complete
         store_failed: StoreError; the store cannot be read or written
     """
@@ -65,6 +67,7 @@ class AnswerQueue(QObject):
         self.waiting: deque[Waiting] = deque()
         self.viewers: list[Viewer] = []
         self._store, self._engine = store, engine
+        self._ends_thought = False  # whether the answer in progress was stopped to end its thought
         self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
         engine.answer_event.connect(self._receive)
         engine.lost.connect(self._interrupt)
@@ -83,16 +86,22 @@ class AnswerQueue(QObject):
         self.answer(chat, self._store.messages.ask(chat, text, after))
 
     def answer(
-        self, chat: int, message: int, settings: ChatSettings | None = None, *, loops: bool = False
+        self,
+        chat: int,
+        message: int,
+        settings: ChatSettings | None = None,
+        *,
+        loops: bool = False,
+        added: str = "",
     ) -> None:
-        """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. May
-        raise a StoreError.
+        """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. added:
+        text that is added to a continued answer first. May raise a StoreError.
 
         The new answer is written to the store first, so that the messages are read only once, for both the
         request and those who show them.
         """
         if self._engine.state is State.IDLE:
-            self._postponed = lambda: self.answer(chat, message, settings, loops=loops)
+            self._postponed = lambda: self.answer(chat, message, settings, loops=loops, added=added)
             self._engine.load()
         pair = self._engine.pair
         if pair is None or self._engine.state is not State.READY:
@@ -100,15 +109,21 @@ class AnswerQueue(QObject):
         settings = settings or self._with_left_out(chat, message, pair.context)
         if loops:
             settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
-        continued = self._store.messages.has_answer_text(message)
-        write = self._store.messages.resume if continued else self._store.messages.answer
-        under_way = write(message, settings, ModelPair.of(pair))
+        if self._store.messages.has_answer_text(message):
+            under_way = self._store.messages.resume(message, settings, ModelPair.of(pair), added)
+        else:
+            under_way = self._store.messages.answer(message, settings, ModelPair.of(pair))
         try:
-            stored = self._store.messages.all(chat)
+            stored = _with_text(self._store.messages.all(chat), under_way)
             path = without_oldest(path_to(stored, message), settings.left_out)
             conversation = to_send(path, settings.system)
             telemetry = any(viewer.telemetry for viewer in self.viewers)
-            self._engine.ask(conversation, request_options(settings, telemetry), chat=conversation_name(chat))
+            self._engine.ask(
+                conversation,
+                request_options(settings, telemetry),
+                chat=conversation_name(chat),
+                template=template_input(settings, pair),
+            )
         except BaseException:
             under_way.interrupt()
             raise
@@ -120,6 +135,13 @@ class AnswerQueue(QObject):
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
         self._give_back(lambda _: True)
         self._engine.stop()
+
+    def end_thought(self) -> None:
+        """Let the answer in progress end its thought and answer now: it is stopped, and continued behind the
+        closing mark."""
+        if self.answering is not None and self._engine.state is State.ANSWERING:
+            self._ends_thought = True
+            self._engine.stop()
 
     def remove_waiting(self, place: int) -> None:
         """Remove a question from the queue. place: its index in `waiting`."""
@@ -161,19 +183,22 @@ class AnswerQueue(QObject):
         if self.answering is None:
             return
         match event:
+            case messages.AnswerBegun():
+                self.answering.under_way.opened = event.thought
+                self.reported.emit(event)
             case messages.TextDelta():
                 self.answering.under_way.add(event.text)
                 self.text_added.emit(event.text)
-                if event.committed is not None:
-                    self.reported.emit(event)
+                self.reported.emit(event)
             case messages.Answer():
                 done, self.answering = self.answering, None
                 with self._reporting_store_errors():
                     done.under_way.finish(event)
                 self.changed.emit(done.chat)
-                self.finished.emit(done, event)
-                self.listed.emit()
-                self._ask_next()
+                if not self._has_ended_thought(done, event):
+                    self.finished.emit(done, event)
+                    self.listed.emit()
+                    self._ask_next()
             case messages.Failed():
                 chat = self.answering.chat
                 self._interrupt()
@@ -183,7 +208,18 @@ class AnswerQueue(QObject):
             case _:
                 self.reported.emit(event)
 
+    def _has_ended_thought(self, done: Answering, event: messages.Answer) -> bool:
+        """Continue an answer behind the thought that was to end; return whether it goes on."""
+        asked, self._ends_thought = self._ends_thought, False
+        if not asked or event.stop_reason != "cancelled":
+            return False
+        closing = closing_of(done.under_way.text, done.under_way.opened)
+        with self._reporting_store_errors():
+            self.answer(done.chat, done.message, added=f"\n{closing}" if closing else "")
+        return self.answering is not None
+
     def _interrupt(self) -> None:
+        self._ends_thought = False
         if self.answering is not None:
             ended, self.answering = self.answering, None
             with self._reporting_store_errors():
@@ -227,6 +263,11 @@ class AnswerQueue(QObject):
             yield
         except StoreError as error:
             self.store_failed.emit(error)
+
+
+def _with_text(stored: list[StoredMessage], under_way: AnswerUnderWay) -> list[StoredMessage]:
+    """Return the messages with the text that the answer in progress has now."""
+    return [structs.replace(one, text=under_way.text) if one.id == under_way.id else one for one in stored]
 
 
 def conversation_name(chat: int) -> str:

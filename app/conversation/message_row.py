@@ -29,6 +29,7 @@ class MessageRow(QWidget):
         version_asked: int, id of another version
         undo_asked: the user wants the model to read the messages above again
         why_asked: the user wants to see what makes up the answer's speed
+        answer_asked: the user wants the answer's thought to end
         link_clicked: QUrl
         found: int, y of the first search match, in pixels from the top of the row
     """
@@ -38,6 +39,7 @@ class MessageRow(QWidget):
     version_asked = Signal(int)
     undo_asked = Signal()
     why_asked = Signal()
+    answer_asked = Signal()
     link_clicked = Signal(QUrl)
     found = Signal(int)
 
@@ -51,9 +53,11 @@ class MessageRow(QWidget):
             self.view = QuestionView(message.text, self)
         else:
             self.view = AnswerView(self)
+            self.view.open_thought(message.opened)
             self.view.append(message.text)
             self.view.link_clicked.connect(self.link_clicked)
             self.view.why_asked.connect(self.why_asked)
+            self.view.answer_asked.connect(self.answer_asked)
         self._is_hovered = self._has_focus = False
         self._is_done = message.role == "user"
         self._is_question = self._is_done
@@ -80,6 +84,10 @@ class MessageRow(QWidget):
             self._is_done = False
         elif isinstance(self.view, AnswerView) and not self._is_done:
             message = shown.message
+            self.view.open_thought(message.opened)
+            reports = message.reports
+            tokens = sum(report.thought_tokens for report in reports)
+            self.view.thought.measure(tokens, sum(report.thought_s for report in reports))
             ending, figures = formatting.message_ending(message), formatting.message_figures(message)
             self.view.finish(ending, figures, message.text)
             self._is_done = True

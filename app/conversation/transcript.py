@@ -43,6 +43,7 @@ class Transcript(QScrollArea):
         version_asked: int, id of the version to show
         whole_asked: the user wants the model to read all messages again
         why_asked: the user wants to see what makes up the speed of the answer that shows it
+        answer_asked: the user wants the thought to end with which the answer in progress begins
         link_clicked: QUrl
         zoom_asked: int, 1 for larger and -1 for smaller text: Ctrl and the wheel were used
     """
@@ -58,6 +59,7 @@ class Transcript(QScrollArea):
     version_asked = Signal(int)
     whole_asked = Signal()
     why_asked = Signal()
+    answer_asked = Signal()
     link_clicked = Signal(QUrl)
     zoom_asked = Signal(int)
 
@@ -235,6 +237,7 @@ class Transcript(QScrollArea):
         row.version_asked.connect(self.version_asked)
         row.undo_asked.connect(self.whole_asked)
         row.why_asked.connect(self.why_asked)
+        row.answer_asked.connect(self.answer_asked)
         row.link_clicked.connect(self.link_clicked)
         row.found.connect(lambda top: self.stay_at(row, top))
         self._add(row)

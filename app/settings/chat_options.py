@@ -114,9 +114,11 @@ def _ends() -> list[Option]:
     until, tokens = _tr("No limit"), _tr("tokens")
     stop = _tr("The answer ends before the first of these texts. One per line; \\n stands for a line break.")
     loops = _tr("Stop an answer that says the same over and over. It can be continued.")
+    thought = _tr("Maximum number of tokens that the model may think before it answers.")
     log_probs = _tr("Store the probability of each token, and of this many alternatives.")
     return [
         _whole("max_new_tokens", _tr("Maximum answer length"), longest, until, step=64, unit=tokens),
+        _whole("thinking_budget", _tr("Thinking budget"), thought, until, step=256, unit=tokens),
         Option("options.stop", "lines", _tr("Stop strings"), stop),
         Option("options.stop_loops", "switch", _tr("Stop repetition"), loops),
         _whole("log_probs", _tr("Log-probabilities"), log_probs, _tr("Off")),

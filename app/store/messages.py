@@ -87,14 +87,14 @@ class Messages:
             mark_in_progress(connection, message)
         return self._track(AnswerUnderWay(self._database, message, settings, pair))
 
-    def resume(self, answer: int, settings: ChatSettings, pair: ModelPair) -> AnswerUnderWay:
-        """Continue an answer that was stopped or interrupted, from the end of its text."""
+    def resume(self, answer: int, settings: ChatSettings, pair: ModelPair, added: str = "") -> AnswerUnderWay:
+        """Continue an answer that was stopped or interrupted, from the end of its text and of `added`."""
         with self._database.writing() as connection:
             chat = rows.place_of(connection, answer)[0]
             resumed = next(one for one in rows.messages_of(connection, chat) if one.id == answer)
             mark_in_progress(connection, answer)
         return self._track(
-            AnswerUnderWay(self._database, answer, settings, pair, resumed.text, resumed.reports)
+            AnswerUnderWay(self._database, answer, settings, pair, resumed.text + added, resumed.reports)
         )
 
     def has_answer_text(self, message: int) -> bool:

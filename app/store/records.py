@@ -21,6 +21,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     """The settings for a chat's answers; a preset contains them too. target, draft, engine, context: as in
     `Load`.
 
+    thinks: whether the model thinks before it answers; None leaves that to its chat template.
     left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
     """
 
@@ -30,6 +31,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     engine: str = ""
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
+    thinks: bool | None = None
     left_out: Annotated[int, Meta(ge=0)] = 0
 
 
@@ -74,6 +76,9 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
     time_to_first_token_s: float | None
     seconds: Seconds
     bytes_streamed: int
+    thought: str = ""
+    thought_tokens: int = 0
+    thought_s: float = 0.0
 
     @classmethod
     def of(cls, answer: Answer, settings: ChatSettings, pair: ModelPair) -> Self:
@@ -100,6 +105,11 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     state: State = "complete"
     shown: bool = True
     reports: list[AnswerReport] = []
+
+    @property
+    def opened(self) -> str:
+        """The mark of the thought that the prompt has opened before the text, or ""."""
+        return self.reports[0].thought if self.reports else ""
 
 
 class WholeChat(Struct, frozen=True, kw_only=True):

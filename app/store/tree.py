@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 
 from app.store.records import StoredMessage
 from engine.protocol import messages as protocol
+from engine.protocol.thoughts import divided
 
 
 class ShownMessage(Struct, frozen=True):
@@ -50,18 +51,19 @@ def to_send(path: Sequence[StoredMessage], system: str = "") -> list[protocol.Me
     """Return the messages to send in a `Chat` request: the system prompt, if any, then those on the path.
 
     Chat templates require that questions and answers alternate and that a question comes first. A
-    question followed by another one was not answered and is left out; adjacent answers are joined.
+    question followed by another one was not answered and is left out; adjacent answers are joined. Thoughts
+    are told from their answers, except in an answer at the end, which is continued as it is.
     """
     sent: list[protocol.Message] = []
     for message in path:
-        if not message.text or (message.role == "assistant" and not sent):
+        is_whole = message.role == "user" or message is path[-1]
+        thought, text = ("", message.text) if is_whole else divided(message.text, message.opened)
+        if not text or (message.role == "assistant" and not sent):
             continue
         if sent and sent[-1].role == message.role:
             before = sent.pop().content
-            text = message.text if message.role == "user" else f"{before}\n\n{message.text}"
-        else:
-            text = message.text
-        sent.append(protocol.Message(message.role, text))
+            text = text if message.role == "user" else f"{before}\n\n{text}"
+        sent.append(protocol.Message(message.role, text, thought=thought))
     return [protocol.Message("system", system), *sent] if system else sent
 
 

@@ -24,6 +24,7 @@ class AnswerUnderWay:
     Attributes:
         id: id of the message
         text: the whole text so far
+        opened: the mark of the thought that the prompt has opened before the text, or ""
         problem: the error from the last save, or None; no text is lost, since the next save tries again
     """
 
@@ -42,6 +43,7 @@ class AnswerUnderWay:
         """
         self.id = message
         self.text = text
+        self.opened = reports[0].thought if reports else ""
         self.problem: StoreError | None = None
         self._database = database
         self._settings, self._pair = settings, pair

@@ -20,6 +20,7 @@ from app.widgets.window_size import resize_on_screen
 from app.window.appearance import Appearance
 from app.window.better_model import BetterModel
 from app.window.chat_instructions import ChatInstructions
+from app.window.chat_thought import ChatThought
 from app.window.context_meter import ContextMeter
 from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
@@ -83,6 +84,7 @@ class Window(QMainWindow):
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
+        self._thought = ChatThought(panes, self.chat, self.engine)
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
         self._whereabouts = Whereabouts(self)
@@ -126,6 +128,8 @@ class Window(QMainWindow):
         again = (transcript.regenerate_asked, transcript.again_asked, transcript.continue_asked)
         for asked in (transcript.edited, *again):
             asked.connect(lambda *_: self.composer.setFocus())  # the button with the focus disappears
+        transcript.answer_asked.connect(chat.end_thought)
+        transcript.answer_asked.connect(self.composer.setFocus)
         transcript.edited.connect(chat.edit)
         transcript.regenerate_asked.connect(chat.regenerate)
         transcript.again_asked.connect(lambda message: chat.regenerate(message, same_seed=True))
