@@ -15,8 +15,19 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from app.connection.engine import Engine, State
 from app.connection.memory import fitting, without_oldest
 from app.connection.pending_answer import Answering, Waiting, request_options, template_input
-from app.store import AnswerUnderWay, ChatSettings, ModelPair, Store, StoredMessage, StoreError, to_send
+from app.connection.tool_use import stored_calls, with_tools
+from app.store import (
+    AnswerUnderWay,
+    ChatSettings,
+    ModelPair,
+    Store,
+    StoredCall,
+    StoredMessage,
+    StoreError,
+    to_send,
+)
 from app.store.tree import path_to
+from app.tools.toolbox import Toolbox
 from engine.protocol import messages
 from engine.protocol.thoughts import closing_of
 
@@ -48,6 +59,8 @@ class AnswerQueue(QObject):
         reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone or PassProgress of the
             answer in progress
         finished: Answering, Answer: an answer is complete
+        called: int, int: a chat and an answer in it that is complete and calls tools
+        passed_over: int, int: a chat and an answer in it whose open calls the user does not wait for
         store_failed: StoreError; the store cannot be read or written
     """
 
@@ -59,14 +72,17 @@ class AnswerQueue(QObject):
     text_added = Signal(str)
     reported = Signal(object)
     finished = Signal(object, object)
+    called = Signal(int, int)
+    passed_over = Signal(int, int)
     store_failed = Signal(object)
 
-    def __init__(self, store: Store, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(self, store: Store, engine: Engine, toolbox: Toolbox, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.answering: Answering | None = None
         self.waiting: deque[Waiting] = deque()
         self.viewers: list[Viewer] = []
-        self._store, self._engine = store, engine
+        self._store, self._engine, self._toolbox = store, engine, toolbox
+        self._due: deque[tuple[int, int]] = deque()  # chats, and answers whose calls are settled
         self._ends_thought = False  # whether the answer in progress was stopped to end its thought
         self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
         engine.answer_event.connect(self._receive)
@@ -76,7 +92,9 @@ class AnswerQueue(QObject):
 
     def ask(self, chat: int, text: str, after: int | None) -> None:
         """Ask a question after a message of the chat. Behind an answer in progress it is queued, and comes at
-        the end of the chat. May raise a StoreError."""
+        the end of the chat. Open calls of the message before it are passed over. May raise a StoreError."""
+        if after is not None and self._has_open_calls(after):
+            self.passed_over.emit(chat, after)
         if self._engine.state is not State.READY or self.waiting:
             self.waiting.append(Waiting(chat, text))
             self.waiting_changed.emit()
@@ -109,25 +127,33 @@ class AnswerQueue(QObject):
         settings = settings or self._with_left_out(chat, message, pair.context)
         if loops:
             settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
-        if self._store.messages.has_answer_text(message):
+        if self._store.messages.can_go_on(message):
             under_way = self._store.messages.resume(message, settings, ModelPair.of(pair), added)
         else:
             under_way = self._store.messages.answer(message, settings, ModelPair.of(pair))
         try:
             stored = _with_text(self._store.messages.all(chat), under_way)
             path = without_oldest(path_to(stored, message), settings.left_out)
-            conversation = to_send(path, settings.system)
             telemetry = any(viewer.telemetry for viewer in self.viewers)
-            self._engine.ask(
-                conversation,
+            request = with_tools(
+                self._toolbox,
+                settings,
+                pair,
+                path,
+                to_send(path, settings.system),
                 request_options(settings, telemetry),
+                template_input(settings, pair),
+            )
+            self._engine.ask(
+                request.conversation,
+                request.options,
                 chat=conversation_name(chat),
-                template=template_input(settings, pair),
+                template=request.template,
             )
         except BaseException:
             under_way.interrupt()
             raise
-        self.answering = Answering(chat, under_way)
+        self.answering = Answering(chat, under_way, request)
         self.began.emit(chat, stored)
         self.listed.emit()
 
@@ -135,6 +161,13 @@ class AnswerQueue(QObject):
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
         self._give_back(lambda _: True)
         self._engine.stop()
+
+    def go_on(self, chat: int, message: int) -> None:
+        """Ask for the answer that follows from the results of an answer's calls. May raise a StoreError."""
+        if self._engine.state in (State.READY, State.IDLE) and self.answering is None:
+            self.answer(chat, message)
+        else:
+            self._due.append((chat, message))
 
     def end_thought(self) -> None:
         """Let the answer in progress end its thought and answer now: it is stopped, and continued behind the
@@ -185,18 +218,26 @@ class AnswerQueue(QObject):
         match event:
             case messages.AnswerBegun():
                 self.answering.under_way.opened = event.thought
+                if self.answering.request.sieve is not None:
+                    self.answering.request.sieve.open_thought(event.thought)
                 self.reported.emit(event)
             case messages.TextDelta():
-                self.answering.under_way.add(event.text)
-                self.text_added.emit(event.text)
+                sieve = self.answering.request.sieve
+                text = event.text if sieve is None else sieve.add(event.text)
+                self.answering.under_way.add(text)
+                self.text_added.emit(text)
                 self.reported.emit(event)
             case messages.Answer():
                 done, self.answering = self.answering, None
+                calls = self._calls_of(done, event)
                 with self._reporting_store_errors():
-                    done.under_way.finish(event)
+                    sieve = done.request.sieve
+                    done.under_way.finish(event, sieve.text.rstrip() if sieve and calls else None, calls)
                 self.changed.emit(done.chat)
                 if not self._has_ended_thought(done, event):
                     self.finished.emit(done, event)
+                    if calls:
+                        self.called.emit(done.chat, done.message)
                     self.listed.emit()
                     self._ask_next()
             case messages.Failed():
@@ -207,6 +248,16 @@ class AnswerQueue(QObject):
                 self._ask_next()
             case _:
                 self.reported.emit(event)
+
+    def _calls_of(self, done: Answering, event: messages.Answer) -> list[StoredCall]:
+        """Return the calls of an answer; none if it was cut off."""
+        if done.request.sieve is None or event.stop_reason not in ("end_of_sequence", "stop_string"):
+            return []
+        done.request.sieve.finish()
+        return stored_calls(done.request, self._toolbox)
+
+    def _has_open_calls(self, message: int) -> bool:
+        return any(call.state == "open" for call in self._store.messages.calls(message))
 
     def _has_ended_thought(self, done: Answering, event: messages.Answer) -> bool:
         """Continue an answer behind the thought that was to end; return whether it goes on."""
@@ -236,13 +287,19 @@ class AnswerQueue(QObject):
             if state is State.READY:
                 with self._reporting_store_errors():
                     postponed()
-        if self.waiting and self.answering is None and self._engine.state is State.READY:
-            waiting = self.waiting.popleft()
-            self.waiting_changed.emit()
-            with self._reporting_store_errors():
+        if self.answering is not None or self._engine.state is not State.READY:
+            return
+        with self._reporting_store_errors():
+            if self._due:
+                self.answer(*self._due.popleft())
+                return
+            for place, waiting in enumerate(self.waiting):
                 path = self._store.messages.shown(waiting.chat)
                 after = path[-1].message.id if path else None
-                self.answer(waiting.chat, self._store.messages.ask(waiting.chat, waiting.text, after))
+                if after is None or not self._has_open_calls(after):
+                    self.remove_waiting(place)
+                    self.answer(waiting.chat, self._store.messages.ask(waiting.chat, waiting.text, after))
+                    return
 
     def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
         """Take questions out of the queue, and give them back where their chats are shown."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
+from app.connection.tool_use import ToolRequest
 from app.store import AnswerReport, ChatSettings
 from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
@@ -21,10 +22,11 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """An answer in progress and its chat."""
+    """An answer in progress, its chat, and what it was asked with."""
 
     chat: int
     under_way: AnswerUnderWay
+    request: ToolRequest
 
     @property
     def message(self) -> int:

@@ -1,16 +1,19 @@
 """The row for one message in the transcript."""
 
+from collections.abc import Sequence, Set
+
 from PySide6.QtCore import QEvent, QPoint, QUrl, Signal
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import formatting
 from app.conversation.answer_view import AnswerView
+from app.conversation.call_card import CallCard, Decision
 from app.conversation.memory_mark import MemoryMark
 from app.conversation.message_editor import MessageEditor
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
-from app.store import ShownMessage, StoredMessage
+from app.store import ShownMessage, StoredCall, StoredMessage
 
 
 class MessageRow(QWidget):
@@ -22,6 +25,7 @@ class MessageRow(QWidget):
         versions: ids of all versions of the message, this one included, oldest first.
         editor: the editor shown in place of the view, or None.
         mark: the line above the first message that the model reads, or None.
+        calls: the cards of the answer's calls, in order.
 
     Signals:
         edited: str, the changed text
@@ -30,6 +34,7 @@ class MessageRow(QWidget):
         undo_asked: the user wants the model to read the messages above again
         why_asked: the user wants to see what makes up the answer's speed
         answer_asked: the user wants the answer's thought to end
+        decided: str, Decision: the id of a call and what the user decides about it
         link_clicked: QUrl
         found: int, y of the first search match, in pixels from the top of the row
     """
@@ -40,6 +45,7 @@ class MessageRow(QWidget):
     undo_asked = Signal()
     why_asked = Signal()
     answer_asked = Signal()
+    decided = Signal(str, Decision)
     link_clicked = Signal(QUrl)
     found = Signal(int)
 
@@ -65,6 +71,8 @@ class MessageRow(QWidget):
         self.view.version_asked.connect(lambda number: self.version_asked.emit(self.versions[number - 1]))
         self.view.found.connect(lambda top: self.found.emit(self.view.mapTo(self, QPoint(0, top)).y()))
         self.mark: MemoryMark | None = None
+        self.calls: list[CallCard] = []
+        self._running: Set[str] = frozenset()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.addWidget(self.view)
@@ -91,7 +99,23 @@ class MessageRow(QWidget):
             ending, figures = formatting.message_ending(message), formatting.message_figures(message)
             self.view.finish(ending, figures, message.text)
             self._is_done = True
+        self._show_calls(shown.message.calls)
         self.view.set_actions(actions(shown.message, is_last) if may_change else set())
+
+    def mark_running(self, running: Set[str]) -> None:
+        """Show which calls run now. running: their ids."""
+        self._running = running
+        for card in self.calls:
+            card.show_call(card.call, is_running=card.call.id in running)
+
+    def _show_calls(self, calls: Sequence[StoredCall]) -> None:
+        for call in calls[len(self.calls) :]:
+            card = CallCard(call, self)
+            card.decided.connect(self.decided)
+            self.calls.append(card)
+            self._column.addWidget(card)
+        for card, call in zip(self.calls, calls, strict=False):
+            card.show_call(call, is_running=call.id in self._running)
 
     def mark_memory(self, begins: bool) -> None:
         """Show above the message that the model's memory begins here, or show it no longer."""

@@ -10,6 +10,7 @@ from engine.protocol.messages import Answer, Loaded, Options, Seconds, StopReaso
 
 Role = Literal["user", "assistant"]
 State = Literal["complete", "streaming", "interrupted"]
+CallState = Literal["open", "done", "failed", "refused"]
 Timestamp = Annotated[float, Meta(ge=0, le=32_503_680_000)]  # up to the year 3000, the limit of Windows
 
 
@@ -22,6 +23,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     `Load`.
 
     thinks: whether the model thinks before it answers; None leaves that to its chat template.
+    tools: whether answers may call the tools that the preferences allow.
     left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
     """
 
@@ -32,6 +34,7 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
     thinks: bool | None = None
+    tools: bool = True
     left_out: Annotated[int, Meta(ge=0)] = 0
 
 
@@ -89,12 +92,28 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
 LATEST = 253_402_300_799  # Unix seconds of the end of the year 9999, the last that dates can show
 
 
+class StoredCall(Struct, frozen=True, kw_only=True):
+    """A call of a tool that an answer has made, and what came of it.
+
+    arguments: a JSON object, if the model wrote one. server: the name of the tool server, "" for a tool of
+    the program. result: what the tool gave, or why there is nothing; "" while the call is open.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    server: str = ""
+    state: CallState = "open"
+    result: str = ""
+
+
 class StoredMessage(Struct, frozen=True, kw_only=True):
     """A node in the tree of a chat's messages. Messages with the same parent are versions of each other; one
     of them is shown.
 
     reports: one for each finished run of the engine, so several if the answer was continued. Empty if the
     user wrote the message, if its only run was interrupted, or if it was imported without reports.
+    calls: those with which an answer ends; the answer that follows from their results is below it.
     """
 
     id: int
@@ -105,6 +124,7 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     state: State = "complete"
     shown: bool = True
     reports: list[AnswerReport] = []
+    calls: list[StoredCall] = []
 
     @property
     def opened(self) -> str:
@@ -170,6 +190,7 @@ class Preset(Struct, frozen=True):
 
 _settings = msgspec.json.Decoder(ChatSettings)
 _reports = msgspec.json.Decoder(list[AnswerReport])
+_calls = msgspec.json.Decoder(list[StoredCall])
 
 
 def settings_of(text: str) -> ChatSettings:
@@ -184,6 +205,14 @@ def reports_of(text: str) -> list[AnswerReport]:
     """Return reports stored as JSON; none if the text is damaged."""
     try:
         return _reports.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return []
+
+
+def calls_of(text: str) -> list[StoredCall]:
+    """Return calls stored as JSON; none if the text is damaged."""
+    try:
+        return _calls.decode(text)
     except (msgspec.MsgspecError, TypeError):
         return []
 

@@ -11,7 +11,9 @@ from app.store.records import (
     AnswerReport,
     Role,
     State,
+    StoredCall,
     StoredMessage,
+    calls_of,
     reports_of,
     to_json,
     well_formed,
@@ -29,7 +31,7 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
     Raises NotInStore if there is no such chat."""
     check_chat(connection, chat)
     rows = connection.execute(
-        "SELECT id, parent, role, text, created_at, state, shown, reports FROM messages"
+        "SELECT id, parent, role, text, created_at, state, shown, reports, calls FROM messages"
         " WHERE chat = ? ORDER BY id",
         (chat,),
     )
@@ -43,8 +45,9 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
             state=state if state in get_args(State) else "interrupted",
             shown=bool(shown),
             reports=reports_of(reports),
+            calls=calls_of(calls),
         )
-        for id, parent, role, text, created_at, state, shown, reports in rows
+        for id, parent, role, text, created_at, state, shown, reports, calls in rows
     ]
     return tree.with_one_shown(messages) or tree.with_one_shown(tree.reparented(messages)) or []
 
@@ -68,13 +71,23 @@ def insert(
     state: State = "complete",
     created_at: float | None = None,
     reports: list[AnswerReport] | None = None,
+    calls: list[StoredCall] | None = None,
 ) -> int:
     """Insert a message below `parent` and add it to the search index. It is not shown yet. Return its id."""
     text = well_formed(text)
     cursor = connection.execute(
-        "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports)"
-        " VALUES (?, ?, ?, ?, 0, ?, ?, ?)",
-        (chat, parent, role, state, created_at or time.time(), text, to_json(reports or [])),
+        "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports, calls)"
+        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)",
+        (
+            chat,
+            parent,
+            role,
+            state,
+            created_at or time.time(),
+            text,
+            to_json(reports or []),
+            to_json(calls or []),
+        ),
     )
     assert cursor.lastrowid is not None
     index(connection, cursor.lastrowid, text)

@@ -1,9 +1,9 @@
 """The tables of the database, created by one migration per version. A released migration is never changed; a
 new one is added instead.
 
-JSON columns (`settings`, `reports`) may gain fields without a new version. A new version is needed if the
-meaning of a column changes, or if `search.terms` changes; in the latter case the migration must index every
-message again.
+JSON columns (`settings`, `reports`, `calls`) may gain fields without a new version. A new version is needed
+if the meaning of a column changes, or if `search.terms` changes; in the latter case the migration must index
+every message again.
 """
 
 import sqlite3
@@ -78,9 +78,15 @@ def _version_2(connection: sqlite3.Connection) -> None:
     )
 
 
-MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2)
+def _version_3(connection: sqlite3.Connection) -> None:
+    # JSON: list of StoredCall
+    connection.execute("ALTER TABLE messages ADD COLUMN calls TEXT NOT NULL DEFAULT '[]'")
+    connection.execute("CREATE TABLE prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL)")
+
+
+MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2, _version_3)
 # Those with the user's own rows, parents first.
-TABLES = ("folders", "chats", "messages", "presets", "unsent")
+TABLES = ("folders", "chats", "messages", "presets", "unsent", "prompts")
 _FAR = 100  # versions ahead that no program will have written: then the number is damaged
 
 

@@ -71,6 +71,7 @@ def _add_messages(connection: Connection, chat: int, messages: Sequence[StoredMe
             "interrupted" if message.state == "streaming" else message.state,
             message.created_at,
             message.reports,
+            message.calls,
         )
     connection.executemany(
         "UPDATE messages SET shown = 1 WHERE id = ?", [(ids[one.id],) for one in messages if one.shown]

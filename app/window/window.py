@@ -21,6 +21,7 @@ from app.window.appearance import Appearance
 from app.window.better_model import BetterModel
 from app.window.chat_instructions import ChatInstructions
 from app.window.chat_thought import ChatThought
+from app.window.chat_tools import ChatTools
 from app.window.context_meter import ContextMeter
 from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
@@ -84,6 +85,7 @@ class Window(QMainWindow):
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
+        self._tools = ChatTools(panes, self.chat, core)
         self._thought = ChatThought(panes, self.chat, self.engine)
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
@@ -388,6 +390,7 @@ class Window(QMainWindow):
             self.left.emit()
             return
         self.core.server.close()
+        self.core.desk.close()
         if not self.engine.is_running:
             event.accept()
             self.closed.emit()

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from engine.calls.offer import ToolOffer
 from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
-from engine.server.calls.offer import ToolOffer
 from engine.server.fields import read_fields
 from engine.server.prompt_request import (
     Content,

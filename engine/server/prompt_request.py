@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from engine.calls.offer import NO_OFFER, ToolOffer
 from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
 from engine.protocol.thoughts import MARKS
-from engine.server.calls.offer import NO_OFFER, ToolOffer
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
 
