@@ -114,6 +114,7 @@ class MessageRow(QWidget):
             card.decided.connect(self.decided)
             self.calls.append(card)
             self._column.addWidget(card)
+            card.show()
         for card, call in zip(self.calls, calls, strict=False):
             card.show_call(call, is_running=call.id in self._running)
 
