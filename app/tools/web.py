@@ -58,6 +58,7 @@ class WebCarrier:
 
     def exchange(self, message: bytes, stop: Stop, seconds: float) -> Generator[bytes, None, None]:
         """Send a message, and yield those that come back. Raises ToolFault, Stopped."""
+        late = Stop()
         try:
             with stopped_after(seconds) as late, self._sent("POST", message, (stop, late)) as response:
                 self._session = response.headers.get(_SESSION, self._session)
@@ -71,13 +72,11 @@ class WebCarrier:
                         f"The tool server refuses with the status {response.status_code}.",
                         "Check its address, and whether it asks for a key.",
                     )
-        except Stopped:
+        except (Stopped, httpx2.HTTPError) as error:
             stop.check()
-            raise ToolFault(
-                f"The tool server did not answer within {seconds:.0f} s.", "Try it again later."
-            ) from None
-        except httpx2.HTTPError as error:
-            stop.check()
+            if late.asked:
+                sentence = f"The tool server did not answer within {seconds:.0f} s."
+                raise ToolFault(sentence, "Try it again later.") from None
             raise ToolFault(
                 f"The tool server at {self._url.host} cannot be reached: {type(error).__name__}.",
                 "Check its address, and whether it runs.",
