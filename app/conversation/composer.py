@@ -1,12 +1,17 @@
 """The field in which the user writes a message, and its button."""
 
+from collections.abc import Callable, Sequence
+
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.conversation import text_files
 from app.conversation.pasted_texts import PastedTexts
+from app.conversation.prompt_fields import PromptFields
+from app.conversation.prompt_offer import PromptOffer
 from app.store import UnsentMessage
+from app.store.prompts import Prompt, variables
 from app.widgets.composed_text import ComposedText
 from app.widgets.plain_text import PlainLabel
 
@@ -16,6 +21,7 @@ SCREEN_SHARE = 0.15  # of the height of a small screen, at most
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
 # characters blocks QPlainTextEdit for 40 s.
 MAX_TYPED = 20_000
+LONGEST_NAME = 60  # characters behind a “/” that may be the beginning of a prompt's name
 
 
 class Composer(QFrame):
@@ -23,6 +29,8 @@ class Composer(QFrame):
 
     Attributes:
         editor: the text field.
+        offer: the saved prompts, shown while the message is a “/” and the beginning of a name.
+        read_prompts: returns the saved prompts.
         pasted: holds long pasted texts and the text of files, which are sent after the typed text.
         remark: says why something that was dropped or pasted cannot be sent; hidden at the next change.
         can_stop: whether there is something to stop.
@@ -43,7 +51,10 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self._can_send = False
         self.can_stop = False
-        self.editor = _Editor(self)
+        self.read_prompts: Callable[[], Sequence[Prompt]] = tuple
+        self.offer = PromptOffer(self)
+        self.offer.chosen.connect(self._insert)
+        self.editor = _Editor(self.offer, self)
         self.editor.setAccessibleName(self.tr("Message"))
         self.send_with("enter")
         self.editor.submitted.connect(self._submit)
@@ -64,6 +75,7 @@ class Composer(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
         texts = QVBoxLayout()
+        texts.addWidget(self.offer)
         texts.addWidget(self.pasted)
         texts.addWidget(self.remark)
         texts.addWidget(self.editor)
@@ -149,7 +161,23 @@ class Composer(QFrame):
         self.pasted.add(text)
         self._change()
 
+    def _insert(self, prompt: Prompt) -> None:
+        """Put a saved prompt in the field, after asking for the values of its variables."""
+        if not variables(prompt.text):
+            self._type(prompt.text)
+            return
+        fields = PromptFields(prompt, self)
+        fields.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fields.written.connect(self._type)
+        fields.finished.connect(self.editor.setFocus)
+        fields.open()
+
     def _change(self) -> None:
+        typed = self.editor.toPlainText()
+        if typed.startswith("/") and len(typed) <= LONGEST_NAME and "\n" not in typed:
+            self.offer.offer(self.read_prompts(), typed[1:])
+        else:
+            self.offer.hide()
         self.remark.hide()
         self._refresh()
         self.changed.emit()
@@ -203,8 +231,10 @@ class _Editor(ComposedText):
     pasted = Signal(str)
     brought = Signal(QMimeData)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, offer: PromptOffer, parent: QWidget) -> None:
+        """offer: gets keys first."""
         super().__init__(parent=parent)
+        self._offer = offer
         self.sends_with_ctrl = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -213,7 +243,14 @@ class _Editor(ComposedText):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """If Ctrl+Enter is the key that sends, prevent it from triggering a shortcut of the window."""
+        """Prevent keys from triggering a shortcut of the window: Ctrl+Enter if it is the key that sends, Esc
+        while prompts are offered. Tab is a key of theirs, too."""
+        if isinstance(event, QKeyEvent) and not self._offer.isHidden():
+            if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
+                return self._offer.takes(event.key()) or super().event(event)
         if event.type() == QEvent.Type.ShortcutOverride and self.sends_with_ctrl:
             assert isinstance(event, QKeyEvent)
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -222,6 +259,8 @@ class _Editor(ComposedText):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self.is_composing and not event.modifiers() and self._offer.takes(event.key()):
+            return
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         held = event.modifiers()
         sends = (

@@ -21,6 +21,7 @@ from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
+from app.settings.prompts_page import PromptsPage
 from app.settings.server_options import server_sections
 from app.settings.server_page import ServerPage
 from app.settings.tools_page import ToolsPage
@@ -50,11 +51,11 @@ class SettingsDialog(QDialog):
     It blocks its window while it is open, so that the chat whose settings it shows stays the same.
 
     Attributes:
-        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models,
+        tabs: the widget with the pages: this chat, presets, prompts, new chats, appearance, memory, models,
             engines elsewhere, tools, server, engine (only in a packaged program), about.
         chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
-        presets_page, models_page, engines_page, tools_page, server_page: the pages for presets, for models,
-            for engines elsewhere, for tools and for the local server.
+        presets_page, prompts_page, models_page, engines_page, tools_page, server_page: the pages for
+            presets, for saved prompts, for models, for engines elsewhere, for tools and for the local server.
         kept_chats: clears what is kept of chats, on the page for memory.
         reload: the button that reloads the model; shown after a change that takes effect only then.
         error: the label that says why a change could not be saved.
@@ -94,6 +95,7 @@ class SettingsDialog(QDialog):
         self.tabs.setAccessibleName(self.windowTitle())
         self.chat_page: Form[ChatSettings] = Form(chat_sections(), chat, self._defaults(chat))
         self.presets_page = PresetsPage(store.presets, chat)
+        self.prompts_page = PromptsPage(store.prompts)
         self.defaults_page: Form[ChatSettings] = Form(
             chat_sections(for_new_chats=True), now.new_chats, NEW_CHATS
         )
@@ -124,6 +126,7 @@ class SettingsDialog(QDialog):
                 self.tr("This chat"),
             ),
             (Scrolling(self.presets_page), self.tr("Presets")),
+            (Scrolling(self.prompts_page), self.tr("Prompts")),
             (_with_reset(self.defaults_page, self.tr("Reset all")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Reset all"), self.kept_chats), self.tr("Memory")),

@@ -1,5 +1,7 @@
 """A window: passes the user's actions to the chat and the engine."""
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QByteArray, QEvent, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
@@ -14,7 +16,8 @@ from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import DeletedMessages
+from app.store import DeletedMessages, StoreError
+from app.store.prompts import Prompt
 from app.widgets.shortcuts import is_typed, listen
 from app.widgets.window_size import resize_on_screen
 from app.window.appearance import Appearance
@@ -81,6 +84,7 @@ class Window(QMainWindow):
         self.transcript, self.waiting, self.composer = panes.transcript, panes.waiting, panes.composer
         self._reports = Reports(self.engine, self.chat, panes)
         self.composer.changed.connect(core.idle.restart)
+        self.composer.read_prompts = self._prompts
         self._unsent = UnsentKeeper(self.composer, self.chat, core.store, self, keeps_new=is_first)
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
@@ -219,6 +223,14 @@ class Window(QMainWindow):
         if self.chat.send(text):
             self.composer.accept()
             self._unsent.forget()
+
+    def _prompts(self) -> Sequence[Prompt]:
+        """Return the saved prompts; none if they cannot be read."""
+        try:
+            return self._store.prompts.all()
+        except StoreError as error:
+            self._reports.show_error(error)
+            return ()
 
     def _stop(self) -> None:
         """Stop what goes on here; an answer in another chat goes on."""

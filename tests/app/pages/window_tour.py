@@ -11,6 +11,7 @@ from app.connection.engine import State
 from app.connection.engine_link import EngineLink
 from app.conversation.answer_view import AnswerView
 from app.conversation.link_question import ask_to_open
+from app.conversation.prompt_fields import PromptFields
 from app.downloads.indicator import DownloadIndicator
 from app.preferences import RecentPair, ToolPreferences
 from app.race.race_dialog import RaceDialog
@@ -18,6 +19,7 @@ from app.rendering.message_actions import Action
 from app.sidebar.chat_import import Outcome, list_skipped
 from app.sidebar.transfer import ask_what_to_import, ask_where_to_export, ask_where_to_print
 from app.startup.replay import show
+from app.store.prompts import Prompt
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import SIZE, Window
@@ -117,6 +119,7 @@ class WindowTour:
         self._panel()
         self._writing()
         self._thinking()
+        self._prompts()
         self._tools()
         self._sidebar()
         self._above()
@@ -234,6 +237,26 @@ class WindowTour:
         settle()
         self._stage.show("thinking and its budget", chip.popup)
         chip.popup.hide()
+
+    def _prompts(self) -> None:
+        window, composer = self._window, self._window.composer
+        self._stage.store.prompts.save(
+            [
+                Prompt("Translate", "Translate into {{language}}, in a {{tone}} tone:"),
+                Prompt("Review", "Review this change as a careful colleague would: " + "and " * 40),
+            ]
+        )
+        composer.write("/")
+        self._show("saved prompts are offered")
+        composer.offer.setCurrentRow(1)
+        composer.offer.takes(Qt.Key.Key_Return)
+        settle()
+        (fields,) = composer.findChildren(PromptFields)
+        self._stage.show("the variables of a prompt", fields)
+        fields.reject()
+        composer.accept()
+        window.activateWindow()
+        settle()
 
     def _tools(self) -> None:
         window, preferences = self._window, self._stage.preferences
