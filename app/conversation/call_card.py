@@ -84,7 +84,7 @@ class CallCard(Card):
         self.refuse.setAccessibleName(self.refuse.text())
         self.setAccessibleName(f"{self.title.text()}. {self.state.text()}")
         self.result.setText(call.result[:SHOWN])
-        self.switch.setVisible(bool(call.result))
+        self.switch.setVisible(call.state in ("done", "failed"))
         self._fold(self.switch.isChecked())
 
     def _words(self) -> str:
@@ -103,7 +103,7 @@ class CallCard(Card):
     def _fold(self, is_shown: bool) -> None:
         text = self.tr("Answer of the tool")
         self.switch.setText(f"{'▾' if is_shown else '▸'} {text}")
-        self.result.setVisible(is_shown and bool(self.call.result))
+        self.result.setVisible(is_shown and self.call.state in ("done", "failed"))
 
 
 def _shown(arguments: str) -> str:

@@ -12,7 +12,7 @@ from app.settings.tool_list import ToolList
 from app.settings.tool_server_editor import ToolServerEditor
 from app.widgets.flow import Flow
 from app.widgets.form_parts import button, label
-from app.widgets.plain_text import plain
+from app.widgets.plain_text import PlainLabel, plain
 
 MOST_CALLS = 50
 ROWS_SHOWN = 4
@@ -68,7 +68,7 @@ class ToolsPage(QWidget):
             "answers is a stranger's text."
         )
         calls = Flow()
-        calls.addWidget(label(self.most_calls.accessibleName(), parent=self))
+        calls.addWidget(PlainLabel(self.most_calls.accessibleName(), self))
         calls.addWidget(self.most_calls)
         buttons = Flow()
         for each in (self.add, self.change, self.remove):

@@ -61,6 +61,7 @@ def test_variables_are_asked_for_with_the_keyboard_only(writer: Window, qtbot: Q
     qtbot.keyClicks(dialog.fields[1], "formal")
     qtbot.keyClick(dialog.fields[1], Qt.Key.Key_Return)
     assert editor.toPlainText() == "Translate into Korean, formal:"
+    writer.activateWindow()
     qtbot.waitUntil(editor.hasFocus)
 
 
