@@ -73,7 +73,7 @@ class ServerLinks:
                 self._links[key] = opened
                 return opened
         link.close()
-        raise ToolFault("The program is being closed.")
+        raise ToolFault("The program is being closed.", "Start it again.")
 
 
 def _carrier(server: ToolServer) -> ChildCarrier | WebCarrier:
