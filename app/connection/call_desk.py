@@ -14,7 +14,7 @@ from app.connection.answer_queue import AnswerQueue
 from app.preferences import PreferencesError
 from app.store import Store, StoredCall, StoreError
 from app.store.records import CallState
-from app.tools.listed import Result
+from app.tools.listed import ToolResult
 from app.tools.toolbox import Toolbox
 from engine.errors import SpecExecError
 from engine.hub import Stop
@@ -91,10 +91,10 @@ class CallDesk(QObject):
         self.running.add(call.id)
         self.running_changed.emit()
 
-        def run(stop: Stop) -> Result:
+        def run(stop: Stop) -> ToolResult:
             return self._toolbox.run(tool, call.arguments, stop)
 
-        def take(result: Result) -> None:
+        def take(result: ToolResult) -> None:
             self._leave(call.id)
             self._settle(
                 chat, message, call.id, "failed" if result.failed else "done", result.text or "(nothing)"

@@ -11,7 +11,7 @@ from app.conversation.pasted_texts import PastedTexts
 from app.conversation.prompt_fields import PromptFields
 from app.conversation.prompt_offer import PromptOffer
 from app.store import UnsentMessage
-from app.store.prompts import Prompt, variables
+from app.store.prompts import SavedPrompt, variables
 from app.widgets.composed_text import ComposedText
 from app.widgets.plain_text import PlainLabel
 
@@ -51,7 +51,7 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self._can_send = False
         self.can_stop = False
-        self.read_prompts: Callable[[], Sequence[Prompt]] = tuple
+        self.read_prompts: Callable[[], Sequence[SavedPrompt]] = tuple
         self.offer = PromptOffer(self)
         self.offer.chosen.connect(self._insert)
         self.editor = _Editor(self.offer, self)
@@ -161,7 +161,7 @@ class Composer(QFrame):
         self.pasted.add(text)
         self._change()
 
-    def _insert(self, prompt: Prompt) -> None:
+    def _insert(self, prompt: SavedPrompt) -> None:
         """Put a saved prompt in the field, after asking for the values of its variables."""
         if not variables(prompt.text):
             self._type(prompt.text)

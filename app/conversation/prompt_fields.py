@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
-from app.store.prompts import Prompt, filled, variables
+from app.store.prompts import SavedPrompt, filled, variables
 from app.widgets.form_parts import LINE_HEIGHT, label
 
 WIDTH = 420
@@ -24,7 +24,7 @@ class PromptFields(QDialog):
 
     written = Signal(str)
 
-    def __init__(self, prompt: Prompt, parent: QWidget | None = None) -> None:
+    def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(self.tr("Saved prompt"))
         self.setMinimumWidth(WIDTH)

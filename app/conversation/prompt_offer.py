@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
 
 from app.formatting import excerpt
-from app.store.prompts import Prompt, matching
+from app.store.prompts import SavedPrompt, matching
 from app.widgets.plain_text import plain
 
 ROWS_SHOWN = 6
@@ -19,7 +19,7 @@ class PromptOffer(QListWidget):
     """A list above the field of a message, which keeps the focus and passes keys on to the list.
 
     Signals:
-        chosen: Prompt
+        chosen: SavedPrompt
     """
 
     chosen = Signal(object)
@@ -30,11 +30,11 @@ class PromptOffer(QListWidget):
         self.setAccessibleName(self.tr("Saved prompts"))
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._shown: list[Prompt] = []
+        self._shown: list[SavedPrompt] = []
         self.itemClicked.connect(lambda _: self._choose())
         self.hide()
 
-    def offer(self, prompts: Sequence[Prompt], typed: str) -> None:
+    def offer(self, prompts: Sequence[SavedPrompt], typed: str) -> None:
         """Show the prompts that match what is typed after the “/”; hide if there are none."""
         self._shown = matching(prompts, typed)
         self.clear()

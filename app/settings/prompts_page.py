@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 
 from app import formatting
 from app.store import StoreError
-from app.store.prompts import Prompt, Prompts, from_file, to_file
+from app.store.prompts import Prompts, SavedPrompt, from_file, to_file
 from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, button, label, set_role
 
@@ -37,7 +37,7 @@ class PromptsPage(QWidget):
     def __init__(self, prompts: Prompts, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._prompts = prompts
-        self._kept: list[Prompt] = []
+        self._kept: list[SavedPrompt] = []
         self.names = QListWidget(self)
         self.names.setAccessibleName(self.tr("Prompts"))
         self.names.currentRowChanged.connect(self._choose)
@@ -140,7 +140,7 @@ class PromptsPage(QWidget):
 
     def _save(self) -> None:
         """Save the fields; a prompt that gets another name loses its old one."""
-        prompt = Prompt(" ".join(self.name.text().split())[:200], self.text.toPlainText())
+        prompt = SavedPrompt(" ".join(self.name.text().split())[:200], self.text.toPlainText())
         row = self.names.currentRow()
         before = self._kept[row].name if row >= 0 else prompt.name
 

@@ -50,7 +50,7 @@ class ToolServerEditor(Card):
         self.address = self._line(self.tr("Or address"), "https://host/mcp")
         self.variables = QPlainTextEdit(self)
         self.variables.setAccessibleName(self.tr("Variables"))
-        self.variables.setPlaceholderText("NAME=value")
+        self.variables.setPlaceholderText(self.tr("One NAME=value per line"))
         self.variables.setTabChangesFocus(True)
         self.variables.setFixedHeight(VARIABLE_LINES * self.fontMetrics().lineSpacing() + 14)
         self._form.addRow(label(self.tr("Variables"), parent=self), self.variables)

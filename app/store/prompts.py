@@ -21,7 +21,7 @@ VERSION = 1
 _VARIABLE = re.compile(r"\{\{\s*([^{}\n]{1,60}?)\s*\}\}")
 
 
-class Prompt(Struct, frozen=True):
+class SavedPrompt(Struct, frozen=True):
     """A saved prompt. text: may have variables, names between double braces."""
 
     name: Annotated[str, Meta(min_length=1, max_length=200)]
@@ -34,7 +34,7 @@ class PromptFile(Struct, kw_only=True):
 
     format: Literal["specexec-prompts"] = "specexec-prompts"
     version: int = VERSION
-    prompts: list[Prompt]
+    prompts: list[SavedPrompt]
 
 
 class Prompts:
@@ -43,13 +43,13 @@ class Prompts:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def all(self) -> list[Prompt]:
+    def all(self) -> list[SavedPrompt]:
         """Return the prompts sorted by name."""
         with self._database.reading() as connection:
             found = connection.execute("SELECT name, text FROM prompts ORDER BY name COLLATE NOCASE, name")
-            return [Prompt(name, text) for name, text in found]
+            return [SavedPrompt(name, text) for name, text in found]
 
-    def save(self, prompts: Iterable[Prompt]) -> None:
+    def save(self, prompts: Iterable[SavedPrompt]) -> None:
         """Save prompts; they replace prompts of the same names."""
         with self._database.writing() as connection:
             connection.executemany(
@@ -75,19 +75,19 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
 
 
-def matching(prompts: Sequence[Prompt], typed: str) -> list[Prompt]:
+def matching(prompts: Sequence[SavedPrompt], typed: str) -> list[SavedPrompt]:
     """Return the prompts whose name begins with `typed`, then those that have it elsewhere in their name."""
     sought = typed.casefold()
     begins = [prompt for prompt in prompts if prompt.name.casefold().startswith(sought)]
     return begins + [each for each in prompts if sought in each.name.casefold() and each not in begins]
 
 
-def to_file(prompts: Sequence[Prompt]) -> bytes:
+def to_file(prompts: Sequence[SavedPrompt]) -> bytes:
     """Return the content of the file to which a library is exported."""
     return msgspec.json.format(msgspec.json.encode(PromptFile(prompts=list(prompts))))
 
 
-def from_file(path: Path) -> list[Prompt]:
+def from_file(path: Path) -> list[SavedPrompt]:
     """Read an exported library. Raises BadImport if the file cannot be read or is none."""
     hint = "Choose prompts that were exported by SpecExec Desktop."
     try:

@@ -12,7 +12,7 @@ from app.tools.bounds import DESCRIPTION_LENGTH, NAME_LENGTH, RESULT_LENGTH, SCH
 CUT = "\n[The rest was cut off.]"
 
 
-class Result(Struct, frozen=True):
+class ToolResult(Struct, frozen=True):
     """What a tool has answered. failed: whether it says that it has failed."""
 
     text: str
@@ -42,14 +42,14 @@ def _is_name(name: str) -> bool:
     )
 
 
-def result_of(result: dict[str, Any]) -> Result:
+def result_of(result: dict[str, Any]) -> ToolResult:
     """Return the text of a call's result; contents of other kinds are named only."""
     content = result.get("content")
     parts = [_text(part) for part in content] if isinstance(content, list) else []
     structured = result.get("structuredContent")
     if not any(parts) and structured is not None:
         parts = [json.dumps(structured, ensure_ascii=False)]
-    return Result(shortened(plainly("\n".join(filter(None, parts)))), result.get("isError") is True)
+    return ToolResult(shortened(plainly("\n".join(filter(None, parts)))), result.get("isError") is True)
 
 
 def _text(part: Any) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from app.preferences import KnownTool
 from app.tools import bounds
 from app.tools.fault import ToolFault
-from app.tools.listed import Result, result_of, tools_of
+from app.tools.listed import ToolResult, result_of, tools_of
 from app.tools.web import WebCarrier
 from engine.documents import json_of
 from engine.hub import Stop
@@ -76,7 +76,7 @@ class ServerLink:
             cursor = {"cursor": following}
         return found[: bounds.MOST_TOOLS]
 
-    def call(self, name: str, arguments: dict[str, Any], stop: Stop) -> Result:
+    def call(self, name: str, arguments: dict[str, Any], stop: Stop) -> ToolResult:
         """Call a tool."""
         return result_of(self._ask("tools/call", {"name": name, "arguments": arguments}, stop, bounds.CALL_S))
 

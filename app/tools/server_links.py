@@ -6,7 +6,7 @@ from typing import Any
 from app.preferences import KnownTool, ToolServer
 from app.tools.child import ChildCarrier
 from app.tools.fault import ToolFault
-from app.tools.listed import Result
+from app.tools.listed import ToolResult
 from app.tools.server_link import ServerLink
 from app.tools.web import WebCarrier
 from engine.hub import Stop
@@ -34,7 +34,7 @@ class ServerLinks:
         finally:
             link.close()
 
-    def call(self, server: ToolServer, tool: KnownTool, arguments: dict[str, Any], stop: Stop) -> Result:
+    def call(self, server: ToolServer, tool: KnownTool, arguments: dict[str, Any], stop: Stop) -> ToolResult:
         """Call a tool, unless its server now describes it otherwise than the user has seen it."""
         key = _key(server)
         with self._lock:

@@ -11,7 +11,7 @@ from app.preferences import KnownTool, PreferencesFile, ToolServer
 from app.store import Store, StoreError
 from app.tools.builtin import BuiltInTool, built_in
 from app.tools.fault import ToolFault
-from app.tools.listed import Result, shortened
+from app.tools.listed import ToolResult, shortened
 from app.tools.server_links import ServerLinks
 from engine.calls.offer import OfferedTool
 from engine.documents import json_of
@@ -19,7 +19,7 @@ from engine.hub import Stop
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class CallableTool:
     """A tool. name: by which models call it; server: whose it is, None for the program's own. always: whether
     it may be called without asking."""
 
@@ -47,23 +47,23 @@ class Toolbox:
         """Maximum number of calls for one question."""
         return self._preferences.now.tools.most_calls
 
-    def all(self) -> list[Tool]:
+    def all(self) -> list[CallableTool]:
         """Return the tools in the order of the settings; no two have the same name."""
         now = self._preferences.now.tools
-        made: dict[str, Tool] = {}
+        made: dict[str, CallableTool] = {}
         if now.built_in:
             for name, tool in self._own.items():
-                made[name] = Tool(name, tool.known, None, name in now.always)
+                made[name] = CallableTool(name, tool.known, None, name in now.always)
         for server in now.servers:
             for known in server.tools if server.is_on else ():
                 name = _free(known.name, server.name, made)
-                made[name] = Tool(name, structs.replace(known, always=False), server, known.always)
+                made[name] = CallableTool(name, structs.replace(known, always=False), server, known.always)
         return list(made.values())
 
-    def find(self, name: str) -> Tool | None:
+    def find(self, name: str) -> CallableTool | None:
         return next((tool for tool in self.all() if tool.name == name), None)
 
-    def allow_always(self, tool: Tool) -> None:
+    def allow_always(self, tool: CallableTool) -> None:
         """Let a tool be called without asking from now on. Raises PreferencesError."""
         now = self._preferences.now.tools
         if tool.server is None:
@@ -73,7 +73,7 @@ class Toolbox:
             changed = structs.replace(now, servers=servers)
         self._preferences.change(tools=changed)
 
-    def run(self, tool: Tool, arguments: str, stop: Stop) -> Result:
+    def run(self, tool: CallableTool, arguments: str, stop: Stop) -> ToolResult:
         """Call a tool. Blocks. arguments: as the model wrote them. Raises ToolFault, Stopped."""
         try:
             given = json_of(arguments.strip().encode() or b"{}", dict[str, Any])
@@ -82,19 +82,19 @@ class Toolbox:
         if tool.server is not None:
             return self.links.call(tool.server, tool.known, given, stop)
         try:
-            return Result(shortened(self._own[tool.name].run(given)))
+            return ToolResult(shortened(self._own[tool.name].run(given)))
         except StoreError as error:
             raise ToolFault(error.message, error.hint) from error
 
 
-def _allowed(server: ToolServer, tool: Tool) -> ToolServer:
+def _allowed(server: ToolServer, tool: CallableTool) -> ToolServer:
     tools = [
         structs.replace(each, always=True) if each.name == tool.known.name else each for each in server.tools
     ]
     return structs.replace(server, tools=tools)
 
 
-def _free(name: str, server: str, taken: dict[str, Tool]) -> str:
+def _free(name: str, server: str, taken: dict[str, CallableTool]) -> str:
     """Return a name that no other tool has: the tool's own, or with that of its server before it."""
     free = name
     number = 1

@@ -17,7 +17,7 @@ from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
 from app.sidebar.search_palette import SearchPalette
 from app.store import DeletedMessages, StoreError
-from app.store.prompts import Prompt
+from app.store.prompts import SavedPrompt
 from app.widgets.shortcuts import is_typed, listen
 from app.widgets.window_size import resize_on_screen
 from app.window.appearance import Appearance
@@ -224,7 +224,7 @@ class Window(QMainWindow):
             self.composer.accept()
             self._unsent.forget()
 
-    def _prompts(self) -> Sequence[Prompt]:
+    def _prompts(self) -> Sequence[SavedPrompt]:
         """Return the saved prompts; none if they cannot be read."""
         try:
             return self._store.prompts.all()

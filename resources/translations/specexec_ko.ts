@@ -2166,11 +2166,11 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
         <message>
             <source>Translate into {{language}}:</source>
-            <translation>{{언어}}로 번역:</translation>
+            <translation>{{language}}로 번역:</translation>
         </message>
         <message>
             <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
-            <translation>메시지 맨 앞에 /를 입력하면 프롬프트를 넣을 수 있습니다. {{언어}}처럼 이중 중괄호 안의 이름은 값을 묻습니다.</translation>
+            <translation>메시지 맨 앞에 /를 입력하면 프롬프트를 넣을 수 있습니다. {{language}}처럼 이중 중괄호 안의 이름은 값을 묻습니다.</translation>
         </message>
         <message>
             <source>{} could not be written: {}</source>
@@ -3511,6 +3511,10 @@ other: everything else</source>
         <message>
             <source>Name</source>
             <translation>이름</translation>
+        </message>
+        <message>
+            <source>One NAME=value per line</source>
+            <translation>한 줄에 NAME=value 하나</translation>
         </message>
         <message>
             <source>Or address</source>

@@ -2166,11 +2166,11 @@ KV 缓存：模型对已有文本的记忆
         </message>
         <message>
             <source>Translate into {{language}}:</source>
-            <translation>翻译成{{语言}}：</translation>
+            <translation>翻译成{{language}}：</translation>
         </message>
         <message>
             <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
-            <translation>在消息开头输入 / 即可插入提示词。双花括号中的名称，例如 {{语言}}，会询问其值。</translation>
+            <translation>在消息开头输入 / 即可插入提示词。双花括号中的名称，例如 {{language}}，会询问其值。</translation>
         </message>
         <message>
             <source>{} could not be written: {}</source>
@@ -3511,6 +3511,10 @@ other: everything else</source>
         <message>
             <source>Name</source>
             <translation>名称</translation>
+        </message>
+        <message>
+            <source>One NAME=value per line</source>
+            <translation>每行一个 NAME=value</translation>
         </message>
         <message>
             <source>Or address</source>

@@ -19,7 +19,7 @@ from app.rendering.message_actions import Action
 from app.sidebar.chat_import import Outcome, list_skipped
 from app.sidebar.transfer import ask_what_to_import, ask_where_to_export, ask_where_to_print
 from app.startup.replay import show
-from app.store.prompts import Prompt
+from app.store.prompts import SavedPrompt
 from app.window.arguments import Arguments
 from app.window.core import Core
 from app.window.window import SIZE, Window
@@ -242,8 +242,8 @@ class WindowTour:
         window, composer = self._window, self._window.composer
         self._stage.store.prompts.save(
             [
-                Prompt("Translate", "Translate into {{language}}, in a {{tone}} tone:"),
-                Prompt("Review", "Review this change as a careful colleague would: " + "and " * 40),
+                SavedPrompt("Translate", "Translate into {{language}}, in a {{tone}} tone:"),
+                SavedPrompt("Review", "Review this change as a careful colleague would: " + "and " * 40),
             ]
         )
         composer.write("/")

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from app.store import BadImport, NotInStore, Store
-from app.store.prompts import Prompt, filled, from_file, matching, to_file, variables
+from app.store.prompts import SavedPrompt, filled, from_file, matching, to_file, variables
 
-TRANSLATE = Prompt("Translate", "Translate into {{language}}, {{ tone }}; again {{language}}: {x}")
+TRANSLATE = SavedPrompt("Translate", "Translate into {{language}}, {{ tone }}; again {{language}}: {x}")
 
 
 def test_prompts_are_saved_replaced_and_deleted(store: Store) -> None:
-    store.prompts.save([TRANSLATE, Prompt("brief", "Be brief.")])
-    store.prompts.save([Prompt("brief", "Be \ud800brief.")])
-    assert store.prompts.all() == [Prompt("brief", "Be ?brief."), TRANSLATE]
+    store.prompts.save([TRANSLATE, SavedPrompt("brief", "Be brief.")])
+    store.prompts.save([SavedPrompt("brief", "Be \ud800brief.")])
+    assert store.prompts.all() == [SavedPrompt("brief", "Be ?brief."), TRANSLATE]
     store.prompts.delete("brief")
     assert store.prompts.all() == [TRANSLATE]
     with pytest.raises(NotInStore):
@@ -28,7 +28,9 @@ def test_variables_are_filled_once_and_values_are_not_read_again() -> None:
 
 
 def test_names_that_begin_with_what_is_typed_come_first() -> None:
-    found = matching([Prompt("A tone", ""), Prompt("Tone down", ""), Prompt("other", "")], "TON")
+    found = matching(
+        [SavedPrompt("A tone", ""), SavedPrompt("Tone down", ""), SavedPrompt("other", "")], "TON"
+    )
     assert [prompt.name for prompt in found] == ["Tone down", "A tone"]
 
 

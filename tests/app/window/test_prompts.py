@@ -9,19 +9,19 @@ from pytestqt.qtbot import QtBot
 from app.conversation.prompt_fields import PromptFields
 from app.settings.prompts_page import PromptsPage
 from app.store import Store
-from app.store.prompts import Prompt
+from app.store.prompts import SavedPrompt
 from app.window.window import Window
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines
 
-BRIEF = Prompt("Brief", "Be brief.")
-TRANSLATE = Prompt("Translate", "Translate into {{language}}, {{tone}}:")
+BRIEF = SavedPrompt("Brief", "Be brief.")
+TRANSLATE = SavedPrompt("Translate", "Translate into {{language}}, {{tone}}:")
 
 
 @pytest.fixture
 def writer(window: Window, store: Store, qtbot: QtBot) -> Window:
     """A window with saved prompts, in which nothing was typed yet."""
-    store.prompts.save([BRIEF, TRANSLATE, Prompt("Tests", "Write tests.")])
+    store.prompts.save([BRIEF, TRANSLATE, SavedPrompt("Tests", "Write tests.")])
     window.activateWindow()
     qtbot.waitUntil(window.composer.editor.hasFocus)
     return window
@@ -97,7 +97,7 @@ def test_prompts_are_written_changed_exported_and_imported_in_the_settings(
     page.export_to(tmp_path / "prompts.json")
     page.name.setText("Into another language")
     page.save.click()
-    assert store.prompts.all() == [Prompt("Into another language", TRANSLATE.text)]
+    assert store.prompts.all() == [SavedPrompt("Into another language", TRANSLATE.text)]
     page.delete.click()
     assert store.prompts.all() == []
     page.import_from(tmp_path / "prompts.json")
