@@ -248,7 +248,7 @@ class WindowTour:
         )
         composer.write("/")
         self._show("saved prompts are offered")
-        composer.offer.setCurrentRow(1)
+        composer.write("/t")  # the stage has pressed Tab, which chooses a prompt
         composer.offer.takes(Qt.Key.Key_Return)
         settle()
         (fields,) = composer.findChildren(PromptFields)
