@@ -91,6 +91,7 @@ def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
     first_s = answer.time_to_first_token_s
     figures = [
         (_tr("Tokens"), number(answer.tokens)),
+        (_tr("Thought"), _thought(answer)),
         (_tr("Speed"), "" if speed is None else _tr("{} tokens/s").format(decimal(speed))),
         (_tr("Tokens per pass"), "" if per_pass is None else decimal(per_pass)),
         (_tr("First token after"), "" if first_s is None else _tr("{} s").format(decimal(first_s))),
@@ -99,6 +100,12 @@ def answer_figures(answer: AnswerReport) -> list[tuple[str, str]]:
         (_tr("Model"), pair(answer.pair)),
     ]
     return [(name, value) for name, value in figures if value]
+
+
+def _thought(answer: AnswerReport) -> str:
+    if not answer.thought_tokens:
+        return ""
+    return _tr("{} tokens in {}").format(number(answer.thought_tokens), duration(answer.thought_s))
 
 
 def _sentence(text: str) -> str:

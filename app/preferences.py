@@ -56,6 +56,48 @@ class ServerPreferences(Struct, frozen=True, kw_only=True):
     origins: list[str] = []
 
 
+class KnownTool(Struct, frozen=True, omit_defaults=True):
+    """A tool as its server described it when the user looked at it. schema: the JSON schema of its arguments.
+    always: whether it may be called without asking."""
+
+    name: str
+    description: str = ""
+    schema: str = '{"type": "object"}'
+    always: bool = False
+
+
+class ToolServer(Struct, frozen=True, omit_defaults=True):
+    """A server of tools: a program with its arguments, or an address.
+
+    Attributes:
+        variables: lines NAME=value, for the program's environment.
+        is_on: whether answers may call its tools.
+        tools: its tools, as the user has seen them.
+    """
+
+    name: str
+    command: str = ""
+    address: str = ""
+    variables: list[str] = []
+    is_on: bool = False
+    tools: list[KnownTool] = []
+
+
+class ToolPreferences(Struct, frozen=True, kw_only=True):
+    """Which tools answers may call.
+
+    Attributes:
+        built_in: whether they may call the program's own.
+        always: the program's own tools that may be called without asking.
+        most_calls: maximum number of calls for one question.
+    """
+
+    built_in: bool = False
+    always: list[str] = msgspec.field(default_factory=lambda: ["calculator", "date"])
+    most_calls: Annotated[int, Meta(ge=1, le=50)] = 8
+    servers: list[ToolServer] = []
+
+
 class RecentPair(Struct, frozen=True, omit_defaults=True):
     """A pair that was loaded before; the fields mean the same as in `Load`."""
 
@@ -99,6 +141,7 @@ class Preferences(Struct, frozen=True, kw_only=True):
     package_proxy: str = ""
     loading: LoadPreferences = LoadPreferences()
     server: ServerPreferences = ServerPreferences()
+    tools: ToolPreferences = ToolPreferences()
     new_chats: ChatSettings = NEW_CHATS
     recent_pairs: list[RecentPair] = []  # newest first
     window: WindowState = WindowState()  # the first window

@@ -15,11 +15,24 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from app.connection.engine import Engine, State
 from app.connection.file_choice import choose
 from app.connection.memory import fitting, without_oldest
-from app.connection.pending_answer import Answering, Waiting, request_options
-from app.store import AttachedFile, ChatSettings, ModelPair, Store, StoreError, to_send
+from app.connection.pending_answer import Answering, Waiting, request_options, template_input
+from app.connection.tool_use import stored_calls, with_tools
+from app.store import (
+    AnswerUnderWay,
+    AttachedFile,
+    ChatSettings,
+    ModelPair,
+    Store,
+    StoredCall,
+    StoredMessage,
+    StoreError,
+    to_send,
+)
 from app.store.quoted import whole_files
 from app.store.tree import path_to
+from app.tools.toolbox import Toolbox
 from engine.protocol import messages
+from engine.protocol.thoughts import closing_of
 
 
 class Viewer(Protocol):
@@ -46,8 +59,11 @@ class AnswerQueue(QObject):
         listed: the list of chats or a title in it changed
         waiting_changed: `waiting` changed
         text_added: str, the next piece of the answer in progress
-        reported: PrefillProgress, TreeGrown, IterationDone or PassProgress of the answer in progress
+        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone or PassProgress of the
+            answer in progress
         finished: Answering, Answer: an answer is complete
+        called: int, int: a chat and an answer in it that is complete and calls tools
+        passed_over: int, int: a chat and an answer in it whose open calls the user does not wait for
         store_failed: StoreError; the store cannot be read or written
     """
 
@@ -59,14 +75,18 @@ class AnswerQueue(QObject):
     text_added = Signal(str)
     reported = Signal(object)
     finished = Signal(object, object)
+    called = Signal(int, int)
+    passed_over = Signal(int, int)
     store_failed = Signal(object)
 
-    def __init__(self, store: Store, engine: Engine, parent: QObject | None = None) -> None:
+    def __init__(self, store: Store, engine: Engine, toolbox: Toolbox, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.answering: Answering | None = None
         self.waiting: deque[Waiting] = deque()
         self.viewers: list[Viewer] = []
-        self._store, self._engine = store, engine
+        self._store, self._engine, self._toolbox = store, engine, toolbox
+        self._due: deque[tuple[int, int]] = deque()  # chats, and answers whose calls are settled
+        self._ends_thought = False  # whether the answer in progress was stopped to end its thought
         self._postponed: Callable[[], None] | None = None  # an answer that waits for idle models to be loaded
         engine.answer_event.connect(self._receive)
         engine.lost.connect(self._interrupt)
@@ -75,7 +95,9 @@ class AnswerQueue(QObject):
 
     def ask(self, chat: int, text: str, after: int | None, files: Sequence[AttachedFile] = ()) -> None:
         """Ask a question after a message of the chat. Behind an answer in progress it is queued, and comes at
-        the end of the chat. May raise a StoreError."""
+        the end of the chat. Open calls of the message before it are passed over. May raise a StoreError."""
+        if after is not None and self._has_open_calls(after):
+            self.passed_over.emit(chat, after)
         if self._engine.state is not State.READY or self.waiting:
             self.waiting.append(Waiting(chat, text, tuple(files)))
             self.waiting_changed.emit()
@@ -85,39 +107,60 @@ class AnswerQueue(QObject):
         self.answer(chat, self._store.messages.ask(chat, text, after, files))
 
     def answer(
-        self, chat: int, message: int, settings: ChatSettings | None = None, *, loops: bool = False
+        self,
+        chat: int,
+        message: int,
+        settings: ChatSettings | None = None,
+        *,
+        loops: bool = False,
+        added: str = "",
     ) -> None:
-        """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. May
-        raise a StoreError.
+        """Answer a question, or continue an answer that has text. loops: whether it may repeat itself. added:
+        text that is added to a continued answer first. May raise a StoreError.
 
         The new answer is written to the store first, so that the messages are read only once, for both the
         request and those who show them.
         """
         if self._engine.state is State.IDLE:
-            self._postponed = lambda: self.answer(chat, message, settings, loops=loops)
+            self._postponed = lambda: self.answer(chat, message, settings, loops=loops, added=added)
             self._engine.load()
         pair = self._engine.pair
         if pair is None or self._engine.state is not State.READY:
             return
-        continued = self._store.messages.has_answer_text(message)
-        if not continued and self._store.files.has_any(chat):
+        goes_on = self._store.messages.can_go_on(message)
+        if not goes_on and self._store.files.has_any(chat):
             self._choose_reading(chat, message, pair.context)
         settings = settings or self._with_left_out(chat, message, pair.context)
         if loops:
             settings = structs.replace(settings, options=structs.replace(settings.options, stop_loops=False))
-        write = self._store.messages.resume if continued else self._store.messages.answer
-        under_way = write(message, settings, ModelPair.of(pair))
+        if goes_on:
+            under_way = self._store.messages.resume(message, settings, ModelPair.of(pair), added)
+        else:
+            under_way = self._store.messages.answer(message, settings, ModelPair.of(pair))
         try:
-            stored = self._store.messages.all(chat)
+            stored = _with_text(self._store.messages.all(chat), under_way)
             path = without_oldest(path_to(stored, message), settings.left_out)
             texts = self._store.files.texts(whole_files(path))
-            conversation = to_send(path, settings.system, texts)
             telemetry = any(viewer.telemetry for viewer in self.viewers)
-            self._engine.ask(conversation, request_options(settings, telemetry), chat=conversation_name(chat))
+            request = with_tools(
+                self._toolbox,
+                settings,
+                pair,
+                path,
+                to_send(path, settings.system, texts),
+                request_options(settings, telemetry),
+                template_input(settings, pair),
+            )
+            self._engine.ask(
+                request.conversation,
+                request.options,
+                chat=conversation_name(chat),
+                template=request.template,
+            )
         except BaseException:
             under_way.interrupt()
             raise
-        self.answering = Answering(chat, under_way)
+        self.answering = Answering(chat, under_way, request)
         self.began.emit(chat, stored)
         self.listed.emit()
 
@@ -125,6 +168,20 @@ class AnswerQueue(QObject):
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
         self._give_back(lambda _: True)
         self._engine.stop()
+
+    def go_on(self, chat: int, message: int) -> None:
+        """Ask for the answer that follows from the results of an answer's calls. May raise a StoreError."""
+        if self._engine.state in (State.READY, State.IDLE) and self.answering is None:
+            self.answer(chat, message)
+        else:
+            self._due.append((chat, message))
+
+    def end_thought(self) -> None:
+        """Let the answer in progress end its thought and answer now: it is stopped, and continued behind the
+        closing mark."""
+        if self.answering is not None and self._engine.state is State.ANSWERING:
+            self._ends_thought = True
+            self._engine.stop()
 
     def remove_waiting(self, place: int) -> None:
         """Remove a question from the queue. place: its index in `waiting`."""
@@ -160,12 +217,12 @@ class AnswerQueue(QObject):
 
     def _choose_reading(self, chat: int, question: int, context: int) -> None:
         """Store how the model reads the files that a question may be about, when it is first answered: other
-        answers to it, and those to later questions, read the same."""
+        answers to it, and those to later questions, read the same. Does nothing if the message is none."""
         stored = self._store.messages.all(chat)
-        if any(message.parent == question and message.text for message in stored):
+        path = path_to(stored, question)
+        if path[-1].role != "user" or any(each.parent == question and each.text for each in stored):
             return
-        left_out = self._store.chats.settings(chat).left_out
-        chosen = choose(self._store, path_to(stored, question), left_out, context)
+        chosen = choose(self._store, path, self._store.chats.settings(chat).left_out, context)
         self._store.messages.set_reading(question, chosen.files, chosen.passages)
 
     def _keep_settings(self, chat: int, settings: ChatSettings) -> None:
@@ -176,19 +233,30 @@ class AnswerQueue(QObject):
         if self.answering is None:
             return
         match event:
+            case messages.AnswerBegun():
+                self.answering.under_way.opened = event.thought
+                if self.answering.request.sieve is not None:
+                    self.answering.request.sieve.open_thought(event.thought)
+                self.reported.emit(event)
             case messages.TextDelta():
-                self.answering.under_way.add(event.text)
-                self.text_added.emit(event.text)
-                if event.committed is not None:
-                    self.reported.emit(event)
+                sieve = self.answering.request.sieve
+                text = event.text if sieve is None else sieve.add(event.text)
+                self.answering.under_way.add(text)
+                self.text_added.emit(text)
+                self.reported.emit(event)
             case messages.Answer():
                 done, self.answering = self.answering, None
+                calls = self._calls_of(done, event)
                 with self._reporting_store_errors():
-                    done.under_way.finish(event)
+                    sieve = done.request.sieve
+                    done.under_way.finish(event, sieve.text.rstrip() if sieve and calls else None, calls)
                 self.changed.emit(done.chat)
-                self.finished.emit(done, event)
-                self.listed.emit()
-                self._ask_next()
+                if not self._has_ended_thought(done, event):
+                    self.finished.emit(done, event)
+                    if calls:
+                        self.called.emit(done.chat, done.message)
+                    self.listed.emit()
+                    self._ask_next()
             case messages.Failed():
                 chat = self.answering.chat
                 self._interrupt()
@@ -198,7 +266,28 @@ class AnswerQueue(QObject):
             case _:
                 self.reported.emit(event)
 
+    def _calls_of(self, done: Answering, event: messages.Answer) -> list[StoredCall]:
+        """Return the calls of an answer; none if it was cut off."""
+        if done.request.sieve is None or event.stop_reason not in ("end_of_sequence", "stop_string"):
+            return []
+        done.request.sieve.finish()
+        return stored_calls(done.request, self._toolbox)
+
+    def _has_open_calls(self, message: int) -> bool:
+        return any(call.state == "open" for call in self._store.messages.calls(message))
+
+    def _has_ended_thought(self, done: Answering, event: messages.Answer) -> bool:
+        """Continue an answer behind the thought that was to end; return whether it goes on."""
+        asked, self._ends_thought = self._ends_thought, False
+        if not asked or event.stop_reason != "cancelled":
+            return False
+        closing = closing_of(done.under_way.text, done.under_way.opened)
+        with self._reporting_store_errors():
+            self.answer(done.chat, done.message, added=f"\n{closing}" if closing else "")
+        return self.answering is not None
+
     def _interrupt(self) -> None:
+        self._ends_thought = False
         if self.answering is not None:
             ended, self.answering = self.answering, None
             with self._reporting_store_errors():
@@ -215,14 +304,20 @@ class AnswerQueue(QObject):
             if state is State.READY:
                 with self._reporting_store_errors():
                     postponed()
-        if self.waiting and self.answering is None and self._engine.state is State.READY:
-            waiting = self.waiting.popleft()
-            self.waiting_changed.emit()
-            with self._reporting_store_errors():
+        if self.answering is not None or self._engine.state is not State.READY:
+            return
+        with self._reporting_store_errors():
+            if self._due:
+                self.answer(*self._due.popleft())
+                return
+            for place, waiting in enumerate(self.waiting):
                 path = self._store.messages.shown(waiting.chat)
                 after = path[-1].message.id if path else None
-                question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
-                self.answer(waiting.chat, question)
+                if after is None or not self._has_open_calls(after):
+                    self.remove_waiting(place)
+                    question = self._store.messages.ask(waiting.chat, waiting.text, after, waiting.files)
+                    self.answer(waiting.chat, question)
+                    return
 
     def _give_back(self, is_meant: Callable[[Waiting], bool]) -> None:
         """Take questions out of the queue, and give them back where their chats are shown."""
@@ -243,6 +338,11 @@ class AnswerQueue(QObject):
             yield
         except StoreError as error:
             self.store_failed.emit(error)
+
+
+def _with_text(stored: list[StoredMessage], under_way: AnswerUnderWay) -> list[StoredMessage]:
+    """Return the messages with the text that the answer in progress has now."""
+    return [structs.replace(one, text=under_way.text) if one.id == under_way.id else one for one in stored]
 
 
 def conversation_name(chat: int) -> str:

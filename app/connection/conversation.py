@@ -35,8 +35,8 @@ class Conversation(QObject):
         returned: list of Waiting; these queued questions will not be asked, because the user stopped, or
             because the answer before them in their chat failed.
         text_added: str, the next piece of the answer in progress; only if that answer is shown
-        reported: PrefillProgress, TreeGrown, IterationDone, PassProgress or Answer; only if the answer
-            that the event belongs to is shown
+        reported: AnswerBegun, PrefillProgress, TextDelta, TreeGrown, IterationDone, PassProgress or Answer;
+            only if the answer that the event belongs to is shown
         answered: Answer; an answer is complete, whether it is shown or not
         failed: int, Failed; an answer in the chat with this id failed, and no other window shows that chat
         deleted: DeletedMessages; the user deleted messages of the chat shown, which `restore` brings back
@@ -266,6 +266,11 @@ class Conversation(QObject):
     def stop(self) -> None:
         """Stop the answer in progress, keep its text so far, and return the queued questions."""
         self._queue.stop()
+
+    def end_thought(self) -> None:
+        """Let the answer shown end its thought and answer now."""
+        if self.is_answering_here:
+            self._queue.end_thought()
 
     # -- the answer in progress ------------------------------------------------------------------------------
 

@@ -29,6 +29,7 @@ class State(Enum):
 
 
 ASKER = "SpecExec Desktop"  # who asks, as other programs see it
+NO_INPUT = messages.TemplateInput()
 BUSY = frozenset({State.LOADING, State.ANSWERING})
 WILL_ANSWER = BUSY | {State.STARTING, State.IDLE, State.READY, State.STOPPING}
 
@@ -132,9 +133,10 @@ class Engine(QObject):
         *,
         fresh: bool = False,
         chat: str = "",
+        template: messages.TemplateInput = NO_INPUT,
     ) -> bool:
-        """Request an answer. Return False if the engine is not ready. fresh: as in `Chat`; chat: its
-        `conversation`."""
+        """Request an answer. Return False if the engine is not ready. fresh, template: as in `Chat`; chat:
+        its `conversation`."""
         if self.state is not State.READY:
             return False
         self._answer_id = next(self._ids)
@@ -147,6 +149,7 @@ class Engine(QObject):
                 target=self.pair.target.path if self.pair else "",
                 fresh=fresh,
                 conversation=chat,
+                template=template,
             )
         )
         self._enter(State.ANSWERING)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
+from app.connection.tool_use import ToolRequest
 from app.store import AnswerReport, AttachedFile, ChatSettings
 from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
+from engine.protocol.thoughts import MARKS, has_switch, switched
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +23,11 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """An answer in progress and its chat."""
+    """An answer in progress, its chat, and what it was asked with."""
 
     chat: int
     under_way: AnswerUnderWay
+    request: ToolRequest
 
     @property
     def message(self) -> int:
@@ -34,8 +37,15 @@ class Answering:
 def request_options(settings: ChatSettings, telemetry: bool) -> messages.Options:
     """Return the options for a request. If the settings contain no seed, choose a random one, so that
     regenerating gives another answer."""
-    options = messages.Options(**{**structs.asdict(settings.options), "telemetry": telemetry})
+    own = {"telemetry": telemetry, "shown": list(MARKS)}
+    options = messages.Options(**{**structs.asdict(settings.options), **own})
     return options if options.seed is not None else structs.replace(options, seed=secrets.randbits(63))
+
+
+def template_input(settings: ChatSettings, pair: messages.Loaded) -> messages.TemplateInput:
+    """Return what the pair's chat template reads besides the messages."""
+    thinks = settings.thinks if has_switch(pair.chat_template) else None
+    return messages.TemplateInput(options={} if thinks is None else switched(thinks))
 
 
 def settings_to_repeat(report: AnswerReport) -> ChatSettings:

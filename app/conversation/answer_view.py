@@ -38,6 +38,7 @@ class AnswerView(QWidget):
         asked: Action, one of those allowed by `set_actions`
         version_asked: int, number of another version, counted from 1
         why_asked: the user wants to see what makes up the speed
+        answer_asked: the user wants the thought to end
         found: int, y of the first search match in pixels; 0 if there is none
         rendered: the complete text is in the document, also after a change of colours or font
     """
@@ -46,16 +47,19 @@ class AnswerView(QWidget):
     asked = Signal(Action)
     version_asked = Signal(int)
     why_asked = Signal()
+    answer_asked = Signal()
     found = Signal(int)
     rendered = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.text = ""
+        self._opened = ""
         self._is_whole = False
         self._sought: str | None = None
         self.thought = ThoughtView(self)
         self.thought.unfolded.connect(self._render_soon)
+        self.thought.answer_asked.connect(self.answer_asked)
         self.body = TextBody(self)
         self.body.setAccessibleName(self.tr("Answer"))
         for part in (self.thought, self.body):
@@ -108,6 +112,16 @@ class AnswerView(QWidget):
         if text and not self._timer.isActive():
             self._timer.start(self.pause_ms)
 
+    def open_thought(self, mark: str) -> None:
+        """Note that the prompt has opened a thought with this mark; "": it has not."""
+        self._opened = mark
+
+    def count(self, tokens: int) -> None:
+        """Note that the answer in progress has this many tokens."""
+        thought = self._found()
+        if thought and thought.is_open:
+            self.thought.measure(tokens)
+
     def set_status(self, text: str) -> None:
         """Show what the model is doing, as long as there is no text."""
         if not self.text:
@@ -150,14 +164,14 @@ class AnswerView(QWidget):
 
     def bodies(self) -> Iterator[tuple[int, TextBody]]:
         """Yield each visible text widget with the index in `text` where its source begins."""
-        thought = thoughts.find(self.text, self._is_whole)
+        thought = self._found()
         if thought and self.thought.body.isVisibleTo(self):
             yield thought.start, self.thought.body
         yield thought.answer if thought else 0, self.body
 
     def unfold(self, place: int) -> None:
         """Show what is folded away at an index in `text`."""
-        thought = thoughts.find(self.text, self._is_whole)
+        thought = self._found()
         if thought and thought.start <= place < thought.stop:
             self.thought.switch.setChecked(True)
 
@@ -183,6 +197,9 @@ class AnswerView(QWidget):
             self.body.reset_look()
             self._render_soon()
 
+    def _found(self) -> thoughts.Thought | None:
+        return thoughts.find(self.text, self._is_whole, self._opened)
+
     def _render_soon(self) -> None:
         if not self._timer.isActive():
             self._timer.start(0)
@@ -192,7 +209,7 @@ class AnswerView(QWidget):
             return
         clock = QElapsedTimer()
         clock.start()
-        thought = thoughts.find(self.text, self._is_whole)
+        thought = self._found()
         self.status.hide()
         self.thought.setVisible(thought is not None)
         is_shown = True
@@ -231,5 +248,5 @@ class AnswerView(QWidget):
 
     def _answer(self) -> str:
         """Return the text without the thought."""
-        thought = thoughts.find(self.text, self._is_whole)
+        thought = self._found()
         return self.text[thought.answer :] if thought else self.text

@@ -1,6 +1,6 @@
 """The field in which the user writes a message, and its button."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
@@ -17,7 +17,10 @@ from PySide6.QtWidgets import (
 
 from app.conversation.file_chips import FileChips
 from app.conversation.pasted_texts import PastedTexts
+from app.conversation.prompt_fields import PromptFields
+from app.conversation.prompt_offer import PromptOffer
 from app.store import AttachedFile, UnsentMessage
+from app.store.prompts import SavedPrompt, variables
 from app.widgets.composed_text import ComposedText
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
@@ -29,6 +32,7 @@ SCREEN_SHARE = 0.15  # of the height of a small screen, at most
 # Pasted text with more characters is kept outside the field. Measured on two cores: a line of a million
 # characters blocks QPlainTextEdit for 40 s.
 MAX_TYPED = 20_000
+LONGEST_NAME = 60  # characters behind a “/” that may be the beginning of a prompt's name
 
 
 class Composer(QFrame):
@@ -36,6 +40,8 @@ class Composer(QFrame):
 
     Attributes:
         editor: the text field.
+        offer: the saved prompts, shown while the message is a “/” and the beginning of a name.
+        read_prompts: returns the saved prompts.
         pasted: holds long pasted texts, which are sent after the typed text.
         attached: the files that the message brings along.
         chips: shows them, and those that are being read; until they are, the message cannot be sent.
@@ -67,7 +73,10 @@ class Composer(QFrame):
         self.setObjectName("composer")
         self._can_send = False
         self.can_stop = False
-        self.editor = _Editor(self)
+        self.read_prompts: Callable[[], Sequence[SavedPrompt]] = tuple
+        self.offer = PromptOffer(self)
+        self.offer.chosen.connect(self._insert)
+        self.editor = _Editor(self.offer, self)
         self.editor.setAccessibleName(self.tr("Message"))
         self.send_with("enter")
         self.editor.submitted.connect(self._submit)
@@ -98,6 +107,7 @@ class Composer(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(10, 8, 8, 8)
         texts = QVBoxLayout()
+        texts.addWidget(self.offer)
         texts.addWidget(self.chips)
         texts.addWidget(self.pasted)
         texts.addWidget(self.remark)
@@ -225,7 +235,23 @@ class Composer(QFrame):
         self._refresh()
         self.changed.emit()
 
+    def _insert(self, prompt: SavedPrompt) -> None:
+        """Put a saved prompt in the field, after asking for the values of its variables."""
+        if not variables(prompt.text):
+            self._type(prompt.text)
+            return
+        fields = PromptFields(prompt, self)
+        fields.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        fields.written.connect(self._type)
+        fields.finished.connect(self.editor.setFocus)
+        fields.open()
+
     def _change(self) -> None:
+        typed = self.editor.toPlainText()
+        if typed.startswith("/") and len(typed) <= LONGEST_NAME and "\n" not in typed:
+            self.offer.offer(self.read_prompts(), typed[1:])
+        else:
+            self.offer.hide()
         self.remark.hide()
         self._refresh()
         self.changed.emit()
@@ -285,8 +311,10 @@ class _Editor(ComposedText):
     pasted = Signal(str)
     brought = Signal(QMimeData)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, offer: PromptOffer, parent: QWidget) -> None:
+        """offer: gets keys first."""
         super().__init__(parent=parent)
+        self._offer = offer
         self.sends_with_ctrl = False
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -295,7 +323,14 @@ class _Editor(ComposedText):
         self._fit()
 
     def event(self, event: QEvent) -> bool:
-        """If Ctrl+Enter is the key that sends, prevent it from triggering a shortcut of the window."""
+        """Prevent keys from triggering a shortcut of the window: Ctrl+Enter if it is the key that sends, Esc
+        while prompts are offered. Tab is a key of theirs, too."""
+        if isinstance(event, QKeyEvent) and not self._offer.isHidden():
+            if event.type() == QEvent.Type.ShortcutOverride and event.key() == Qt.Key.Key_Escape:
+                event.accept()
+                return True
+            if event.type() == QEvent.Type.KeyPress and event.key() == Qt.Key.Key_Tab:
+                return self._offer.takes(event.key()) or super().event(event)
         if event.type() == QEvent.Type.ShortcutOverride and self.sends_with_ctrl:
             assert isinstance(event, QKeyEvent)
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -304,6 +339,8 @@ class _Editor(ComposedText):
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not self.is_composing and not event.modifiers() and self._offer.takes(event.key()):
+            return
         is_enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
         held = event.modifiers()
         sends = (

@@ -1,6 +1,6 @@
 """The row for one message in the transcript."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from PySide6.QtCore import QEvent, QPoint, QUrl, Signal
 from PySide6.QtGui import QEnterEvent
@@ -8,11 +8,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app import formatting
 from app.conversation.answer_view import AnswerView
+from app.conversation.call_card import CallCard, Decision
 from app.conversation.memory_mark import MemoryMark
 from app.conversation.message_editor import MessageEditor
 from app.conversation.question_view import QuestionView
 from app.rendering.message_actions import Action
-from app.store import Passage, ShownMessage, StoredMessage
+from app.store import Passage, ShownMessage, StoredCall, StoredMessage
 
 
 class MessageRow(QWidget):
@@ -24,6 +25,7 @@ class MessageRow(QWidget):
         versions: ids of all versions of the message, this one included, oldest first.
         editor: the editor shown in place of the view, or None.
         mark: the line above the first message that the model reads, or None.
+        calls: the cards of the answer's calls, in order.
 
     Signals:
         edited: str, the changed text
@@ -31,6 +33,8 @@ class MessageRow(QWidget):
         version_asked: int, id of another version
         undo_asked: the user wants the model to read the messages above again
         why_asked: the user wants to see what makes up the answer's speed
+        answer_asked: the user wants the answer's thought to end
+        decided: str, Decision: the id of a call and what the user decides about it
         link_clicked: QUrl
         found: int, y of the first search match, in pixels from the top of the row
         preview_asked: AttachedFile or Passage, which the user wants to see
@@ -41,6 +45,8 @@ class MessageRow(QWidget):
     version_asked = Signal(int)
     undo_asked = Signal()
     why_asked = Signal()
+    answer_asked = Signal()
+    decided = Signal(str, Decision)
     link_clicked = Signal(QUrl)
     found = Signal(int)
     preview_asked = Signal(object)
@@ -59,11 +65,13 @@ class MessageRow(QWidget):
             self.view.preview_asked.connect(self.preview_asked)
         else:
             self.view = AnswerView(self)
+            self.view.open_thought(message.opened)
             self.view.append(message.text)
             self.view.passages.show_passages(passages)
             self.view.passages.asked.connect(self.preview_asked)
             self.view.link_clicked.connect(self.link_clicked)
             self.view.why_asked.connect(self.why_asked)
+            self.view.answer_asked.connect(self.answer_asked)
         self._is_hovered = self._has_focus = False
         self._is_done = message.role == "user"
         self._is_question = self._is_done
@@ -71,6 +79,8 @@ class MessageRow(QWidget):
         self.view.version_asked.connect(lambda number: self.version_asked.emit(self.versions[number - 1]))
         self.view.found.connect(lambda top: self.found.emit(self.view.mapTo(self, QPoint(0, top)).y()))
         self.mark: MemoryMark | None = None
+        self.calls: list[CallCard] = []
+        self._running: Set[str] = frozenset()
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.addWidget(self.view)
@@ -90,10 +100,31 @@ class MessageRow(QWidget):
             self._is_done = False
         elif isinstance(self.view, AnswerView) and not self._is_done:
             message = shown.message
+            self.view.open_thought(message.opened)
+            reports = message.reports
+            tokens = sum(report.thought_tokens for report in reports)
+            self.view.thought.measure(tokens, sum(report.thought_s for report in reports))
             ending, figures = formatting.message_ending(message), formatting.message_figures(message)
             self.view.finish(ending, figures, message.text)
             self._is_done = True
+        self._show_calls(shown.message.calls)
         self.view.set_actions(actions(shown.message, is_last) if may_change else set())
+
+    def mark_running(self, running: Set[str]) -> None:
+        """Show which calls run now. running: their ids."""
+        self._running = running
+        for card in self.calls:
+            card.show_call(card.call, is_running=card.call.id in running)
+
+    def _show_calls(self, calls: Sequence[StoredCall]) -> None:
+        for call in calls[len(self.calls) :]:
+            card = CallCard(call, self)
+            card.decided.connect(self.decided)
+            self.calls.append(card)
+            self._column.addWidget(card)
+            card.show()
+        for card, call in zip(self.calls, calls, strict=False):
+            card.show_call(call, is_running=call.id in self._running)
 
     def mark_memory(self, begins: bool) -> None:
         """Show above the message that the model's memory begins here, or show it no longer."""

@@ -1,12 +1,13 @@
 """The transcript of a chat: questions, answers and errors."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.conversation.answer_view import AnswerView
+from app.conversation.call_card import Decision
 from app.conversation.empty_state import EmptyState
 from app.conversation.message_row import MessageRow
 from app.conversation.question_view import QuestionView
@@ -44,6 +45,8 @@ class Transcript(QScrollArea):
         whole_asked: the user wants the model to read all messages again
         why_asked: the user wants to see what makes up the speed of the answer that shows it
         preview_asked: AttachedFile or Passage, which the user wants to see
+        decided: int, str, Decision: an answer, the id of its call, and what the user decides about that
+        answer_asked: the user wants the thought to end with which the answer in progress begins
         link_clicked: QUrl
         zoom_asked: int, 1 for larger and -1 for smaller text: Ctrl and the wheel were used
     """
@@ -60,6 +63,8 @@ class Transcript(QScrollArea):
     whole_asked = Signal()
     why_asked = Signal()
     preview_asked = Signal(object)
+    decided = Signal(int, str, Decision)
+    answer_asked = Signal()
     link_clicked = Signal(QUrl)
     zoom_asked = Signal(int)
 
@@ -75,6 +80,7 @@ class Transcript(QScrollArea):
         self.rows: list[MessageRow] = []
         self._may_change = False
         self._memory: int | None = None
+        self._running: Set[str] = frozenset()  # ids of the calls that run
         self._turned = 0  # angle of the wheel with Ctrl that has not changed the size of text yet
         self.setAccessibleName(self.tr("Chat"))
         self.setWidgetResizable(True)
@@ -151,6 +157,12 @@ class Transcript(QScrollArea):
         self._memory = message
         for row in self.rows:
             row.mark_memory(row.id == message)
+
+    def mark_running(self, running: Set[str]) -> None:
+        """Show which calls run now. running: their ids."""
+        self._running = frozenset(running)
+        for row in self.rows:
+            row.mark_running(self._running)
 
     def allow_changes(self, allowed: bool) -> None:
         """Set whether messages can be edited and regenerated now."""
@@ -238,6 +250,9 @@ class Transcript(QScrollArea):
         row.version_asked.connect(self.version_asked)
         row.undo_asked.connect(self.whole_asked)
         row.why_asked.connect(self.why_asked)
+        row.answer_asked.connect(self.answer_asked)
+        row.decided.connect(lambda call, decision: self.decided.emit(message.id, call, decision))
+        row.mark_running(self._running)
         row.link_clicked.connect(self.link_clicked)
         row.found.connect(lambda top: self.stay_at(row, top))
         self._add(row)

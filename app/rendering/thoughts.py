@@ -27,10 +27,11 @@ class Thought(NamedTuple):
     is_open: bool
 
 
-def find(text: str, is_whole: bool = False) -> Thought | None:
+def find(text: str, is_whole: bool = False, opened: str = "") -> Thought | None:
     """Return the thought that `text` begins with, or None.
 
     is_whole: whether `text` is complete. If not, a text that ends within an opening mark counts as a thought.
+    opened: the mark of a thought that has been opened before the text, or "".
     """
     begin = len(text) - len(text.lstrip())
     head = text[begin : begin + 40]
@@ -41,6 +42,10 @@ def find(text: str, is_whole: bool = False) -> Thought | None:
             return _closed(text, start, stop, stop + len(closing)) if stop >= 0 else _open(text, start)
         if not is_whole and len(head) > 1 and opening.startswith(head):
             return _open(text, len(text))
+    if opened:
+        closing = THOUGHT_MARKS.get(opened, opened)
+        stop = text.find(closing)
+        return _closed(text, 0, stop, stop + len(closing)) if stop >= 0 else _open(text, 0)
     closed = _BARE_CLOSING.search(text)
     return _closed(text, 0, closed.start(), closed.end()) if closed else None
 

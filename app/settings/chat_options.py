@@ -114,13 +114,32 @@ def _ends() -> list[Option]:
     until, tokens = _tr("No limit"), _tr("tokens")
     stop = _tr("The answer ends before the first of these texts. One per line; \\n stands for a line break.")
     loops = _tr("Stop an answer that says the same over and over. It can be continued.")
+    thought = _tr("Maximum number of tokens that the model may think before it answers.")
     log_probs = _tr("Store the probability of each token, and of this many alternatives.")
     return [
         _whole("max_new_tokens", _tr("Maximum answer length"), longest, until, step=64, unit=tokens),
+        _thinks(),
+        _whole("thinking_budget", _tr("Thinking budget"), thought, until, step=256, unit=tokens),
         Option("options.stop", "lines", _tr("Stop strings"), stop),
         Option("options.stop_loops", "switch", _tr("Stop repetition"), loops),
+        _tools(),
         _whole("log_probs", _tr("Log-probabilities"), log_probs, _tr("Off")),
     ]
+
+
+def _thinks() -> Option:
+    help = _tr("Whether the model thinks before it answers, for models that can do either.")
+    choices: list[Choice] = [
+        (None, _tr("As the model does by itself")),
+        (True, _tr("On")),
+        (False, _tr("Off")),
+    ]
+    return Option("thinks", "choice", _tr("Thinking"), help, choices=choices)
+
+
+def _tools() -> Option:
+    help = _tr("Let answers call the tools that are turned on in the settings.")
+    return Option("tools", "switch", _tr("Tools"), help)
 
 
 def _drafter() -> Option:

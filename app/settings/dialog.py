@@ -21,10 +21,12 @@ from app.settings.models_page import ModelsPage
 from app.settings.options import Choice, OptionSection, get
 from app.settings.presets_page import PresetsPage
 from app.settings.program_options import appearance_sections, loading_sections
+from app.settings.prompts_page import PromptsPage
 from app.settings.server_options import server_sections
 from app.settings.server_page import ServerPage
-from app.store import ChatSettings
-from app.store.presets import Presets
+from app.settings.tools_page import ToolsPage
+from app.store import ChatSettings, Store
+from app.tools.builtin import built_in
 from app.widgets.flow import Flow
 from app.widgets.form_parts import Scrolling
 from app.widgets.plain_text import PlainLabel
@@ -49,11 +51,11 @@ class SettingsDialog(QDialog):
     It blocks its window while it is open, so that the chat whose settings it shows stays the same.
 
     Attributes:
-        tabs: the widget with the pages: this chat, presets, new chats, appearance, memory, models,
-            engines elsewhere, server, engine (only in a packaged program), about.
+        tabs: the widget with the pages: this chat, presets, prompts, new chats, appearance, memory, models,
+            engines elsewhere, tools, server, engine (only in a packaged program), about.
         chat_page, defaults_page, appearance_page, memory_page: the pages that are forms.
-        presets_page, models_page, engines_page, server_page: the pages for presets, for models, for engines
-            elsewhere and for the local server.
+        presets_page, prompts_page, models_page, engines_page, tools_page, server_page: the pages for
+            presets, for saved prompts, for models, for engines elsewhere, for tools and for the local server.
         kept_chats: clears what is kept of chats, on the page for memory.
         reload: the button that reloads the model; shown after a change that takes effect only then.
         error: the label that says why a change could not be saved.
@@ -73,7 +75,7 @@ class SettingsDialog(QDialog):
     def __init__(
         self,
         preferences: PreferencesFile,
-        presets: Presets,
+        store: Store,
         chat: ChatSettings,
         server: LocalServer,
         drafters: Sequence[str] = (),
@@ -92,7 +94,8 @@ class SettingsDialog(QDialog):
         self.tabs.setDocumentMode(True)
         self.tabs.setAccessibleName(self.windowTitle())
         self.chat_page: Form[ChatSettings] = Form(chat_sections(), chat, self._defaults(chat))
-        self.presets_page = PresetsPage(presets, chat)
+        self.presets_page = PresetsPage(store.presets, chat)
+        self.prompts_page = PromptsPage(store.prompts)
         self.defaults_page: Form[ChatSettings] = Form(
             chat_sections(for_new_chats=True), now.new_chats, NEW_CHATS
         )
@@ -102,6 +105,7 @@ class SettingsDialog(QDialog):
         self.models_page = ModelsPage()
         self.engines_page = EnginesPage()
         self.server_page = ServerPage(server, now)
+        self.tools_page = ToolsPage(now.tools, [tool.known for tool in built_in(store)])
         self.error = PlainLabel(parent=self)
         self.error.setProperty("role", "danger")
         self.error.setWordWrap(True)
@@ -122,11 +126,13 @@ class SettingsDialog(QDialog):
                 self.tr("This chat"),
             ),
             (Scrolling(self.presets_page), self.tr("Presets")),
+            (Scrolling(self.prompts_page), self.tr("Prompts")),
             (_with_reset(self.defaults_page, self.tr("Reset all")), self.tr("New chats")),
             (self.appearance_page, self.tr("Appearance")),
             (_with_reset(self.memory_page, self.tr("Reset all"), self.kept_chats), self.tr("Memory")),
             (Scrolling(self.models_page), self.tr("Models")),
             (Scrolling(self.engines_page), self.tr("Engines elsewhere")),
+            (Scrolling(self.tools_page), self.tr("Tools")),
             (self.server_page, self.tr("Server")),
             *((EnginePage(setup), self.tr("Engine")) for setup in _setups()),
             (Scrolling(AboutPage(self._file.path)), self.tr("About")),
@@ -155,6 +161,7 @@ class SettingsDialog(QDialog):
         self.appearance_page.changed.connect(self._keep_page(appearance_sections()))
         self.memory_page.changed.connect(self._keep_page(loading_sections()))
         self.server_page.changed.connect(self._keep_page(server_sections()))
+        self.tools_page.changed.connect(lambda tools: self._keep(tools=tools))
         self.presets_page.used.connect(self._use)
         self.presets_page.used_for_new.connect(self._use_for_new)
         self.models_page.moved.connect(self.models_moved)

@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 Record = TypeVar("Record", bound=Struct)
 
 Kind = Literal["choice", "switch", "whole", "fraction", "large", "text", "lines", "biases"]
-Choice = tuple[str | None, str]  # (value, text to show)
+Choice = tuple[str | bool | None, str]  # (value, text to show)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from app.store.records import Preset as Preset
 from app.store.records import Role as Role
 from app.store.records import SavedOptions as SavedOptions
 from app.store.records import State as State
+from app.store.records import StoredCall as StoredCall
 from app.store.records import StoredMessage as StoredMessage
 from app.store.records import UnsentMessage as UnsentMessage
 from app.store.records import WholeChat as WholeChat

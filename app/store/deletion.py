@@ -6,10 +6,10 @@ from sqlite3 import Connection
 from app.store import rows
 from app.store.errors import StoreError
 
-_COLUMNS = "id, chat, parent, role, state, shown, created_at, text, reports, files, passages"
+_COLUMNS = "id, chat, parent, role, state, shown, created_at, text, reports, files, passages, calls"
 
 
-Row = tuple[int, int, int | None, str, str, int, float, str, str, str, str]
+Row = tuple[int, int, int | None, str, str, int, float, str, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def restore(connection: Connection, deleted: DeletedMessages) -> None:
     if parent is not None:
         rows.place_of(connection, parent)
     connection.executemany(
-        f"INSERT INTO messages ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", deleted.found
+        f"INSERT INTO messages ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", deleted.found
     )
     for row in deleted.found:
         rows.index(connection, row[0], row[7])

@@ -4,18 +4,24 @@
 from collections.abc import Sequence
 from weakref import WeakSet
 
+from msgspec import structs
+
 from app.store import deletion, rows, tree
 from app.store.database import Database
 from app.store.deletion import DeletedMessages
 from app.store.records import (
     AttachedFile,
+    CallState,
     ChatSettings,
     ModelPair,
     Passage,
+    StoredCall,
     StoredMessage,
+    calls_of,
     to_json,
+    well_formed,
 )
-from app.store.under_way import AnswerUnderWay, mark_in_progress
+from app.store.under_way import AnswerUnderWay, keep_calls, mark_in_progress
 
 
 class Messages:
@@ -105,21 +111,46 @@ class Messages:
             mark_in_progress(connection, message)
         return self._track(AnswerUnderWay(self._database, message, settings, pair))
 
-    def resume(self, answer: int, settings: ChatSettings, pair: ModelPair) -> AnswerUnderWay:
-        """Continue an answer that was stopped or interrupted, from the end of its text."""
+    def resume(self, answer: int, settings: ChatSettings, pair: ModelPair, added: str = "") -> AnswerUnderWay:
+        """Continue an answer that was stopped or interrupted, from the end of its text and of `added`."""
         with self._database.writing() as connection:
             chat = rows.place_of(connection, answer)[0]
             resumed = next(one for one in rows.messages_of(connection, chat) if one.id == answer)
             mark_in_progress(connection, answer)
         return self._track(
-            AnswerUnderWay(self._database, answer, settings, pair, resumed.text, resumed.reports)
+            AnswerUnderWay(self._database, answer, settings, pair, resumed.text + added, resumed.reports)
         )
 
-    def has_answer_text(self, message: int) -> bool:
-        """Return whether the message is an answer with text."""
+    def can_go_on(self, message: int) -> bool:
+        """Return whether the message is an answer with text that has made no calls: another answer follows
+        from the results of calls."""
         with self._database.reading() as connection:
             _, _, role, text = rows.place_of(connection, message)
-        return role == "assistant" and bool(text)
+        return role == "assistant" and bool(text) and not self.calls(message)
+
+    def calls(self, message: int) -> list[StoredCall]:
+        """Return the calls that an answer has made."""
+        with self._database.reading() as connection:
+            found = connection.execute("SELECT calls FROM messages WHERE id = ?", (message,)).fetchone()
+        if found is None:
+            raise rows.not_found("message")
+        return calls_of(found[0])
+
+    def settle_call(self, message: int, call: str, state: CallState, result: str) -> list[StoredCall]:
+        """Store what came of an open call; one that is settled stays as it is. Return all calls of the
+        answer."""
+        with self._database.writing() as connection:
+            row = connection.execute("SELECT calls FROM messages WHERE id = ?", (message,)).fetchone()
+            if row is None:
+                raise rows.not_found("message")
+            calls = [
+                structs.replace(each, state=state, result=well_formed(result))
+                if each.id == call and each.state == "open"
+                else each
+                for each in calls_of(row[0])
+            ]
+            keep_calls(connection, message, calls)
+        return calls
 
     def under_way(self) -> Sequence[AnswerUnderWay]:
         """Return the answers that this process is writing."""

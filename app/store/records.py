@@ -11,6 +11,7 @@ from engine.protocol.messages import Answer, Loaded, Options, Seconds, StopReaso
 
 Role = Literal["user", "assistant"]
 State = Literal["complete", "streaming", "interrupted"]
+CallState = Literal["open", "done", "failed", "refused"]
 Timestamp = Annotated[float, Meta(ge=0, le=32_503_680_000)]  # up to the year 3000, the limit of Windows
 
 
@@ -22,6 +23,8 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     """The settings for a chat's answers; a preset contains them too. target, draft, engine, context: as in
     `Load`.
 
+    thinks: whether the model thinks before it answers; None leaves that to its chat template.
+    tools: whether answers may call the tools that the preferences allow.
     left_out: number of turns at the beginning of the chat that are not sent; always 0 in a preset.
     """
 
@@ -31,6 +34,8 @@ class ChatSettings(Struct, frozen=True, kw_only=True):
     engine: str = ""
     context: Annotated[int, Meta(ge=16)] | None = None
     options: SavedOptions = msgspec.field(default_factory=SavedOptions)
+    thinks: bool | None = None
+    tools: bool = True
     left_out: Annotated[int, Meta(ge=0)] = 0
 
 
@@ -75,6 +80,9 @@ class AnswerReport(Struct, frozen=True, kw_only=True):
     time_to_first_token_s: float | None
     seconds: Seconds
     bytes_streamed: int
+    thought: str = ""
+    thought_tokens: int = 0
+    thought_s: float = 0.0
 
     @classmethod
     def of(cls, answer: Answer, settings: ChatSettings, pair: ModelPair) -> Self:
@@ -131,15 +139,30 @@ class WholeFile(Struct, frozen=True, kw_only=True):
 LATEST = 253_402_300_799  # Unix seconds of the end of the year 9999, the last that dates can show
 
 
+class StoredCall(Struct, frozen=True, kw_only=True):
+    """A call of a tool that an answer has made, and what came of it.
+
+    arguments: a JSON object, if the model wrote one. server: the name of the tool server, "" for a tool of
+    the program. result: what the tool gave, or why there is nothing; "" while the call is open.
+    """
+
+    id: str
+    name: str
+    arguments: str
+    server: str = ""
+    state: CallState = "open"
+    result: str = ""
+
+
 class StoredMessage(Struct, frozen=True, kw_only=True):
     """A node in the tree of a chat's messages. Messages with the same parent are versions of each other; one
     of them is shown.
 
     reports: one for each finished run of the engine, so several if the answer was continued. Empty if the
     user wrote the message, if its only run was interrupted, or if it was imported without reports.
-
     files: those that a question brings along. passages: what a search found for it in these files and in
-    those of the questions before; the model reads them with the question.
+    those of the questions before; the model reads them with the question. calls: those with which an answer
+    ends; the answer that follows from their results is below it.
     """
 
     id: int
@@ -152,6 +175,12 @@ class StoredMessage(Struct, frozen=True, kw_only=True):
     reports: list[AnswerReport] = []
     files: list[AttachedFile] = []
     passages: list[Passage] = []
+    calls: list[StoredCall] = []
+
+    @property
+    def opened(self) -> str:
+        """The mark of the thought that the prompt has opened before the text, or ""."""
+        return self.reports[0].thought if self.reports else ""
 
 
 class WholeChat(Struct, frozen=True, kw_only=True):
@@ -216,6 +245,7 @@ _settings = msgspec.json.Decoder(ChatSettings)
 _reports = msgspec.json.Decoder(list[AnswerReport])
 _files = msgspec.json.Decoder(list[AttachedFile])
 _passages = msgspec.json.Decoder(list[Passage])
+_calls = msgspec.json.Decoder(list[StoredCall])
 
 
 def settings_of(text: str) -> ChatSettings:
@@ -251,6 +281,14 @@ def passages_of(text: str) -> list[Passage]:
     """Return passages stored as JSON; none if the text is damaged."""
     try:
         return _passages.decode(text)
+    except (msgspec.MsgspecError, TypeError):
+        return []
+
+
+def calls_of(text: str) -> list[StoredCall]:
+    """Return calls stored as JSON; none if the text is damaged."""
+    try:
+        return _calls.decode(text)
     except (msgspec.MsgspecError, TypeError):
         return []
 

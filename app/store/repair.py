@@ -36,6 +36,7 @@ _MENDING = (
     f"UPDATE chats SET deleted_at = NULL WHERE {_odd_time('deleted_at')}",
     "UPDATE chats SET settings = '{}' WHERE settings IS NULL OR NOT json_valid(settings)",
     "UPDATE presets SET settings = '{}' WHERE settings IS NULL OR NOT json_valid(settings)",
+    "UPDATE prompts SET text = coalesce(CAST(text AS TEXT), '') WHERE typeof(text) <> 'text'",
 )
 
 
@@ -68,11 +69,12 @@ def salvage(damaged: Path, database: Database) -> int:
         database.writing() as connection,
     ):
         connection.execute("PRAGMA defer_foreign_keys = ON")
-        for table in schema.TABLES:
+        for table, columns in schema.columns(connection).items():
             for row in _readable(source, table):
-                places = ", ".join("?" * len(row))
+                # A file of an earlier version lacks the columns that were added at the end.
+                names, places = ", ".join(columns[: len(row)]), ", ".join("?" * len(row))
                 with suppress(sqlite3.IntegrityError):
-                    connection.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row)
+                    connection.execute(f"INSERT OR IGNORE INTO {table} ({names}) VALUES ({places})", row)
         # Messages whose chat could not be read get a chat of their own.
         connection.execute(
             "INSERT INTO chats (id, title, named, pinned, created_at, updated_at, settings)"

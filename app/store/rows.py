@@ -14,7 +14,9 @@ from app.store.records import (
     Passage,
     Role,
     State,
+    StoredCall,
     StoredMessage,
+    calls_of,
     files_of,
     passages_of,
     reports_of,
@@ -34,8 +36,8 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
     Raises NotInStore if there is no such chat."""
     check_chat(connection, chat)
     rows = connection.execute(
-        "SELECT id, parent, role, text, created_at, state, shown, reports, files, passages FROM messages"
-        " WHERE chat = ? ORDER BY id",
+        "SELECT id, parent, role, text, created_at, state, shown, reports, files, passages, calls"
+        " FROM messages WHERE chat = ? ORDER BY id",
         (chat,),
     )
     messages = [
@@ -50,8 +52,9 @@ def messages_of(connection: Connection, chat: int) -> list[StoredMessage]:
             reports=reports_of(reports),
             files=files_of(files),
             passages=passages_of(passages),
+            calls=calls_of(calls),
         )
-        for id, parent, role, text, created_at, state, shown, reports, files, passages in rows
+        for id, parent, role, text, created_at, state, shown, reports, files, passages, calls in rows
     ]
     return tree.with_one_shown(messages) or tree.with_one_shown(tree.reparented(messages)) or []
 
@@ -77,12 +80,14 @@ def insert(
     reports: list[AnswerReport] | None = None,
     files: Sequence[AttachedFile] = (),
     passages: Sequence[Passage] = (),
+    calls: Sequence[StoredCall] = (),
 ) -> int:
     """Insert a message below `parent` and add it to the search index. It is not shown yet. Return its id."""
     text = well_formed(text)
     cursor = connection.execute(
-        "INSERT INTO messages (chat, parent, role, state, shown, created_at, text, reports, files, passages)"
-        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?)",
+        "INSERT INTO messages"
+        " (chat, parent, role, state, shown, created_at, text, reports, files, passages, calls)"
+        " VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)",
         (
             chat,
             parent,
@@ -90,7 +95,7 @@ def insert(
             state,
             created_at or time.time(),
             text,
-            *(to_json(list(each)) for each in (reports or [], files, passages)),
+            *(to_json(list(each)) for each in (reports or [], files, passages, calls)),
         ),
     )
     assert cursor.lastrowid is not None

@@ -1,9 +1,9 @@
 """The tables of the database, created by one migration per version. A released migration is never changed; a
 new one is added instead.
 
-JSON columns (`settings`, `reports`) may gain fields without a new version. A new version is needed if the
-meaning of a column changes, or if `search.terms` changes; in the latter case the migration must index every
-message again.
+JSON columns (`settings`, `reports`, `calls`) may gain fields without a new version. A new version is needed
+if the meaning of a column changes, or if `search.terms` changes; in the latter case the migration must index
+every message again.
 """
 
 import sqlite3
@@ -91,17 +91,19 @@ def _version_3(connection: sqlite3.Connection) -> None:
         "CREATE INDEX passages_by_file ON passages (file, id)",
         # The index of passages, as `found` is that of messages. It ranks by BM25, for which it keeps sizes.
         "CREATE VIRTUAL TABLE sought USING fts5 (terms, content = '', tokenize = 'porter ascii')",
-        # JSON: lists of AttachedFile and Passage
+        # JSON: lists of AttachedFile, Passage and StoredCall
         "ALTER TABLE messages ADD COLUMN files TEXT NOT NULL DEFAULT '[]'",
         "ALTER TABLE messages ADD COLUMN passages TEXT NOT NULL DEFAULT '[]'",
+        "ALTER TABLE messages ADD COLUMN calls TEXT NOT NULL DEFAULT '[]'",
         "ALTER TABLE unsent ADD COLUMN files TEXT NOT NULL DEFAULT '[]'",
+        "CREATE TABLE prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL)",
     ):
         connection.execute(statement)
 
 
 MIGRATIONS: tuple[Migration, ...] = (_version_1, _version_2, _version_3)
 # Those with the user's own rows, parents first.
-TABLES = ("folders", "chats", "messages", "presets", "unsent", "files", "passages")
+TABLES = ("folders", "chats", "messages", "presets", "unsent", "files", "passages", "prompts")
 _FAR = 100  # versions ahead that no program will have written: then the number is damaged
 
 

@@ -15,6 +15,7 @@ from app.store.errors import StoreDamaged, StoreError, damaged, store_errors
 from app.store.files import Files
 from app.store.messages import Messages
 from app.store.presets import Presets
+from app.store.prompts import Prompts
 from app.store.records import Hit
 from app.store.unsent import Unsent
 
@@ -33,7 +34,7 @@ class Store:
 
     Attributes:
         path: path of the conversations file
-        chats, folders, files, messages, presets, unsent: the parts of the store
+        chats, folders, files, messages, presets, unsent, prompts: the parts of the store
         damage: the error to show if the file was damaged, else None
     """
 
@@ -61,6 +62,7 @@ class Store:
         self.messages = Messages(self._database)
         self.presets = Presets(self._database)
         self.unsent = Unsent(self._database)
+        self.prompts = Prompts(self._database)
 
     def search(self, query: str, limit: int = 50, before: int | None = None) -> list[Hit]:
         """Search all messages; see `search.search`."""

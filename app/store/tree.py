@@ -8,6 +8,9 @@ from msgspec import Struct, structs
 from app.store import quoted
 from app.store.records import StoredMessage
 from engine.protocol import messages as protocol
+from engine.protocol.thoughts import divided
+
+NOT_CALLED = "This tool was not called."  # what the model reads where the user has not decided
 
 
 class ShownMessage(Struct, frozen=True):
@@ -55,17 +58,29 @@ def to_send(
     texts: by id, the text of each file that is read whole (`quoted.whole_files`).
 
     Chat templates require that questions and answers alternate and that a question comes first. A
-    question followed by another one was not answered and is left out; adjacent answers are joined.
+    question followed by another one was not answered and is left out; adjacent answers are joined. Thoughts
+    are told from their answers, except in an answer at the end, which is continued as it is. The results of
+    calls follow the answer that made them.
     """
     sent: list[protocol.Message] = []
     for message in path:
-        if not message.text or (message.role == "assistant" and not sent):
+        is_whole = message.role == "user" or (message is path[-1] and not message.calls)
+        thought, text = ("", message.text) if is_whole else divided(message.text, message.opened)
+        if not (text or message.calls) or (message.role == "assistant" and not sent):
             continue
-        text = quoted.with_files(message, texts or {})
+        if message.role == "user":
+            text = quoted.with_files(message, texts or {})
         if sent and sent[-1].role == message.role:
             before = sent.pop().content
             text = text if message.role == "user" else f"{before}\n\n{text}"
-        sent.append(protocol.Message(message.role, text))
+        calls = [
+            protocol.ToolCall(id=call.id, name=call.name, arguments=call.arguments) for call in message.calls
+        ]
+        sent.append(protocol.Message(message.role, text, thought=thought, calls=calls))
+        sent += [
+            protocol.Message("tool", call.result or NOT_CALLED, call_id=call.id, name=call.name)
+            for call in message.calls
+        ]
     return [protocol.Message("system", system), *sent] if system else sent
 
 

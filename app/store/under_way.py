@@ -10,7 +10,15 @@ import psutil
 from app.store import rows
 from app.store.database import Database
 from app.store.errors import StoreError
-from app.store.records import AnswerReport, ChatSettings, ModelPair, State, to_json, well_formed
+from app.store.records import (
+    AnswerReport,
+    ChatSettings,
+    ModelPair,
+    State,
+    StoredCall,
+    to_json,
+    well_formed,
+)
 from engine.protocol.messages import Answer
 
 SAVE_EVERY_S = 0.5
@@ -24,6 +32,7 @@ class AnswerUnderWay:
     Attributes:
         id: id of the message
         text: the whole text so far
+        opened: the mark of the thought that the prompt has opened before the text, or ""
         problem: the error from the last save, or None; no text is lost, since the next save tries again
     """
 
@@ -42,6 +51,7 @@ class AnswerUnderWay:
         """
         self.id = message
         self.text = text
+        self.opened = reports[0].thought if reports else ""
         self.problem: StoreError | None = None
         self._database = database
         self._settings, self._pair = settings, pair
@@ -59,16 +69,17 @@ class AnswerUnderWay:
     def add(self, text: str) -> None:
         self.text += text
 
-    def finish(self, answer: Answer) -> None:
-        """Save the complete answer and its report.
+    def finish(self, answer: Answer, text: str | None = None, calls: Sequence[StoredCall] = ()) -> None:
+        """Save the complete answer and its report. text: the answer's text, if it is not all of it; calls:
+        those that the answer has made beside this text.
 
         Raises a StoreError if saving fails; in that case the answer is still in progress, and `finish` may be
         called again.
         """
-        self.text = self._begun + answer.text
+        self.text = self._begun + (answer.text if text is None else text)
         report = AnswerReport.of(answer, self._settings, self._pair)
         with self._lock:
-            self._end("complete", [*self._reports, report])
+            self._end("complete", [*self._reports, report], calls)
             self._over.set()
         self._saver.join()
 
@@ -85,9 +96,10 @@ class AnswerUnderWay:
                 self._over.set()
         self._saver.join()
 
-    def _end(self, state: State, reports: Sequence[AnswerReport]) -> None:
+    def _end(self, state: State, reports: Sequence[AnswerReport], calls: Sequence[StoredCall] = ()) -> None:
         with self._database.writing() as connection:
             settle(connection, self.id, self.text, state, reports)
+            keep_calls(connection, self.id, calls)
             rows.touch(connection, rows.place_of(connection, self.id)[0])
 
     def _keep_saving(self) -> None:
@@ -136,6 +148,11 @@ def settle(
     )
     connection.execute("DELETE FROM under_way WHERE message = ?", (message,))
     rows.index(connection, message, text)
+
+
+def keep_calls(connection: Connection, message: int, calls: Sequence[StoredCall]) -> None:
+    """Store the calls of an answer."""
+    connection.execute("UPDATE messages SET calls = ? WHERE id = ?", (to_json(calls), message))
 
 
 def settle_lost(connection: Connection) -> None:

@@ -89,6 +89,7 @@ def _add_messages(connection: Connection, chat: int, messages: Sequence[StoredMe
             message.reports,
             message.files,
             message.passages,
+            message.calls,
         )
     connection.executemany(
         "UPDATE messages SET shown = 1 WHERE id = ?", [(ids[one.id],) for one in messages if one.shown]

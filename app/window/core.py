@@ -6,6 +6,7 @@ from msgspec import structs
 from PySide6.QtCore import QObject, Signal
 
 from app.connection.answer_queue import AnswerQueue
+from app.connection.call_desk import CallDesk
 from app.connection.engine import Engine
 from app.connection.engine_link import EngineLink
 from app.connection.idle_timer import IdleTimer
@@ -15,6 +16,7 @@ from app.panel.calibration import Calibration
 from app.preferences import Preferences, PreferencesError, PreferencesFile, RecentPair, load_request, pair_of
 from app.race.race_run import RaceRun
 from app.store import ChatSettings, Store
+from app.tools.toolbox import Toolbox
 from app.window.arguments import Arguments
 from engine.errors import SpecExecError
 from engine.remote import engines
@@ -30,6 +32,7 @@ class Core(QObject):
     Attributes:
         store, preferences: the user's chats and preferences.
         engine, queue: the engine, and the questions that it answers one at a time.
+        toolbox, desk: the tools that answers may call, and the calls that wait for the user or run.
         idle: unloads the models when nobody has used them for a while.
         calibration: measures the speed of plain decoding.
         race: runs races; their dialogs show them.
@@ -42,7 +45,7 @@ class Core(QObject):
         chat_deleted: int, id of a chat that the user deleted in one of the windows
         engines_changed: an engine elsewhere was added, changed or removed
         pairs_changed: list of RecentPair, after the models that the user asked for were loaded
-        failed: PreferencesError
+        failed: PreferencesError or StoreError
     """
 
     preferences_changed = Signal(object)
@@ -75,7 +78,10 @@ class Core(QObject):
         if arguments.budget is not None:
             options = structs.replace(options, budget=arguments.budget)
         self.new_chats: ChatSettings = structs.replace(now.new_chats, options=options)
-        self.queue = AnswerQueue(store, self.engine, self)
+        self.toolbox = Toolbox(store, preferences)
+        self.queue = AnswerQueue(store, self.engine, self.toolbox, self)
+        self.desk = CallDesk(store, self.toolbox, self.queue, self)
+        self.desk.failed.connect(self.failed)
         self.chat_deleted.connect(self.queue.forget)
         self.calibration = Calibration(self.engine, self)
         self.race = RaceRun(self.engine, self)

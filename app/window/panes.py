@@ -8,6 +8,8 @@ from app.conversation.composer import Composer
 from app.conversation.context_bar import ContextBar
 from app.conversation.find_bar import FindBar
 from app.conversation.instructions import Instructions
+from app.conversation.thought_chip import ThoughtChip
+from app.conversation.tools_chip import ToolsChip
 from app.conversation.transcript import COLUMN_WIDTH, Transcript
 from app.conversation.waiting_list import WaitingList
 from app.header import Header
@@ -31,8 +33,8 @@ class Panes(QWidget):
 
     Attributes:
         header, sidebar, panel: the panes of these names.
-        find_bar, transcript, note, waiting, composer, instructions, used_here, context: the widgets of the
-            chat pane, from top to bottom.
+        find_bar, transcript, note, waiting, composer, instructions, thought, tools, used_here, context: the
+            widgets of the chat pane, from top to bottom.
     """
 
     def __init__(self, store: Store, parent: QWidget | None = None) -> None:
@@ -47,6 +49,8 @@ class Panes(QWidget):
         self.waiting = WaitingList(self)
         self.composer = Composer(self)
         self.instructions = Instructions(self)
+        self.thought = ThoughtChip(self)
+        self.tools = ToolsChip(self)
         self.context = ContextBar(self)
         self.panel = Panel(self)
         self.header.sidebar_switch.toggled.connect(self.sidebar.setVisible)
@@ -139,6 +143,8 @@ class Panes(QWidget):
         around.addWidget(self.composer)
         below = QHBoxLayout()
         below.addWidget(self.instructions)
+        below.addWidget(self.thought)
+        below.addWidget(self.tools)
         below.addWidget(self.used_here, 1)
         around.addLayout(below)
         around.addWidget(self.context)

@@ -24,7 +24,7 @@ from app.window.remedies import Remedies
 from engine.errors import SpecExecError
 from engine.protocol.messages import (
     Answer,
-    Committed,
+    AnswerBegun,
     EngineLost,
     Event,
     Failed,
@@ -112,6 +112,7 @@ class Reports(QObject):
         self._runs.leave(self._panel.kept_run())
         self._tint.follow(None, self._panel.origins)
         self._transcript.open(self._chat.shown, self._answering)
+        self._open_thought()
         self._allow()
         self._show_kept_run()
         self._list_chats()
@@ -134,6 +135,7 @@ class Reports(QObject):
         self._allow()
         before = self._transcript.answer
         self._transcript.show_path(self._chat.shown, self._answering)
+        self._open_thought()
         if self._transcript.answer and self._transcript.answer is not before:
             if self._warning is None or self._transcript.notice is not self._warning:
                 self._transcript.clear_notice()
@@ -146,6 +148,11 @@ class Reports(QObject):
             most = self._chat.settings.options.max_new_tokens
             self._header.status.expect(most, usual_tokens([report.tokens for report in reports]))
         self.show_speed()
+
+    def _open_thought(self) -> None:
+        """Tell the view of the answer in progress whether the prompt has opened a thought."""
+        if self._transcript.answer and self._chat.answering:
+            self._transcript.answer.open_thought(self._chat.answering.under_way.opened)
 
     def _mark_memory(self) -> None:
         """Mark where the model's memory begins, if oldest turns are left out."""
@@ -175,6 +182,8 @@ class Reports(QObject):
     def _report(self, event: Event) -> None:
         status = self._header.status
         match event:
+            case AnswerBegun():
+                self._open_thought()
             case PrefillProgress():
                 status.show_prefill(event)
                 if self._transcript.answer:
@@ -184,9 +193,12 @@ class Reports(QObject):
                 if isinstance(event, IterationDone) or not motion.is_reduced():
                     self._panel.show_tree(event)
                 self._tint.refresh()
-            case TextDelta(committed=Committed() as told):
-                self._panel.show_told_tokens(told)
-                self._tint.refresh()
+            case TextDelta():
+                if self._transcript.answer:
+                    self._transcript.answer.count(event.tokens)
+                if event.committed is not None:
+                    self._panel.show_told_tokens(event.committed)
+                    self._tint.refresh()
             case PassProgress():
                 status.show_pass(event)
                 self._panel.show_pass(event)

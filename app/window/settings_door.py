@@ -35,7 +35,7 @@ class SettingsDoor(QObject):
             left_out=0,
         )
         dialog = SettingsDialog(
-            core.preferences, core.store.presets, shown, core.server, drafters, window, core.place
+            core.preferences, core.store, shown, core.server, drafters, window, core.place
         )
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.chat_changed.connect(self._set_chat)

@@ -16,13 +16,16 @@ from app.header import model_choice
 from app.preferences import Preferences, PreferencesError, RecentPair
 from app.race.race_dialog import RaceDialog
 from app.sidebar.search_palette import SearchPalette
-from app.store import AttachedFile, DeletedMessages
+from app.store import AttachedFile, DeletedMessages, StoreError
+from app.store.prompts import SavedPrompt
 from app.widgets.shortcuts import is_typed, listen
 from app.widgets.window_size import resize_on_screen
 from app.window.appearance import Appearance
 from app.window.attachments import Attachments
 from app.window.better_model import BetterModel
 from app.window.chat_instructions import ChatInstructions
+from app.window.chat_thought import ChatThought
+from app.window.chat_tools import ChatTools
 from app.window.context_meter import ContextMeter
 from app.window.core import Core
 from app.window.keyboard_page import KeyboardPage
@@ -82,11 +85,14 @@ class Window(QMainWindow):
         self.transcript, self.waiting, self.composer = panes.transcript, panes.waiting, panes.composer
         self._reports = Reports(self.engine, self.chat, panes)
         self.composer.changed.connect(core.idle.restart)
+        self.composer.read_prompts = self._prompts
         self._unsent = UnsentKeeper(self.composer, self.chat, core.store, self, keeps_new=is_first)
         self._attachments = Attachments(panes, self.chat, core.store, self._unsent)
         self._appearance = Appearance(panes, core)
         self._meter = ContextMeter(panes, self.chat, self.engine)
         self._instructions = ChatInstructions(panes, self.chat, core.store.presets)
+        self._tools = ChatTools(panes, self.chat, core)
+        self._thought = ChatThought(panes, self.chat, self.engine)
         self._better = BetterModel(panes, self.engine, self.load)
         self.settings = SettingsDoor(self)
         self._whereabouts = Whereabouts(self)
@@ -130,6 +136,8 @@ class Window(QMainWindow):
         again = (transcript.regenerate_asked, transcript.again_asked, transcript.continue_asked)
         for asked in (transcript.edited, *again):
             asked.connect(lambda *_: self.composer.setFocus())  # the button with the focus disappears
+        transcript.answer_asked.connect(chat.end_thought)
+        transcript.answer_asked.connect(self.composer.setFocus)
         transcript.edited.connect(chat.edit)
         transcript.regenerate_asked.connect(chat.regenerate)
         transcript.again_asked.connect(lambda message: chat.regenerate(message, same_seed=True))
@@ -217,6 +225,14 @@ class Window(QMainWindow):
         if self.chat.send(text, files):
             self.composer.accept()
             self._unsent.forget()
+
+    def _prompts(self) -> Sequence[SavedPrompt]:
+        """Return the saved prompts; none if they cannot be read."""
+        try:
+            return self._store.prompts.all()
+        except StoreError as error:
+            self._reports.show_error(error)
+            return ()
 
     def _stop(self) -> None:
         """Stop what goes on here; an answer in another chat goes on."""
@@ -389,6 +405,7 @@ class Window(QMainWindow):
             self.left.emit()
             return
         self.core.server.close()
+        self.core.desk.close()
         if not self.engine.is_running:
             event.accept()
             self.closed.emit()

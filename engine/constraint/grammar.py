@@ -13,6 +13,7 @@ import llguidance
 import numpy as np
 from llguidance.gbnf_to_lark import any_to_lark
 
+from engine.calls.grammar import WHITE_SPACE
 from engine.constraint.masks import NOTHING, Bits, Ended, PathState
 from engine.errors import BadConstraint
 from engine.protocol import Constraint
@@ -26,9 +27,6 @@ WORDS = {
     "grammar": "grammar",
     "choice": "list of choices",
 }
-# Between two words of JSON. Unlimited white space, which the standard allows, is a trap that small models
-# do not leave.
-WHITE_SPACE = r"[\x20\x0A\x0D\x09]{1,64}"
 _LIMITS = llguidance.LLParserLimits(verbose_errors=False)
 
 

@@ -332,9 +332,9 @@ class Answer(Struct, tag=True, kw_only=True):
     accepted: list[int] = []  # the number of accepted nodes in each iteration
     speculation: Speculation | None = None  # what an engine says that does not tell its trees
     note: str = ""  # text for the user: how the engine's memory plan changed during the answer
-    thought_tokens: int = (
-        0  # the number of tokens of the thought with which the answer begins, with its marks
-    )
+    thought: str = ""  # as in AnswerBegun
+    thought_tokens: int = 0  # number of tokens of the thought with which the answer begins, with its marks
+    thought_s: float = 0.0  # seconds from the first token of the answer to the last one of the thought
 
 
 class Failed(Struct, tag=True, kw_only=True):

@@ -1,4 +1,7 @@
-"""The thought with which some models begin an answer: the marks around it, and how to split it off."""
+"""The thought with which some models begin an answer: the marks around it, how to split it off, and what a
+chat template knows of it."""
+
+import re
 
 # The closing mark by the opening one.
 THOUGHT_MARKS = {
@@ -13,6 +16,27 @@ THOUGHT_MARKS = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
 }
+MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
+SWITCHES = ("enable_thinking", "thinking")  # templates know the variable under either name
+
+_CODE = re.compile(r"\{[%{].*?[%}]\}", re.DOTALL)
+_TEXT = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+
+
+def has_switch(template: str) -> bool:
+    """Return whether a chat template reads a variable that turns thinking on or off."""
+    code = " ".join(_TEXT.sub("''", part) for part in _CODE.findall(template))
+    return any(re.search(rf"(?<![.\w]){name}\b", code) for name in SWITCHES)
+
+
+def may_think(template: str) -> bool:
+    """Return whether a model with this chat template may begin answers with a thought."""
+    return has_switch(template) or any(mark in template for mark in MARKS)
+
+
+def switched(thinks: bool) -> dict[str, bool | int | float | str]:
+    """Return the variables of chat templates that turn thinking on or off."""
+    return dict.fromkeys(SWITCHES, thinks)
 
 
 def opened(text: str) -> str:
@@ -22,18 +46,34 @@ def opened(text: str) -> str:
     return next((opening for opening in THOUGHT_MARKS if text.endswith(opening)), "")
 
 
+def divided(text: str, opened: str = "") -> tuple[str, str]:
+    """Return the thought with which a complete text begins, or "", and the answer proper. opened: as in
+    `ThoughtSplitter`."""
+    splitter = ThoughtSplitter(opened)
+    parts = splitter.add(text), splitter.finish()
+    return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+
+
+def closing_of(text: str, opened: str = "") -> str:
+    """Return the mark that closes the thought in which `text` ends, or "" if it ends in none."""
+    splitter = ThoughtSplitter(opened)
+    splitter.add(text)
+    return splitter.closing if splitter.is_inside else ""
+
+
 class ThoughtSplitter:
     """Divides a text that arrives in pieces into the thought with which it may begin, and the answer proper.
 
     Text that may be the beginning of a mark is held back, and so is the white space that surrounds the
     thought. However the text is cut into pieces, the result is the same.
 
-    Attributes: `has_thought`, whether there is a thought; `is_inside`, whether the text is within it.
+    Attributes: `has_thought`, whether there is a thought; `is_inside`, whether the text is within it;
+    `closing`, the mark that closes it, "" as long as there is none.
     """
 
     def __init__(self, opened: str = "") -> None:
         """opened: the mark of a thought that has been opened before the text, or ""."""
-        self._closing = THOUGHT_MARKS.get(opened, "")
+        self.closing = THOUGHT_MARKS.get(opened, "")
         self._held = ""
         self._is_undecided = not opened
         self._has_words = False  # whether the thought has had any
@@ -57,18 +97,18 @@ class ThoughtSplitter:
         begun = self._held.lstrip()
         for opening, closing in THOUGHT_MARKS.items():
             if begun.startswith(opening):
-                self._closing, self._held = closing, begun[len(opening) :]
+                self.closing, self._held = closing, begun[len(opening) :]
                 self.has_thought = self.is_inside = True
         self._is_undecided = not self.is_inside and any(mark.startswith(begun) for mark in THOUGHT_MARKS)
 
     def _thought(self) -> str:
-        found = self._held.find(self._closing)
+        found = self._held.find(self.closing)
         if found >= 0:
-            text, self._held = self._held[:found].rstrip(), self._held[found + len(self._closing) :]
+            text, self._held = self._held[:found].rstrip(), self._held[found + len(self.closing) :]
             self.is_inside, self._skips = False, True
             return self._spaced(text)
         # White space before the closing mark is held back together with a part of the mark.
-        keep = overlap(self._held, self._closing)
+        keep = overlap(self._held, self.closing)
         keep = len(self._held) - len(self._held[: len(self._held) - keep].rstrip())
         text, self._held = self._held[: len(self._held) - keep], self._held[len(self._held) - keep :]
         return self._spaced(text)

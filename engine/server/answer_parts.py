@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.calls.reader import CallReader, Found
 from engine.protocol import AnswerBegun, TextDelta
 from engine.protocol.thoughts import ThoughtSplitter
-from engine.server.calls.reader import CallReader, Found
 
 Kind = Literal["thought", "text", "call"]
 

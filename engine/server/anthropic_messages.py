@@ -5,8 +5,9 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from engine.calls.offer import ToolOffer
 from engine.protocol import Message, Options, TemplateInput, TemplateOption, ToolCall
-from engine.server.calls.offer import ToolOffer
+from engine.protocol.thoughts import switched
 from engine.server.fields import read_fields
 from engine.server.prompt_request import (
     Content,
@@ -16,7 +17,7 @@ from engine.server.prompt_request import (
     text_of,
 )
 from engine.server.structure import constraint_of
-from engine.server.thought_fields import Effort, budget_of, effort_options, switched
+from engine.server.thought_fields import Effort, budget_of, effort_options
 from engine.server.tool_fields import offer_of, tool_of
 
 HARMLESS = frozenset(

@@ -3,9 +3,9 @@
 from msgspec import structs
 
 from engine import protocol
+from engine.calls.formats import CallFormat
 from engine.protocol import TemplateInput
 from engine.server.answer_parts import AnswerParts
-from engine.server.calls.formats import CallFormat
 from engine.server.faults import RequestFault
 from engine.server.prompt_request import PromptRequest
 

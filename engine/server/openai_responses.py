@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from engine.calls.offer import ToolOffer
 from engine.protocol import Message, TemplateInput, ToolCall
-from engine.server.calls.offer import ToolOffer
 from engine.server.faults import RequestFault
 from engine.server.fields import read_fields
 from engine.server.openai_chat import HARMLESS, ROLES

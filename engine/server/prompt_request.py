@@ -6,13 +6,12 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from engine.calls.offer import NO_OFFER, ToolOffer
 from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
-from engine.protocol.thoughts import THOUGHT_MARKS
-from engine.server.calls.offer import NO_OFFER, ToolOffer
+from engine.protocol.thoughts import MARKS
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
 
-MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
 NO_INPUT = TemplateInput()
 
 

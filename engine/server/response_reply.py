@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any
 
+from engine.calls.offer import OfferedTool
 from engine.protocol import Answer, Committed
 from engine.server import replies
 from engine.server.answer_parts import AnswerPart, PartDelta
-from engine.server.calls.offer import OfferedTool
 from engine.server.faults import RequestFault
 from engine.server.figures import metrics_of
 from engine.server.openai_errors import error_of

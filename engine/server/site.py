@@ -14,6 +14,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from engine import protocol
+from engine.calls.formats import CallFormat, format_of
 from engine.server import (
     anthropic_messages,
     message_reply,
@@ -23,7 +24,6 @@ from engine.server import (
     openai_text,
     replies,
 )
-from engine.server.calls.formats import CallFormat, format_of
 from engine.server.chat_reply import ChatWording
 from engine.server.chat_request import chat_of, count_of, parts_of
 from engine.server.engine_client import EngineClient

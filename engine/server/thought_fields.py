@@ -3,6 +3,7 @@
 from typing import Literal
 
 from engine.protocol import TemplateOption
+from engine.protocol.thoughts import switched
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -12,11 +13,6 @@ def effort_options(effort: Effort | None) -> dict[str, TemplateOption]:
     if effort is None:
         return {}
     return {**switched(effort != "none"), "reasoning_effort": effort}
-
-
-def switched(thinks: bool) -> dict[str, TemplateOption]:
-    """Return the variables that turn thinking on or off; templates know it under either name."""
-    return {"enable_thinking": thinks, "thinking": thinks}
 
 
 def budget_of(effort: Effort | None, budget: int | None) -> int | None:

@@ -3,7 +3,7 @@
 import re
 from typing import Any, Literal
 
-from engine.server.calls.offer import NAME_LIMIT, OfferedTool, ToolOffer
+from engine.calls.offer import NAME_LIMIT, OfferedTool, ToolOffer
 from engine.server.faults import RequestFault
 
 _NAME = re.compile(rf"[A-Za-z0-9_.:/-]{{1,{NAME_LIMIT}}}")

@@ -81,7 +81,9 @@ class AnswerWriter:
         self._loops = LoopDetector()
         self._decoder = pair.tokenizer.stream(options.shown)
         self._thought = ThoughtSplitter()
+        self._thought_mark = ""
         self._thought_tokens = 0
+        self._thought_s = 0.0
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
         self._moved = self._moved_before = self._model.moved
@@ -134,6 +136,7 @@ class AnswerWriter:
         thought: the mark of the thought that the prompt leaves open, or "". beginning: the beginning of the
         answer, at the prompt's end.
         """
+        self._thought_mark = thought
         self._thought = ThoughtSplitter(thought)
         self._thought.add(beginning)
         if begun is not None:
@@ -263,7 +266,9 @@ class AnswerWriter:
             budgets=self._budgets,
             drafted=self._drafted,
             accepted=self._accepted,
+            thought=self._thought_mark,
             thought_tokens=self._thought_tokens,
+            thought_s=self._thought_s,
         )
 
     def _add(self, tokens: list[int], log_probs: list[LogProbs]) -> list[str]:
@@ -294,6 +299,7 @@ class AnswerWriter:
             self._thought.add(piece)
             if self._thought.has_thought:
                 self._thought_tokens = len(self.tokens)
+                self._thought_s = self._last - self._first
 
     def _send(self, text: str, committed: protocol.Committed | None = None) -> None:
         if text or committed is not None:

@@ -7,7 +7,7 @@ windows and command lines.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from engine import protocol
@@ -87,13 +87,18 @@ class Session:
         return available(self.pair.draft is not None, self.pair.method)
 
     def _encoded(
-        self, conversation: list[protocol.Message], template: protocol.TemplateInput, begun: str = ""
+        self,
+        conversation: list[protocol.Message],
+        template: protocol.TemplateInput,
+        begun: str = "",
+        shown: Iterable[str] = (),
     ) -> list[int]:
         return self.pair.tokenizer.encode_chat(
             [template_message(message) for message in conversation],
             begun=begun,
             tools=[template_tool(tool) for tool in template.tools],
             options=template.options,
+            shown=shown,
         )
 
     def _masks(
@@ -152,9 +157,10 @@ class Session:
         messages: list[protocol.Message],
         prompt: str | None = None,
         template: protocol.TemplateInput = NO_INPUT,
+        shown: Iterable[str] = (),
     ) -> list[int]:
         """Return the token ids of a chat, or of `prompt` instead. May be called while an answer is in
-        progress.
+        progress. shown: as in `Options`.
 
         Raises EmptyPrompt if there is nothing to answer; BadOption if the chat template refuses the messages.
         """
@@ -165,7 +171,7 @@ class Session:
             raise nothing
         else:
             begun = protocol.begun_in(messages)
-            tokens = self._encoded(messages[:-1] if begun else messages, template, begun)
+            tokens = self._encoded(messages[:-1] if begun else messages, template, begun, shown)
         if not tokens:
             raise nothing
         return tokens
@@ -199,7 +205,7 @@ class Session:
         started = time.perf_counter()
         self.begun = begun
         drafter = self.drafter(options.drafter)
-        tokens = self.tokens_of(messages, prompt, template)
+        tokens = self.tokens_of(messages, prompt, template, options.shown)
         if max(tokens) >= self.pair.target.model.vocabulary:
             raise BadCheckpoint(
                 "The tokenizer uses tokens that the model does not have.",

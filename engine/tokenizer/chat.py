@@ -12,7 +12,7 @@ import re
 import secrets
 import subprocess
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -202,9 +202,9 @@ class Guard:
         self._mark = f"\ufdd0{secrets.token_hex(8)}:%s\ufdd1"  # cannot occur in a text
         self._taken: list[str] = []
 
-    def take_out(self, text: str) -> str:
-        """Return `text` with a mark in place of each special token."""
-        patterns = [re.escape(token) for token in self._special if token in text]
+    def take_out(self, text: str, shown: Set[str] = frozenset()) -> str:
+        """Return `text` with a mark in place of each special token, except those in `shown`."""
+        patterns = [re.escape(token) for token in self._special if token in text and token not in shown]
         return re.sub("|".join(patterns), self._take, text) if patterns else text
 
     def take_out_all(self, value: Plain) -> Plain:

@@ -121,10 +121,12 @@ class Tokenizer:
         begun: str = "",
         tools: Sequence[Plain] = (),
         options: Mapping[str, Plain] = MappingProxyType({}),
+        shown: Iterable[str] = (),
     ) -> list[int]:
         """Return the ids of a conversation, `[{"role", "content"}, ...]`, rendered by the model's chat
         template, followed by `begun`, the beginning of the answer. tools, options: what else the template
-        reads.
+        reads. shown: the special tokens that are recognised in `begun`, because `stream` has spelled them
+        out.
 
         Without a template, the ids are those of the BOS token and of the concatenated contents. Special
         tokens spelled out in a message stay text: they are replaced before the template is applied, and
@@ -146,7 +148,7 @@ class Tokenizer:
                 [guard.take_out_all(tool) for tool in tools],
                 {name: guard.take_out_all(value) for name, value in options.items()},
             )
-        for text, literal in guard.pieces(rendered + guard.take_out(begun)):
+        for text, literal in guard.pieces(rendered + guard.take_out(begun, frozenset(shown))):
             ids += self.encode_plain(text) if literal else self.encode(text)
         return ids
 

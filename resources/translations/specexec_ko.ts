@@ -146,6 +146,65 @@
         </message>
     </context>
     <context>
+        <name>CallCard</name>
+        <message>
+            <source>Allow once</source>
+            <translation>한 번 허용</translation>
+        </message>
+        <message>
+            <source>Always allow</source>
+            <translation>항상 허용</translation>
+        </message>
+        <message>
+            <source>Answer of the tool</source>
+            <translation>도구의 대답</translation>
+        </message>
+        <message>
+            <source>Arguments</source>
+            <translation>인수</translation>
+        </message>
+        <message>
+            <source>Called. The answer is a stranger's text: it may be wrong or try to mislead.</source>
+            <translation>호출했습니다. 대답은 외부의 글이므로 틀리거나 속이려 할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>실패함</translation>
+        </message>
+        <message>
+            <source>Not called</source>
+            <translation>호출하지 않음</translation>
+        </message>
+        <message>
+            <source>Refuse</source>
+            <translation>거부</translation>
+        </message>
+        <message>
+            <source>Running…</source>
+            <translation>실행 중…</translation>
+        </message>
+        <message>
+            <source>Show or hide what the tool answered</source>
+            <translation>도구의 대답 보이기 또는 숨기기</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>중지</translation>
+        </message>
+        <message>
+            <source>The model wants to call this tool with these arguments. Allow it?</source>
+            <translation>모델이 이 인수로 이 도구를 호출하려고 합니다. 허용할까요?</translation>
+        </message>
+        <message>
+            <source>What the tool answered</source>
+            <translation>도구가 대답한 내용</translation>
+        </message>
+        <message>
+            <source>{} of the tool server {}</source>
+            <translation>{} — 도구 서버 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>Catalogue</name>
         <message>
             <source>All models</source>
@@ -2090,6 +2149,99 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         </message>
     </context>
     <context>
+        <name>PromptFields</name>
+        <message>
+            <source>Insert</source>
+            <translation>넣기</translation>
+        </message>
+        <message>
+            <source>Saved prompt</source>
+            <translation>저장된 프롬프트</translation>
+        </message>
+    </context>
+    <context>
+        <name>PromptOffer</name>
+        <message>
+            <source>No prompts yet. You can save some in the settings.</source>
+            <translation>아직 프롬프트가 없습니다. 설정에서 저장할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Saved prompts</source>
+            <translation>저장된 프롬프트</translation>
+        </message>
+    </context>
+    <context>
+        <name>PromptsPage</name>
+        <message>
+            <source>Delete</source>
+            <translation>삭제</translation>
+        </message>
+        <message>
+            <source>Export all…</source>
+            <translation>모두 내보내기…</translation>
+        </message>
+        <message>
+            <source>Export prompts</source>
+            <translation>프롬프트 내보내기</translation>
+        </message>
+        <message>
+            <source>Exported to {}</source>
+            <translation>{}(으)로 내보냄</translation>
+        </message>
+        <message>
+            <source>Import prompts</source>
+            <translation>프롬프트 가져오기</translation>
+        </message>
+        <message>
+            <source>Import…</source>
+            <translation>가져오기…</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>이름</translation>
+        </message>
+        <message>
+            <source>New</source>
+            <translation>새로 만들기</translation>
+        </message>
+        <message>
+            <source>Prompts</source>
+            <translation>프롬프트</translation>
+        </message>
+        <message>
+            <source>Prompts imported: {}</source>
+            <translation>가져온 프롬프트: {}</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>저장</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>내용</translation>
+        </message>
+        <message>
+            <source>Translate into {{language}}:</source>
+            <translation>{{language}}로 번역:</translation>
+        </message>
+        <message>
+            <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
+            <translation>메시지 맨 앞에 /를 입력하면 프롬프트를 넣을 수 있습니다. {{language}}처럼 이중 중괄호 안의 이름은 값을 묻습니다.</translation>
+        </message>
+        <message>
+            <source>{} could not be written: {}</source>
+            <translation>{}에 쓸 수 없었음: {}</translation>
+        </message>
+        <message>
+            <source>{} was deleted.</source>
+            <translation>{}을(를) 삭제했습니다.</translation>
+        </message>
+        <message>
+            <source>{} was saved.</source>
+            <translation>{}을(를) 저장했습니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>QuestionView</name>
         <message>
             <source>Your message</source>
@@ -2734,6 +2886,10 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>프리셋</translation>
         </message>
         <message>
+            <source>Prompts</source>
+            <translation>프롬프트</translation>
+        </message>
+        <message>
             <source>Reload the model</source>
             <translation>모델 다시 불러오기</translation>
         </message>
@@ -2760,6 +2916,10 @@ A message must contain all words. The beginning of a word is enough.</source>
         <message>
             <source>This chat</source>
             <translation>이 대화</translation>
+        </message>
+        <message>
+            <source>Tools</source>
+            <translation>도구</translation>
         </message>
     </context>
     <context>
@@ -3216,7 +3376,77 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>ThoughtChip</name>
+        <message>
+            <source>Change how long the model thinks</source>
+            <translation>모델이 생각하는 길이 바꾸기</translation>
+        </message>
+        <message>
+            <source>Thinking</source>
+            <translation>생각</translation>
+        </message>
+        <message>
+            <source>Thinking: off</source>
+            <translation>생각: 끔</translation>
+        </message>
+        <message>
+            <source>Thinking: on</source>
+            <translation>생각: 켬</translation>
+        </message>
+        <message>
+            <source>{}, at most {} tokens</source>
+            <translation>{}, 최대 {}토큰</translation>
+        </message>
+    </context>
+    <context>
+        <name>ThoughtPopup</name>
+        <message>
+            <source>As the model does by itself</source>
+            <translation>모델의 기본값대로</translation>
+        </message>
+        <message>
+            <source>At its limit, the thought is closed and the answer begins.</source>
+            <translation>한도에 이르면 생각을 끝내고 답변을 시작합니다.</translation>
+        </message>
+        <message>
+            <source>At most</source>
+            <translation>최대</translation>
+        </message>
+        <message>
+            <source>No limit</source>
+            <translation>한도 없음</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>끔</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>켬</translation>
+        </message>
+        <message>
+            <source>Think before answering</source>
+            <translation>답하기 전에 생각하기</translation>
+        </message>
+        <message>
+            <source>Thinking</source>
+            <translation>생각</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>토큰</translation>
+        </message>
+    </context>
+    <context>
         <name>ThoughtView</name>
+        <message>
+            <source>Answer now</source>
+            <translation>지금 답하기</translation>
+        </message>
+        <message>
+            <source>End the thought and answer now</source>
+            <translation>생각을 끝내고 지금 답하기</translation>
+        </message>
         <message>
             <source>Hide the thought</source>
             <translation>생각 숨기기</translation>
@@ -3240,6 +3470,10 @@ other: everything else</source>
         <message>
             <source>expanded</source>
             <translation>펼쳐짐</translation>
+        </message>
+        <message>
+            <source>{} tokens</source>
+            <translation>{}토큰</translation>
         </message>
     </context>
     <context>
@@ -3275,6 +3509,154 @@ other: everything else</source>
         <message>
             <source>Weights that do not fit in the memory of the compute device are streamed in every pass.</source>
             <translation>연산 장치의 메모리에 들어가지 않는 가중치는 패스마다 스트리밍합니다.</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolList</name>
+        <message>
+            <source>Tools; a tick: may be called without asking</source>
+            <translation>도구. 선택하면 묻지 않고 호출할 수 있음</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolServerEditor</name>
+        <message>
+            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with.</source>
+            <translation>명령은 직접 시작한 다른 프로그램처럼 사용자의 권한으로 실행됩니다. 믿는 서버만 추가하세요. 환경 변수는 시작에 필요한 것과 여기에 적은 것만 받습니다. 주소로 된 서버는 도구를 호출한 인수를 받습니다.</translation>
+        </message>
+        <message>
+            <source>A program and its arguments</source>
+            <translation>프로그램과 그 인수</translation>
+        </message>
+        <message>
+            <source>Add a tool server</source>
+            <translation>도구 서버 추가</translation>
+        </message>
+        <message>
+            <source>Answers may call these tools, after asking you</source>
+            <translation>답변이 사용자에게 물은 뒤 이 도구를 호출할 수 있음</translation>
+        </message>
+        <message>
+            <source>Asking for its tools…</source>
+            <translation>도구 목록을 묻는 중…</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>취소</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>명령</translation>
+        </message>
+        <message>
+            <source>Connect and list its tools</source>
+            <translation>연결하여 도구 목록 보기</translation>
+        </message>
+        <message>
+            <source>How you want to call it</source>
+            <translation>원하는 이름</translation>
+        </message>
+        <message>
+            <source>It offers no tools that can be used.</source>
+            <translation>쓸 수 있는 도구가 없습니다.</translation>
+        </message>
+        <message>
+            <source>Look at what it offers. Tick what may be called without asking:</source>
+            <translation>제공하는 도구를 살펴보세요. 묻지 않고 호출해도 되는 것을 선택하세요:</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>이름</translation>
+        </message>
+        <message>
+            <source>One NAME=value per line</source>
+            <translation>한 줄에 NAME=value 하나</translation>
+        </message>
+        <message>
+            <source>Or address</source>
+            <translation>또는 주소</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>저장</translation>
+        </message>
+        <message>
+            <source>Variables</source>
+            <translation>변수</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolsChip</name>
+        <message>
+            <source>Answers in this chat may call: {}</source>
+            <translation>이 채팅의 답변이 호출할 수 있는 도구: {}</translation>
+        </message>
+        <message>
+            <source>Let answers call: {}</source>
+            <translation>답변이 호출하도록 허용: {}</translation>
+        </message>
+        <message>
+            <source>Tools: off</source>
+            <translation>도구: 끔</translation>
+        </message>
+        <message>
+            <source>Tools: {}</source>
+            <translation>도구: {}</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolsPage</name>
+        <message>
+            <source>Add a tool server…</source>
+            <translation>도구 서버 추가…</translation>
+        </message>
+        <message>
+            <source>Another server has this name.</source>
+            <translation>다른 서버가 이 이름을 쓰고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Answers may call the program's own tools</source>
+            <translation>답변이 프로그램의 자체 도구를 호출할 수 있음</translation>
+        </message>
+        <message>
+            <source>Calls for one question, at most</source>
+            <translation>질문 하나당 최대 호출 수</translation>
+        </message>
+        <message>
+            <source>Change the tool server</source>
+            <translation>도구 서버 변경</translation>
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation>변경…</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>제거</translation>
+        </message>
+        <message>
+            <source>Remove the tool server</source>
+            <translation>도구 서버 제거</translation>
+        </message>
+        <message>
+            <source>Tool servers</source>
+            <translation>도구 서버</translation>
+        </message>
+        <message>
+            <source>Tool servers (MCP)</source>
+            <translation>도구 서버 (MCP)</translation>
+        </message>
+        <message>
+            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is a stranger's text.</source>
+            <translation>도구가 있으면 답변이 계산하거나, 찾아보거나, 무언가를 할 수 있습니다. 호출은 모두 인수와 함께 표시되며, 도구를 선택해 두지 않았다면 호출하기 전에 묻습니다. 도구의 대답은 외부의 글입니다.</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>꺼짐</translation>
+        </message>
+        <message>
+            <source>on</source>
+            <translation>켜짐</translation>
         </message>
     </context>
     <context>
@@ -3751,6 +4133,10 @@ other: everything else</source>
             <translation>답변</translation>
         </message>
         <message>
+            <source>As the model does by itself</source>
+            <translation>모델의 기본값대로</translation>
+        </message>
+        <message>
             <source>Automatic</source>
             <translation>자동</translation>
         </message>
@@ -3835,6 +4221,10 @@ other: everything else</source>
             <translation>모델이 대화에 앞서 받는 지시: 모델의 역할과 답하는 방식.</translation>
         </message>
         <message>
+            <source>Let answers call the tools that are turned on in the settings.</source>
+            <translation>설정에서 켠 도구를 답변이 호출하도록 합니다.</translation>
+        </message>
+        <message>
             <source>Log-probabilities</source>
             <translation>로그 확률</translation>
         </message>
@@ -3867,6 +4257,10 @@ other: everything else</source>
             <translation>프롬프트와 답변을 합한 최대 토큰 수. 컨텍스트가 클수록 메모리가 더 필요합니다.</translation>
         </message>
         <message>
+            <source>Maximum number of tokens that the model may think before it answers.</source>
+            <translation>모델이 답하기 전에 생각할 수 있는 최대 토큰 수입니다.</translation>
+        </message>
+        <message>
             <source>Min-p</source>
             <translation>Min-p</translation>
         </message>
@@ -3893,6 +4287,10 @@ other: everything else</source>
         <message>
             <source>Off</source>
             <translation>끔</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>켬</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -3995,6 +4393,18 @@ other: everything else</source>
             <translation>앞서 추측하는 작은 모델. 타깃과 어휘가 같아야 합니다.</translation>
         </message>
         <message>
+            <source>Thinking</source>
+            <translation>생각</translation>
+        </message>
+        <message>
+            <source>Thinking budget</source>
+            <translation>생각 예산</translation>
+        </message>
+        <message>
+            <source>Tools</source>
+            <translation>도구</translation>
+        </message>
+        <message>
             <source>Top-k</source>
             <translation>Top-k</translation>
         </message>
@@ -4005,6 +4415,10 @@ other: everything else</source>
         <message>
             <source>Values above 1 make tokens that already occur in the text less likely.</source>
             <translation>1보다 크면 텍스트에 이미 나온 토큰의 확률이 낮아집니다.</translation>
+        </message>
+        <message>
+            <source>Whether the model thinks before it answers, for models that can do either.</source>
+            <translation>모델이 답하기 전에 생각할지 정합니다. 둘 다 할 수 있는 모델에만 적용됩니다.</translation>
         </message>
         <message>
             <source>Whole chat</source>
@@ -5357,6 +5771,10 @@ other: everything else</source>
             <translation>라이브러리 시작 중</translation>
         </message>
         <message>
+            <source>Thought</source>
+            <translation>생각</translation>
+        </message>
+        <message>
             <source>Tokens</source>
             <translation>토큰</translation>
         </message>
@@ -5423,6 +5841,10 @@ other: everything else</source>
         <message>
             <source>{} s</source>
             <translation>{}초</translation>
+        </message>
+        <message>
+            <source>{} tokens in {}</source>
+            <translation>{}토큰, {}</translation>
         </message>
         <message>
             <source>{} tokens/s</source>

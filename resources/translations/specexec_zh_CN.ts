@@ -146,6 +146,65 @@
         </message>
     </context>
     <context>
+        <name>CallCard</name>
+        <message>
+            <source>Allow once</source>
+            <translation>允许一次</translation>
+        </message>
+        <message>
+            <source>Always allow</source>
+            <translation>始终允许</translation>
+        </message>
+        <message>
+            <source>Answer of the tool</source>
+            <translation>工具的回答</translation>
+        </message>
+        <message>
+            <source>Arguments</source>
+            <translation>参数</translation>
+        </message>
+        <message>
+            <source>Called. The answer is a stranger's text: it may be wrong or try to mislead.</source>
+            <translation>已调用。其回答是外部文本：可能有误，也可能试图误导。</translation>
+        </message>
+        <message>
+            <source>Failed</source>
+            <translation>失败</translation>
+        </message>
+        <message>
+            <source>Not called</source>
+            <translation>未调用</translation>
+        </message>
+        <message>
+            <source>Refuse</source>
+            <translation>拒绝</translation>
+        </message>
+        <message>
+            <source>Running…</source>
+            <translation>正在运行…</translation>
+        </message>
+        <message>
+            <source>Show or hide what the tool answered</source>
+            <translation>显示或隐藏工具的回答</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>The model wants to call this tool with these arguments. Allow it?</source>
+            <translation>模型想用这些参数调用此工具。是否允许？</translation>
+        </message>
+        <message>
+            <source>What the tool answered</source>
+            <translation>工具的回答内容</translation>
+        </message>
+        <message>
+            <source>{} of the tool server {}</source>
+            <translation>{} — 工具服务器 {}</translation>
+        </message>
+    </context>
+    <context>
         <name>Catalogue</name>
         <message>
             <source>All models</source>
@@ -2090,6 +2149,99 @@ KV 缓存：模型对已有文本的记忆
         </message>
     </context>
     <context>
+        <name>PromptFields</name>
+        <message>
+            <source>Insert</source>
+            <translation>插入</translation>
+        </message>
+        <message>
+            <source>Saved prompt</source>
+            <translation>已保存的提示词</translation>
+        </message>
+    </context>
+    <context>
+        <name>PromptOffer</name>
+        <message>
+            <source>No prompts yet. You can save some in the settings.</source>
+            <translation>还没有提示词。可以在设置中保存。</translation>
+        </message>
+        <message>
+            <source>Saved prompts</source>
+            <translation>已保存的提示词</translation>
+        </message>
+    </context>
+    <context>
+        <name>PromptsPage</name>
+        <message>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <source>Export all…</source>
+            <translation>全部导出…</translation>
+        </message>
+        <message>
+            <source>Export prompts</source>
+            <translation>导出提示词</translation>
+        </message>
+        <message>
+            <source>Exported to {}</source>
+            <translation>已导出到 {}</translation>
+        </message>
+        <message>
+            <source>Import prompts</source>
+            <translation>导入提示词</translation>
+        </message>
+        <message>
+            <source>Import…</source>
+            <translation>导入…</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>New</source>
+            <translation>新建</translation>
+        </message>
+        <message>
+            <source>Prompts</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <source>Prompts imported: {}</source>
+            <translation>已导入的提示词：{}</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>Translate into {{language}}:</source>
+            <translation>翻译成{{language}}：</translation>
+        </message>
+        <message>
+            <source>Type / at the beginning of a message to insert a prompt. Names between double braces, such as {{language}}, are asked for.</source>
+            <translation>在消息开头输入 / 即可插入提示词。双花括号中的名称，例如 {{language}}，会询问其值。</translation>
+        </message>
+        <message>
+            <source>{} could not be written: {}</source>
+            <translation>无法写入 {}：{}</translation>
+        </message>
+        <message>
+            <source>{} was deleted.</source>
+            <translation>已删除 {}。</translation>
+        </message>
+        <message>
+            <source>{} was saved.</source>
+            <translation>已保存 {}。</translation>
+        </message>
+    </context>
+    <context>
         <name>QuestionView</name>
         <message>
             <source>Your message</source>
@@ -2734,6 +2886,10 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>预设</translation>
         </message>
         <message>
+            <source>Prompts</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
             <source>Reload the model</source>
             <translation>重新加载模型</translation>
         </message>
@@ -2760,6 +2916,10 @@ A message must contain all words. The beginning of a word is enough.</source>
         <message>
             <source>This chat</source>
             <translation>此对话</translation>
+        </message>
+        <message>
+            <source>Tools</source>
+            <translation>工具</translation>
         </message>
     </context>
     <context>
@@ -3216,7 +3376,77 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>ThoughtChip</name>
+        <message>
+            <source>Change how long the model thinks</source>
+            <translation>更改模型思考的长短</translation>
+        </message>
+        <message>
+            <source>Thinking</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <source>Thinking: off</source>
+            <translation>思考：关</translation>
+        </message>
+        <message>
+            <source>Thinking: on</source>
+            <translation>思考：开</translation>
+        </message>
+        <message>
+            <source>{}, at most {} tokens</source>
+            <translation>{}，最多 {} 个词元</translation>
+        </message>
+    </context>
+    <context>
+        <name>ThoughtPopup</name>
+        <message>
+            <source>As the model does by itself</source>
+            <translation>按模型自身的方式</translation>
+        </message>
+        <message>
+            <source>At its limit, the thought is closed and the answer begins.</source>
+            <translation>达到上限时，思考结束，回答开始。</translation>
+        </message>
+        <message>
+            <source>At most</source>
+            <translation>最多</translation>
+        </message>
+        <message>
+            <source>No limit</source>
+            <translation>不限</translation>
+        </message>
+        <message>
+            <source>Off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>开</translation>
+        </message>
+        <message>
+            <source>Think before answering</source>
+            <translation>回答前先思考</translation>
+        </message>
+        <message>
+            <source>Thinking</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <source>tokens</source>
+            <translation>词元</translation>
+        </message>
+    </context>
+    <context>
         <name>ThoughtView</name>
+        <message>
+            <source>Answer now</source>
+            <translation>立即回答</translation>
+        </message>
+        <message>
+            <source>End the thought and answer now</source>
+            <translation>结束思考并立即回答</translation>
+        </message>
         <message>
             <source>Hide the thought</source>
             <translation>隐藏思考</translation>
@@ -3240,6 +3470,10 @@ other: everything else</source>
         <message>
             <source>expanded</source>
             <translation>已展开</translation>
+        </message>
+        <message>
+            <source>{} tokens</source>
+            <translation>{} 个词元</translation>
         </message>
     </context>
     <context>
@@ -3275,6 +3509,154 @@ other: everything else</source>
         <message>
             <source>Weights that do not fit in the memory of the compute device are streamed in every pass.</source>
             <translation>计算设备内存容纳不下的权重，会在每一遍中流式载入。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolList</name>
+        <message>
+            <source>Tools; a tick: may be called without asking</source>
+            <translation>工具；勾选：无需询问即可调用</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolServerEditor</name>
+        <message>
+            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with.</source>
+            <translation>命令以您的权限运行，如同您启动的任何程序：请只添加您信任的服务器。它只得到启动所需的环境变量和您在此填写的变量。地址形式的服务器会收到调用其工具的参数。</translation>
+        </message>
+        <message>
+            <source>A program and its arguments</source>
+            <translation>程序及其参数</translation>
+        </message>
+        <message>
+            <source>Add a tool server</source>
+            <translation>添加工具服务器</translation>
+        </message>
+        <message>
+            <source>Answers may call these tools, after asking you</source>
+            <translation>回答可在询问您之后调用这些工具</translation>
+        </message>
+        <message>
+            <source>Asking for its tools…</source>
+            <translation>正在询问其工具…</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Command</source>
+            <translation>命令</translation>
+        </message>
+        <message>
+            <source>Connect and list its tools</source>
+            <translation>连接并列出其工具</translation>
+        </message>
+        <message>
+            <source>How you want to call it</source>
+            <translation>您想使用的名称</translation>
+        </message>
+        <message>
+            <source>It offers no tools that can be used.</source>
+            <translation>它没有可用的工具。</translation>
+        </message>
+        <message>
+            <source>Look at what it offers. Tick what may be called without asking:</source>
+            <translation>请查看它提供的工具。勾选无需询问即可调用的：</translation>
+        </message>
+        <message>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <source>One NAME=value per line</source>
+            <translation>每行一个 NAME=value</translation>
+        </message>
+        <message>
+            <source>Or address</source>
+            <translation>或地址</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Variables</source>
+            <translation>变量</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolsChip</name>
+        <message>
+            <source>Answers in this chat may call: {}</source>
+            <translation>此聊天中的回答可以调用：{}</translation>
+        </message>
+        <message>
+            <source>Let answers call: {}</source>
+            <translation>允许回答调用：{}</translation>
+        </message>
+        <message>
+            <source>Tools: off</source>
+            <translation>工具：关</translation>
+        </message>
+        <message>
+            <source>Tools: {}</source>
+            <translation>工具：{}</translation>
+        </message>
+    </context>
+    <context>
+        <name>ToolsPage</name>
+        <message>
+            <source>Add a tool server…</source>
+            <translation>添加工具服务器…</translation>
+        </message>
+        <message>
+            <source>Another server has this name.</source>
+            <translation>另一个服务器已使用此名称。</translation>
+        </message>
+        <message>
+            <source>Answers may call the program's own tools</source>
+            <translation>回答可以调用程序自带的工具</translation>
+        </message>
+        <message>
+            <source>Calls for one question, at most</source>
+            <translation>每个问题最多调用次数</translation>
+        </message>
+        <message>
+            <source>Change the tool server</source>
+            <translation>更改工具服务器</translation>
+        </message>
+        <message>
+            <source>Change…</source>
+            <translation>更改…</translation>
+        </message>
+        <message>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <source>Remove the tool server</source>
+            <translation>移除工具服务器</translation>
+        </message>
+        <message>
+            <source>Tool servers</source>
+            <translation>工具服务器</translation>
+        </message>
+        <message>
+            <source>Tool servers (MCP)</source>
+            <translation>工具服务器 (MCP)</translation>
+        </message>
+        <message>
+            <source>With tools, an answer can calculate, look something up or act. Each call is shown with its arguments, and you are asked before it is made, unless the tool is ticked. What a tool answers is a stranger's text.</source>
+            <translation>有了工具，回答可以计算、查找或执行操作。每次调用都会连同参数一起显示；除非已勾选该工具，否则调用前会询问您。工具的回答是外部文本。</translation>
+        </message>
+        <message>
+            <source>off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <source>on</source>
+            <translation>开</translation>
         </message>
     </context>
     <context>
@@ -3751,6 +4133,10 @@ other: everything else</source>
             <translation>回答</translation>
         </message>
         <message>
+            <source>As the model does by itself</source>
+            <translation>按模型自身的方式</translation>
+        </message>
+        <message>
             <source>Automatic</source>
             <translation>自动</translation>
         </message>
@@ -3835,6 +4221,10 @@ other: everything else</source>
             <translation>模型在对话之前收到的指示：它的角色，以及应如何回答。</translation>
         </message>
         <message>
+            <source>Let answers call the tools that are turned on in the settings.</source>
+            <translation>允许回答调用在设置中打开的工具。</translation>
+        </message>
+        <message>
             <source>Log-probabilities</source>
             <translation>对数概率</translation>
         </message>
@@ -3867,6 +4257,10 @@ other: everything else</source>
             <translation>提示词与回答合计的最大词元数。上下文越大，需要的内存越多。</translation>
         </message>
         <message>
+            <source>Maximum number of tokens that the model may think before it answers.</source>
+            <translation>模型在回答之前最多可思考的词元数。</translation>
+        </message>
+        <message>
             <source>Min-p</source>
             <translation>Min-p</translation>
         </message>
@@ -3893,6 +4287,10 @@ other: everything else</source>
         <message>
             <source>Off</source>
             <translation>关</translation>
+        </message>
+        <message>
+            <source>On</source>
+            <translation>开</translation>
         </message>
         <message>
             <source>Presence penalty</source>
@@ -3995,6 +4393,18 @@ other: everything else</source>
             <translation>提前猜测的小模型。它的词表必须与目标模型相同。</translation>
         </message>
         <message>
+            <source>Thinking</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <source>Thinking budget</source>
+            <translation>思考预算</translation>
+        </message>
+        <message>
+            <source>Tools</source>
+            <translation>工具</translation>
+        </message>
+        <message>
             <source>Top-k</source>
             <translation>Top-k</translation>
         </message>
@@ -4005,6 +4415,10 @@ other: everything else</source>
         <message>
             <source>Values above 1 make tokens that already occur in the text less likely.</source>
             <translation>大于 1 的值使文本中已出现的词元更不易再出现。</translation>
+        </message>
+        <message>
+            <source>Whether the model thinks before it answers, for models that can do either.</source>
+            <translation>模型是否在回答前思考，适用于两种方式都支持的模型。</translation>
         </message>
         <message>
             <source>Whole chat</source>
@@ -5357,6 +5771,10 @@ other: everything else</source>
             <translation>正在启动运行库</translation>
         </message>
         <message>
+            <source>Thought</source>
+            <translation>思考</translation>
+        </message>
+        <message>
             <source>Tokens</source>
             <translation>词元</translation>
         </message>
@@ -5423,6 +5841,10 @@ other: everything else</source>
         <message>
             <source>{} s</source>
             <translation>{} 秒</translation>
+        </message>
+        <message>
+            <source>{} tokens in {}</source>
+            <translation>{} 个词元，{}</translation>
         </message>
         <message>
             <source>{} tokens/s</source>

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from engine import protocol
+from engine.calls.formats import format_of
 from engine.protocol import AnswerBegun, TextDelta
-from engine.server.calls.formats import format_of
 from engine.server.chat_request import chat_of, count_of, parts_of
 from engine.server.openai_chat import read_chat
 from engine.serving.service import EngineService

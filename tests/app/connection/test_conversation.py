@@ -11,7 +11,9 @@ from app.connection.conversation import Conversation
 from app.connection.engine import Engine, State
 from app.connection.engine_link import EngineLink
 from app.connection.idle_timer import MS_PER_MINUTE, IdleTimer
+from app.preferences import PreferencesFile
 from app.store import ChatSettings, SavedOptions, Store, StoredMessage, StoreError, StoreFull, StoreLocked
+from app.tools.toolbox import Toolbox
 from engine.protocol import messages
 from tests.app.fake_engine import FakeEngines, answer, load_at_once
 
@@ -31,8 +33,10 @@ def engine(engines: FakeEngines, qtbot: QtBot) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def chat(store: Store, engine: Engine) -> Conversation:
-    return Conversation(store, engine, AnswerQueue(store, engine, engine), SETTINGS)
+def chat(store: Store, engine: Engine, preferences: PreferencesFile) -> Conversation:
+    return Conversation(
+        store, engine, AnswerQueue(store, engine, Toolbox(store, preferences), engine), SETTINGS
+    )
 
 
 @pytest.fixture
@@ -239,10 +243,12 @@ def test_questions_are_queued_and_stop_returns_them(chat: Conversation, person: 
 
 
 def test_a_question_sent_before_the_model_is_loaded_is_asked_later(
-    store: Store, engines: FakeEngines, qtbot: QtBot
+    store: Store, engines: FakeEngines, qtbot: QtBot, preferences: PreferencesFile
 ) -> None:
     engine = Engine(EngineLink(engines), messages.Load(id=0))
-    chat = Conversation(store, engine, AnswerQueue(store, engine, engine), SETTINGS)
+    chat = Conversation(
+        store, engine, AnswerQueue(store, engine, Toolbox(store, preferences), engine), SETTINGS
+    )
     engine.start()
     assert chat.send("early")
     qtbot.waitUntil(lambda: bool(engines.made and engines.last.asked(messages.Chat)))

@@ -24,6 +24,7 @@ from tests.app.pages.stage import AWAY, SERVED, Stage, until
 from tests.app.pages.window_tour import LONG_NAME, WindowTour
 from tests.app.runtime_setup.packaged import put_runtime
 from tests.app.shared_fixtures import place
+from tests.app.tools.servers import reference
 
 MB, GB = 1_000_000, 1_000_000_000
 ERROR = DiskProblem(
@@ -78,9 +79,7 @@ def _settings(stage: Stage, window: Window) -> None:
     for id in ("smollm2-360m-q8_0", "qwen2.5-1.5b-q4_k_m"):
         place(catalog.entries()[id])
     drafters = ("merged", "specexec", "eagle", "recycling", "none")
-    dialog = SettingsDialog(
-        stage.preferences, stage.store.presets, chat, window.core.server, drafters, window
-    )
+    dialog = SettingsDialog(stage.preferences, stage.store, chat, window.core.server, drafters, window)
     dialog.open()
     dialog.reload.show()
     dialog.error.setText(f"{ERROR.message} {ERROR.hint}")
@@ -91,6 +90,7 @@ def _settings(stage: Stage, window: Window) -> None:
         stage.show(f"settings: {dialog.tabs.tabText(index)}", dialog)
     _server(stage, dialog, window.core.server)
     _engines(stage, dialog)
+    _tools(stage, dialog)
     page = dialog.models_page
     dialog.tabs.setCurrentIndex(5)
     page.models.setCurrentRow(0)
@@ -119,6 +119,20 @@ def _engines(stage: Stage, dialog: SettingsDialog) -> None:
     page.editor.leave.click()
     page.list.setCurrentRow(0)
     stage.show_modal("box: remove an engine", page.remove.click)
+
+
+def _tools(stage: Stage, dialog: SettingsDialog) -> None:
+    dialog.show_page("tools_page")
+    page = dialog.tools_page
+    page.built_in.click()
+    page.editor.edit(reference())
+    page.editor.is_on.setChecked(True)
+    page.editor.save.click()
+    stage.show("settings: tools, with a server", dialog)
+    page.edit(reference())
+    page.editor.problem.show_error(ERROR)
+    stage.show("settings: a tool server is changed", dialog)
+    page.editor.leave.click()
 
 
 def _server(stage: Stage, dialog: SettingsDialog, server: LocalServer) -> None:

@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def dialog(file: PreferencesFile, store: Store, server: LocalServer, qtbot: QtBot) -> SettingsDialog:
-    made = SettingsDialog(file, store.presets, CHAT, server, ["specexec", "pld", "none"])
+    made = SettingsDialog(file, store, CHAT, server, ["specexec", "pld", "none"])
     qtbot.addWidget(made)
     made.show()
     return made

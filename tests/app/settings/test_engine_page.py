@@ -126,7 +126,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
 ) -> None:
     monkeypatch.setattr(runtime, "repository", lambda: "https://github.com/owner/program")
     store = Store(tmp_path / "conversations.sqlite")
-    dialog = SettingsDialog(file, store.presets, ChatSettings(), server)
+    dialog = SettingsDialog(file, store, ChatSettings(), server)
     qtbot.addWidget(dialog)
     dialog.show()
     titles = [dialog.tabs.tabText(place) for place in range(dialog.tabs.count())]
@@ -145,7 +145,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
 
     monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path / "none")
     monkeypatch.setattr(runtime, "repository", lambda: None)
-    checkout = SettingsDialog(file, store.presets, ChatSettings(), server)
+    checkout = SettingsDialog(file, store, ChatSettings(), server)
     qtbot.addWidget(checkout)
     assert checkout.findChild(EnginePage) is None
     assert "updates" not in checkout.appearance_page.rows

@@ -169,7 +169,7 @@ def test_a_locked_keyring_offers_to_start_again_and_a_new_key(page: ServerPage, 
 def test_the_dialog_keeps_the_options(
     server: LocalServer, preferences: PreferencesFile, store: Store, qtbot: QtBot
 ) -> None:
-    dialog = SettingsDialog(preferences, store.presets, ChatSettings(), server)
+    dialog = SettingsDialog(preferences, store, ChatSettings(), server)
     qtbot.addWidget(dialog)
     dialog.show_page("server_page")
     dialog.show()

@@ -68,6 +68,7 @@ def test_an_old_file_opens_with_all_its_content(path: Path, tmp_path: Path, vers
     assert [hit.message for hit in store.search("北京")] == [8, 7]
     assert [hit.message for hit in store.search("맛집")] == [6]
     assert store.search("forget") == []
+    assert [call.result for call in store.messages.calls(2)] == (["Monday"] if version > 2 else [])
     assert store.unsent.of(1).typed == ("and YAML?" if version > 1 else "")
     assert store.unsent.of(None).pasted == (["a log"] if version > 1 else [])
     if version > 2:

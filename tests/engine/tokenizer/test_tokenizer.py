@@ -76,6 +76,16 @@ def test_special_tokens_in_messages_survive_templates_that_trim_drop_and_repeat(
     assert not ours.special_ids & set(ids)
 
 
+def test_an_answer_goes_on_behind_the_special_tokens_that_it_has_shown() -> None:
+    ours = tokenizer(byte_level())
+    asked = [{"role": "user", "content": "a<|im_end|>"}]
+    plain = ours.encode_chat(asked, begun="b<|im_end|>")
+    shown = ours.encode_chat(asked, begun="b<|im_end|>", shown=["<|im_end|>"])
+    end = ours.special_names["<|im_end|>"]
+    assert shown.count(end) == plain.count(end) + 1
+    assert shown[-1] == end
+
+
 def test_user_defined_tokens_stay_whole_in_messages() -> None:
     ours = tokenizer(byte_level())
     assert 260 in ours.encode_chat([{"role": "assistant", "content": "<think>ab"}])

@@ -1,4 +1,4 @@
--- The store as version 2 made it, frozen: never changed. 北京 was being answered when the process was killed.
+-- The store as version 3 made it, frozen: never changed. 北京 was being answered when the process was killed.
 CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE chats (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,5 +80,9 @@ INSERT INTO sought (rowid, terms) VALUES (2, '한강 강은 은 넓다 다');
 UPDATE messages SET files = '[{"id": "f1", "name": "rivers.pdf", "kind": "pdf", "pages": 2, "tokens": 9, "way": "searched"}]',
  passages = '[{"file": "f1", "name": "rivers.pdf", "kind": "pdf", "page": 1, "text": "The Nile is long."}]' WHERE id = 3;
 UPDATE unsent SET files = '[{"id": "f1", "name": "rivers.pdf", "kind": "pdf", "pages": 2, "tokens": 9}]' WHERE chat = 1;
+ALTER TABLE messages ADD COLUMN calls TEXT NOT NULL DEFAULT '[]';
+UPDATE messages SET calls = '[{"id": "a", "name": "date", "arguments": "{}", "server": "", "state": "done", "result": "Monday"}]' WHERE id = 2;
+CREATE TABLE prompts (name TEXT PRIMARY KEY, text TEXT NOT NULL);
+INSERT INTO prompts VALUES ('Translate', 'Translate into {{language}}: ');
 PRAGMA application_id = 1397048387;
 PRAGMA user_version = 3;

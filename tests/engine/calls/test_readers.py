@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.calls.formats import FORMATS, GENERIC
+from engine.calls.offer import OfferedTool
 from engine.protocol import TextDelta
 from engine.server.answer_parts import AnswerParts
-from engine.server.calls.formats import FORMATS, GENERIC
-from engine.server.calls.offer import OfferedTool
 
 FORMS = {format.name: format for format in (*FORMATS, GENERIC)}
 SCHEMA = {

@@ -1,8 +1,8 @@
 """`[TOOL_CALLS]`, then a list of objects; or, in newer models, a name, `[ARGS]` and the arguments."""
 
-from engine.server.calls.grammar import CallForm, CallForms, json_rule
-from engine.server.calls.offer import OfferedTool
-from engine.server.calls.reader import CallReader, Reading
+from engine.calls.grammar import CallForm, CallForms, json_rule
+from engine.calls.offer import OfferedTool
+from engine.calls.reader import CallReader, Reading
 
 MARK, ARGUMENTS, ID = "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]"
 LONGEST_NAME = 256

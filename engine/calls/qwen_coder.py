@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from engine.server.calls.grammar import CallForm, CallForms, json_rule, quoted
-from engine.server.calls.offer import OfferedTool
-from engine.server.calls.reader import CallReader, Reading
+from engine.calls.grammar import CallForm, CallForms, json_rule, quoted
+from engine.calls.offer import OfferedTool
+from engine.calls.reader import CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 FUNCTION, END_FUNCTION = "<function=", "</function>"

@@ -1,8 +1,8 @@
 """`{"name": …, "parameters": {…}}` as the whole answer, or after `<|python_tag|>`: Llama 3.1 to 3.3."""
 
-from engine.server.calls.grammar import CallForm, CallForms, json_rule
-from engine.server.calls.offer import OfferedTool
-from engine.server.calls.reader import CallReader, Reading
+from engine.calls.grammar import CallForm, CallForms, json_rule
+from engine.calls.offer import OfferedTool
+from engine.calls.reader import CallReader, Reading
 
 TAG = "<|python_tag|>"
 

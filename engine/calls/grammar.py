@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.constraint.grammar import WHITE_SPACE
 from engine.protocol import Constraint
 
+# Between two words of JSON. Unlimited white space, which the standard allows, is a trap that small models
+# do not leave.
+WHITE_SPACE = r"[\x20\x0A\x0D\x09]{1,64}"
 JsonSchema = dict[str, Any] | bool
 
 

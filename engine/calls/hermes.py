@@ -1,8 +1,8 @@
 """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes, Qwen 2.5 and 3."""
 
-from engine.server.calls.grammar import CallForm, CallForms, json_rule
-from engine.server.calls.offer import OfferedTool
-from engine.server.calls.reader import CallReader, Reading
+from engine.calls.grammar import CallForm, CallForms, json_rule
+from engine.calls.offer import OfferedTool
+from engine.calls.reader import CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 FENCED, FENCE = "```json", "```"

@@ -2,9 +2,9 @@
 
 import json
 
+from engine.calls.hermes import CLOSING, OPENING
+from engine.calls.offer import ToolOffer
 from engine.protocol import Message, ToolCall
-from engine.server.calls.hermes import CLOSING, OPENING
-from engine.server.calls.offer import ToolOffer
 
 INSTRUCTIONS = f"""# Tools
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
+from engine.calls import generic, hermes, llama, mistral, qwen_coder
+from engine.calls.grammar import CallForms, forced, offered
+from engine.calls.offer import OfferedTool, ToolOffer
+from engine.calls.reader import CallReader
 from engine.protocol import Constraint, Message
-from engine.server.calls import generic, hermes, llama, mistral, qwen_coder
-from engine.server.calls.grammar import CallForms, forced, offered
-from engine.server.calls.offer import OfferedTool, ToolOffer
-from engine.server.calls.reader import CallReader
 
 
 def _unchanged(messages: list[Message], offer: ToolOffer) -> list[Message]:

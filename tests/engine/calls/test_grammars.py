@@ -5,12 +5,12 @@ import re
 
 import pytest
 
+from engine.calls.formats import FORMATS, GENERIC
+from engine.calls.offer import OfferedTool, ToolOffer
 from engine.constraint.grammar import Grammars
 from engine.errors import BadConstraint
 from engine.protocol import TextDelta
 from engine.server.answer_parts import AnswerParts
-from engine.server.calls.formats import FORMATS, GENERIC
-from engine.server.calls.offer import OfferedTool, ToolOffer
 
 END = 256
 SCHEMA = {

@@ -1,0 +1,126 @@
+"""The chip below the composer that says whether the model thinks before it answers, and for how long."""
+
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QComboBox, QFrame, QHBoxLayout, QSizePolicy, QSpinBox, QVBoxLayout, QWidget
+
+from app import formatting
+from app.rendering.quiet_button import QuietButton
+from app.widgets.form_parts import label, set_role
+from app.widgets.plain_text import plain
+
+MOST = 1_000_000  # tokens of the budget
+STEP = 256
+WAYS = (None, True, False)  # in the order of the list
+
+
+class ThoughtChip(QFrame):
+    """A chip with what is set for thoughts; a click opens a popup that changes it. Hidden for models that do
+    not think.
+
+    Attributes:
+        button: opens the popup.
+        popup: the popup.
+    """
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chip")
+        self.popup = ThoughtPopup(self)
+        self.button = QuietButton("", "", self)
+        self.button.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.button.clicked.connect(self._open)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.addWidget(self.button)
+        self.hide()
+
+    def show_set(self, thinks: bool | None, budget: int | None, *, has_switch: bool) -> None:
+        """Show what is set. thinks: as in `ChatSettings`; budget: maximum number of tokens, or None.
+        has_switch: whether the model's chat template can turn thinking on and off."""
+        text = self.tr("Thinking")
+        if has_switch and thinks is not None:
+            text = self.tr("Thinking: on") if thinks else self.tr("Thinking: off")
+        if budget is not None and thinks is not False:
+            text = self.tr("{}, at most {} tokens").format(text, formatting.number(budget))
+        name = self.tr("Change how long the model thinks")
+        self.button.setText(text)
+        self.button.setAccessibleName(f"{text}. {name}")
+        self.button.setToolTip(plain(name))
+        self.button.updateGeometry()
+        set_role(self, "set" if thinks is not None or budget is not None else "")
+        self.popup.show_set(thinks, budget, has_switch=has_switch)
+
+    def _open(self) -> None:
+        self.popup.adjustSize()
+        place = self.mapToGlobal(QPoint(0, -self.popup.height() - 4))
+        room = self.screen().availableGeometry()
+        left = max(room.left(), min(place.x(), room.right() - self.popup.width()))
+        self.popup.move(left, max(room.top(), place.y()))
+        self.popup.show()
+        self.popup.first.setFocus()
+
+
+class ThoughtPopup(QFrame):
+    """Popup with the switch and the budget of thoughts. It closes with Esc or a click elsewhere.
+
+    Attributes:
+        way: the list from which to choose whether the model thinks.
+        budget: the field with the maximum number of tokens; its lowest value stands for no limit.
+
+    Signals:
+        changed: bool or None, int or None: whether the model thinks, and the budget
+        closed: the popup is closed
+    """
+
+    changed = Signal(object, object)
+    closed = Signal()
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setObjectName("instructions")
+        self.setAccessibleName(self.tr("Thinking"))
+        self.way = QComboBox(self)
+        self.way.addItems([self.tr("As the model does by itself"), self.tr("On"), self.tr("Off")])
+        self.way.setAccessibleName(self.tr("Think before answering"))
+        self.way.currentIndexChanged.connect(self._change)
+        self.budget = QSpinBox(self)
+        self.budget.setRange(0, MOST)
+        self.budget.setSingleStep(STEP)
+        self.budget.setSpecialValueText(self.tr("No limit"))
+        self.budget.setSuffix(" " + self.tr("tokens"))
+        self.budget.setAccessibleName(self.tr("At most"))
+        self.budget.setKeyboardTracking(False)
+        self.budget.valueChanged.connect(self._change)
+        self._about_way = label(self.tr("Think before answering"), "name", self)
+        note = self.tr("At its limit, the thought is closed and the answer begins.")
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 12, 14, 12)
+        column.setSpacing(6)
+        for widget in (self._about_way, self.way, label(self.tr("At most"), "name", self), self.budget):
+            column.addWidget(widget)
+        column.addWidget(label(note, "caption", self))
+
+    @property
+    def first(self) -> QWidget:
+        """The field that gets the focus."""
+        return self.budget if self.way.isHidden() else self.way
+
+    def show_set(self, thinks: bool | None, budget: int | None, *, has_switch: bool) -> None:
+        """Show what is set; the arguments are those of `ThoughtChip.show_set`."""
+        self.blockSignals(True)
+        self.way.setCurrentIndex(WAYS.index(thinks))
+        self.budget.setValue(budget or 0)
+        self.blockSignals(False)
+        self.way.setVisible(has_switch)
+        self._about_way.setVisible(has_switch)
+        self.budget.setEnabled(thinks is not False)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.budget.interpretText()
+        self.closed.emit()
+
+    def _change(self) -> None:
+        self.changed.emit(WAYS[self.way.currentIndex()], self.budget.value() or None)

@@ -1,0 +1,55 @@
+"""A list of tools with their descriptions; a tick lets one be called without asking."""
+
+from collections.abc import Sequence
+
+from msgspec import structs
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+
+from app.formatting import excerpt
+from app.preferences import KnownTool
+from app.widgets.plain_text import plain
+
+ROWS_SHOWN = 4
+SHOWN = 110  # characters of a description
+
+
+class ToolList(QListWidget):
+    """The list. Names and descriptions are a stranger's words, shown as plain text.
+
+    Signals:
+        changed: the user has ticked a tool, or unticked it
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("choices")
+        self.setWordWrap(True)
+        self.setAccessibleName(self.tr("Tools; a tick: may be called without asking"))
+        self._tools: list[KnownTool] = []
+        self.itemChanged.connect(lambda _: self.changed.emit())
+
+    @property
+    def tools(self) -> list[KnownTool]:
+        """The tools as they are ticked."""
+        states = [self.item(row).checkState() for row in range(self.count())]
+        return [
+            structs.replace(tool, always=state is Qt.CheckState.Checked)
+            for tool, state in zip(self._tools, states, strict=True)
+        ]
+
+    def show_tools(self, tools: Sequence[KnownTool]) -> None:
+        """Show these tools; the list is hidden if there are none."""
+        self._tools = list(tools)
+        with QSignalBlocker(self):
+            self.clear()
+            for tool in tools:
+                item = QListWidgetItem(f"{tool.name}\n{excerpt(tool.description, SHOWN)}", self)
+                item.setToolTip(plain(tool.description))
+                item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
+                item.setCheckState(Qt.CheckState.Checked if tool.always else Qt.CheckState.Unchecked)
+        height = sum(self.sizeHintForRow(row) for row in range(min(ROWS_SHOWN, len(tools))))
+        self.setFixedHeight(height + 2 * self.frameWidth() + 6)
+        self.setVisible(bool(tools))

@@ -1,0 +1,35 @@
+"""Connects the chat's settings with the chip below the composer that says how long the model thinks."""
+
+from msgspec import structs
+from PySide6.QtCore import QObject
+
+from app.connection.conversation import Conversation
+from app.connection.engine import Engine
+from app.window.panes import Panes
+from engine.protocol.thoughts import has_switch, may_think
+
+
+class ChatThought(QObject):
+    """Shows what is set for the thoughts of the loaded model, and changes it as the user asks."""
+
+    def __init__(self, panes: Panes, chat: Conversation, engine: Engine) -> None:
+        super().__init__(panes)
+        self._chip, self._chat, self._engine = panes.thought, chat, engine
+        self._chip.popup.changed.connect(self._set)
+        self._chip.popup.closed.connect(panes.composer.setFocus)
+        chat.settings_changed.connect(self._show)
+        engine.state_changed.connect(self._show)
+        self._show()
+
+    def _show(self) -> None:
+        template = self._engine.pair.chat_template if self._engine.pair else ""
+        settings = self._chat.settings
+        self._chip.show_set(
+            settings.thinks, settings.options.thinking_budget, has_switch=has_switch(template)
+        )
+        self._chip.setVisible(may_think(template))
+
+    def _set(self, thinks: bool | None, budget: int | None) -> None:
+        now = self._chat.settings
+        options = structs.replace(now.options, thinking_budget=budget)
+        self._chat.set_settings(structs.replace(now, thinks=thinks, options=options))

@@ -1,0 +1,107 @@
+"""Saved prompts in the composer, with the keyboard only, and their page in the settings."""
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.conversation.prompt_fields import PromptFields
+from app.settings.prompts_page import PromptsPage
+from app.store import Store
+from app.store.prompts import SavedPrompt
+from app.window.window import Window
+from engine.protocol import messages
+from tests.app.fake_engine import FakeEngines
+
+BRIEF = SavedPrompt("Brief", "Be brief.")
+TRANSLATE = SavedPrompt("Translate", "Translate into {{language}}, {{tone}}:")
+
+
+@pytest.fixture
+def writer(window: Window, store: Store, qtbot: QtBot) -> Window:
+    """A window with saved prompts, in which nothing was typed yet."""
+    store.prompts.save([BRIEF, TRANSLATE, SavedPrompt("Tests", "Write tests.")])
+    window.activateWindow()
+    qtbot.waitUntil(window.composer.editor.hasFocus)
+    return window
+
+
+def offered(window: Window) -> list[str]:
+    offer = window.composer.offer
+    return [] if offer.isHidden() else [offer.item(row).text() for row in range(offer.count())]
+
+
+def test_a_prompt_is_chosen_by_typing_and_arrows(writer: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    editor = writer.composer.editor
+    qtbot.keyClicks(editor, "/")
+    assert [text.split()[0] for text in offered(writer)] == ["/Brief", "/Tests", "/Translate"]
+    qtbot.keyClicks(editor, "T")
+    assert [text.split()[0] for text in offered(writer)] == ["/Tests", "/Translate"]
+    qtbot.keyClick(editor, Qt.Key.Key_Down)
+    qtbot.keyClick(editor, Qt.Key.Key_Up)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert editor.toPlainText() == "Write tests."
+    assert not offered(writer)
+    assert not engines.last.asked(messages.Chat), "it was inserted, not sent"
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert engines.last.asked(messages.Chat)[-1].messages[-1].content == "Write tests."
+
+
+def test_variables_are_asked_for_with_the_keyboard_only(writer: Window, qtbot: QtBot) -> None:
+    editor = writer.composer.editor
+    qtbot.keyClicks(editor, "/tra")
+    qtbot.keyClick(editor, Qt.Key.Key_Tab)
+    dialog = writer.composer.findChild(PromptFields)
+    assert isinstance(dialog, PromptFields)
+    qtbot.waitUntil(dialog.fields[0].hasFocus)
+    qtbot.keyClicks(dialog.fields[0], "Korean")
+    qtbot.keyClick(dialog.fields[0], Qt.Key.Key_Return)
+    assert dialog.fields[1].hasFocus()
+    qtbot.keyClicks(dialog.fields[1], "formal")
+    qtbot.keyClick(dialog.fields[1], Qt.Key.Key_Return)
+    assert editor.toPlainText() == "Translate into Korean, formal:"
+    writer.activateWindow()
+    qtbot.waitUntil(editor.hasFocus)
+
+
+def test_escape_leaves_the_slash_as_text(writer: Window, engines: FakeEngines, qtbot: QtBot) -> None:
+    editor = writer.composer.editor
+    qtbot.keyClicks(editor, "/b")
+    qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    assert not offered(writer)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    assert engines.last.asked(messages.Chat)[-1].messages[-1].content == "/b"
+
+
+def test_a_message_with_a_slash_elsewhere_offers_nothing(writer: Window, qtbot: QtBot) -> None:
+    for text in ("1/2", "/usr/share is a folder", "a\n/b"):
+        writer.composer.write(text)
+        assert not offered(writer), text
+
+
+def test_an_empty_library_says_where_prompts_are_saved(window: Window) -> None:
+    window.composer.write("/")
+    assert offered(window) == ["No prompts yet. You can save some in the settings."]
+
+
+def test_prompts_are_written_changed_exported_and_imported_in_the_settings(
+    store: Store, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = PromptsPage(store.prompts)
+    qtbot.addWidget(page)
+    assert not page.save.isEnabled()
+    page.name.setText("Translate")
+    page.text.setPlainText(TRANSLATE.text)
+    page.save.click()
+    page.export_to(tmp_path / "prompts.json")
+    page.name.setText("Into another language")
+    page.save.click()
+    assert store.prompts.all() == [SavedPrompt("Into another language", TRANSLATE.text)]
+    page.delete.click()
+    assert store.prompts.all() == []
+    page.import_from(tmp_path / "prompts.json")
+    assert store.prompts.all() == [TRANSLATE]
+    assert page.names.currentItem().text() == "Translate"
+    page.import_from(tmp_path / "none.json")
+    assert "cannot be read" in page.note.text()
