@@ -31,7 +31,8 @@ PATTERNS = (
 class IterationBars(QWidget):
     """Bar chart of the newest iterations, oldest on the left.
 
-    The height of a bar is the duration of the iteration, split into four phases.
+    The height of a bar is the duration of the iteration, split into four phases. What the draft did while the
+    target verified stands beside the target's part.
 
     Attributes:
         current: number of the highlighted iteration, or None.
@@ -83,6 +84,15 @@ class IterationBars(QWidget):
         height = available * seconds_of(self._done[index]) / most if most > 0 else 0.0
         return QRectF(index * step + 1, self.height() - height, max(2.0, step - 2), height)
 
+    def beside(self, index: int) -> QRectF:
+        """Return the right half of a bar, as high as the time that the draft computed while the target
+        verified: from the beginning of the pass on."""
+        done, bar = self._done[index], self.bar(index)
+        whole = seconds_of(done) or 1.0
+        height = bar.height() * done.ahead_s / whole
+        bottom = bar.bottom() - bar.height() * done.seconds.draft / whole
+        return QRectF(bar.center().x(), bottom - height, bar.width() / 2, height)
+
     def _step(self) -> float:
         return self.width() / max(MIN_BARS, len(self._done))
 
@@ -110,6 +120,7 @@ class IterationBars(QWidget):
                 piece = QRectF(bar.left(), bottom - height, bar.width(), height)
                 painter.fillRect(piece, QBrush(QColor(colour), pattern))
                 bottom -= height
+            painter.fillRect(self.beside(index), QColor(colours.time_draft))
             if done.iteration == self.current:
                 painter.setPen(QColor(colours.text))
                 painter.setBrush(Qt.BrushStyle.NoBrush)

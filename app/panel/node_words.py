@@ -11,7 +11,14 @@ from app import formatting
 from app.panel.tree_layout import BONUS, ROOT
 from app.widgets.theme import Palette
 from engine.protocol.messages import IterationDone, TreeGrown
-from engine.tree import SOURCE_DRAFT, SOURCE_HEADS, SOURCE_LOOKAHEAD, SOURCE_NGRAM, SOURCE_RECYCLING
+from engine.tree import (
+    GROWN_AHEAD,
+    SOURCE_DRAFT,
+    SOURCE_HEADS,
+    SOURCE_LOOKAHEAD,
+    SOURCE_NGRAM,
+    SOURCE_RECYCLING,
+)
 
 MAX_CHARACTERS = 24
 
@@ -82,6 +89,11 @@ def sources(bits: int) -> list[Source]:
     return [source for source in SOURCES if bits & source.bit]
 
 
+def is_ahead(bits: int) -> bool:
+    """Return whether a node was proposed while the target verified the tree before."""
+    return bool(bits & GROWN_AHEAD)
+
+
 # -- descriptions --------------------------------------------------------------------------------------------
 
 
@@ -106,7 +118,10 @@ def describe(event: TreeGrown | IterationDone, node: int) -> str:
     named = _tr("“{}”, token {}, proposed by: {}.").format(
         visible(tree.texts[node]), tree.tokens[node], by or _tr("unknown")
     )
-    return " ".join([named, _probabilities(event, node), verdict(event, node)])
+    ahead = (
+        [_tr("Proposed while the target verified the tree before.")] if is_ahead(tree.sources[node]) else []
+    )
+    return " ".join([named, *ahead, _probabilities(event, node), verdict(event, node)])
 
 
 def verdict(event: TreeGrown | IterationDone, node: int) -> str:

@@ -93,6 +93,10 @@ def iteration_line(done: IterationDone, link: Link | None) -> str:
         waited = formatting.decimal(done.seconds.stream_wait)
         disk, pcie = _tr("waited {} s for the disk"), _tr("waited {} s for PCIe")
         parts.append((disk if link.kind == "disk" else pcie).format(waited))
+    if done.ahead_s:
+        drafted, survived = _tr("drafted {} s meanwhile"), _tr("{} nodes from the pass before")
+        parts.append(drafted.format(formatting.decimal(done.ahead_s)))
+        parts.append(survived.format(formatting.number(done.survivors)))
     return ", ".join(parts)
 
 

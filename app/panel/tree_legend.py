@@ -4,7 +4,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from app.panel.node_words import SOURCES, sources
+from app.panel.node_words import SOURCES, is_ahead, sources
 from app.panel.tree_painter import GLYPH_SIZE, Kind, NodeStyle, draw_glyph, draw_node
 from app.widgets import theme
 from engine.protocol.messages import TreeNodes
@@ -21,11 +21,12 @@ class TreeLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._verdicts = (
-            (Kind.GROWING, self.tr("drafted")),
-            (Kind.ACCEPTED, self.tr("accepted")),
-            (Kind.BONUS, self.tr("bonus token")),
-            (Kind.REJECTED, self.tr("rejected")),
+            (NodeStyle(Kind.GROWING), self.tr("drafted")),
+            (NodeStyle(Kind.ACCEPTED), self.tr("accepted")),
+            (NodeStyle(Kind.BONUS), self.tr("bonus token")),
+            (NodeStyle(Kind.REJECTED), self.tr("rejected")),
         )
+        self._ahead = (NodeStyle(Kind.GROWING, ahead=True), self.tr("drafted during the pass before"))
         self._seen = 0
         self.setAccessibleName(self.tr("Legend of the token tree"))
         self.setToolTip(
@@ -51,6 +52,10 @@ class TreeLegend(QWidget):
             self.updateGeometry()
             self.update()
 
+    @property
+    def _looks(self) -> tuple[tuple[NodeStyle, str], ...]:
+        return (*self._verdicts, self._ahead) if is_ahead(self._seen) else self._verdicts
+
     def sizeHint(self) -> QSize:
         return QSize(300, self.heightForWidth(300))
 
@@ -64,8 +69,8 @@ class TreeLegend(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours, middle = theme.current(), self._line_height() / 2
         verdicts, seen = self._places(self.width())
-        for (kind, name), (x, y) in zip(self._verdicts, verdicts, strict=True):
-            draw_node(painter, QRectF(x, y + middle - 6, SWATCH, 12), "", NodeStyle(kind), colours)
+        for (look, name), (x, y) in zip(self._looks, verdicts, strict=True):
+            draw_node(painter, QRectF(x, y + middle - 6, SWATCH, 12), "", look, colours)
             self._name(painter, x + SWATCH + SPACING, y, name)
         for source, (x, y) in zip(sources(self._seen), seen, strict=True):
             draw_glyph(
@@ -75,7 +80,7 @@ class TreeLegend(QWidget):
 
     def _places(self, width: int) -> tuple[list[tuple[float, int]], list[tuple[float, int]]]:
         """Return where the verdicts begin, and where the sources do: in as many lines as the width needs."""
-        verdicts = self._wrapped([name for _, name in self._verdicts], SWATCH, 0, width)
+        verdicts = self._wrapped([name for _, name in self._looks], SWATCH, 0, width)
         below = verdicts[-1][1] + self._line_height()
         return verdicts, self._wrapped([each.name for each in sources(self._seen)], GLYPH_SIZE, below, width)
 
@@ -99,6 +104,6 @@ class TreeLegend(QWidget):
         return self.fontMetrics().height() + 6
 
     def _describe(self) -> None:
-        names = [name for _, name in self._verdicts]
+        names = [name for _, name in self._looks]
         names += [source.name for source in SOURCES if source.bit & self._seen]
         self.setAccessibleDescription(", ".join(names))

@@ -12,7 +12,7 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
 from app.panel import tree_geometry
-from app.panel.node_words import Shape, Source, sources
+from app.panel.node_words import Shape, Source, is_ahead, sources
 from app.panel.tree_geometry import HEAD_HEIGHT, Arranged, Box
 from app.panel.tree_layout import BONUS, ROOT
 from app.widgets import theme
@@ -22,6 +22,7 @@ from engine.protocol.messages import IterationDone, TreeGrown
 HEAD_ANGLE = -58.0
 GLYPH_SIZE = 7.0
 GAUGE = 2.5  # height of the line that shows a node's probability
+AHEAD_LINE = 1.5  # height of the line along the top of a node that was grown ahead
 FADED = 0.6  # opacity of rejected nodes
 
 
@@ -39,11 +40,13 @@ class NodeStyle:
 
     probability: the drafter's, which gives the length of the gauge.
     source: None if no drafter proposed the token.
+    ahead: whether it was proposed while the target verified the tree before: a line along the top.
     """
 
     kind: Kind
     probability: float = 1.0
     source: Source | None = None
+    ahead: bool = False
 
 
 def paint_tree(
@@ -111,7 +114,8 @@ def looks_of(event: TreeGrown | IterationDone, nodes: Iterable[int]) -> dict[int
             looks[node] = NodeStyle(kind)
             continue
         probability = math.exp(min(0.0, event.tree.log_probs[node]))
-        looks[node] = NodeStyle(kind, probability, next(iter(sources(event.tree.sources[node])), None))
+        bits = event.tree.sources[node]
+        looks[node] = NodeStyle(kind, probability, next(iter(sources(bits)), None), is_ahead(bits))
     return looks
 
 
@@ -147,6 +151,10 @@ def draw_node(painter: QPainter, rect: QRectF, label: str, look: NodeStyle, colo
         _draw_unnamed(painter, rect, look.kind, look.source, colours)
         return
     _body(painter, rect, look.kind, colours)
+    if look.ahead:
+        inset = min(rect.height() / 2, rect.width() / 4)
+        line = QRectF(rect.left() + inset, rect.top() + 1, rect.width() - 2 * inset, AHEAD_LINE)
+        painter.fillRect(line, QColor(text_colour(look.kind, colours)))
     at = rect
     if look.source is not None:
         colour = text_colour(look.kind, colours)

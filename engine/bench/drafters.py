@@ -42,6 +42,7 @@ from engine.bench.records import (
     Times,
     options_of,
 )
+from engine.bench.slower_disk import add_disk_speed_option, checked_speed, slow_down
 from engine.errors import BadOption, Interrupted
 from engine.serving.service import EngineService
 from engine.terminal import (
@@ -113,6 +114,7 @@ def add(kinds: Commands) -> None:
     grid.add_argument(
         "--against", metavar="NAME", help="drafter that the others are compared with (default: the first)"
     )
+    add_disk_speed_option(grid)
     add_prompt_options(parser)
     add_sampling_options(parser)
     output = parser.add_argument_group("repeats and files")
@@ -146,11 +148,12 @@ def run(parsed: argparse.Namespace) -> int:
     check_plot(parsed.plot)
     records, recorded = JsonLines(parsed.json_lines, AnswerRecord), JsonLines(parsed.replay, Recorded)
     terms = ComparisonTerms(prompts, parsed.tokens, parsed.repeats, replay=parsed.replay is not None)
-    load, engine = load_request(parsed), EngineService()
+    load, engine, speed = load_request(parsed), EngineService(), checked_speed(parsed)
     with cancelled_by_ctrl_c() as cancelled:
         loaded = engine.load(load, lambda event: None, cancelled)
         assert engine.session is not None
-        models = Models.of(loaded, load)
+        models = msgspec.structs.replace(Models.of(loaded, load), disk_speed=speed)
+        slow_down(engine.session.pair.target.model.streamer, speed)
         try:
             against = engine.session.drafter(parsed.against or names[0]).name
             bench = Bench(engine.session, models, terms, records, recorded, say, cancelled)

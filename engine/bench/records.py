@@ -25,6 +25,7 @@ class Models(msgspec.Struct, frozen=True):
     device: str
     vram_limit: float | None
     ram_limit: float | None
+    disk_speed: float | None = None  # in 10^9 bytes per second; None: the disk's own
 
     @staticmethod
     def of(loaded: protocol.Loaded, load: protocol.Load) -> "Models":

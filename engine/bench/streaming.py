@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from engine import protocol
 from engine.bench.options import PROMPT, add_repeats_option, numbers, say
+from engine.bench.slower_disk import add_disk_speed_option, checked_speed, slow_down
 from engine.bench.timings import Pass, Timings, in_turns, text_pass, timed
 from engine.errors import BadOption
 from engine.serving.service import EngineService
@@ -33,7 +34,9 @@ def add(kinds: Commands) -> None:
         "compare passes of a streamed target with the speed of the link",
         "Loads the target without a limit and then under --vram-limit or --ram-limit, and compares streamed "
         "passes and whole iterations with their bound: the time to transfer the streamed bytes, or the time "
-        "to compute with resident weights, whichever is longer.",
+        "to compute with resident weights, draft and target together, whichever is longer. There are two "
+        "answers with trees: in one, draft and target take turns; in the other, the draft goes on while the "
+        "target verifies.",
     )
     add_model_options(parser)
     parser.add_argument(
@@ -50,6 +53,7 @@ def add(kinds: Commands) -> None:
         help="maximum number of tokens per answer (default: %(default)s)",
     )
     add_repeats_option(parser, 5)
+    add_disk_speed_option(parser)
 
 
 def run(parsed: argparse.Namespace) -> int:
@@ -58,7 +62,8 @@ def run(parsed: argparse.Namespace) -> int:
         raise BadOption(
             "--rows, --tokens and --repeats must be at least 1.", "Omit them to use the defaults."
         )
-    report = measure(load_request(parsed), rows, parsed.tokens, parsed.repeats, say)
+    speed = checked_speed(parsed)
+    report = measure(load_request(parsed), rows, parsed.tokens, parsed.repeats, say, speed)
     if parsed.json:
         print(json.dumps(asdict(report)))
     else:
@@ -70,15 +75,16 @@ def run(parsed: argparse.Namespace) -> int:
 class Iterations:
     """The mean iteration of one answer.
 
-    `iteration_s`: its time in seconds. `seconds`: the same by phase.
+    `iteration_s`: its time in seconds. `seconds`: the same by phase. `overlaps`: whether the draft computes
+    while the target verifies.
 
-    `bound_s` = max(B / link, draft + max((B - ring) / link, resident target pass)); for plain decoding,
-    max(B / link, resident target pass). B: bytes streamed per pass; ring: bytes of the ring; link: the link's
-    speed in bytes per second; draft, resident target pass: the seconds that each takes.
+    `bound_s` = max(bytes streamed per pass / speed of the link, seconds of drafting + seconds of a resident
+    target pass), with the seconds of drafting from the answer in which both take turns.
     """
 
     drafter: str
     budget: int
+    overlaps: bool
     tokens_per_second: float
     tokens_per_pass: float
     iteration_s: float
@@ -103,13 +109,19 @@ class StreamingReport:
 
 
 def measure(
-    load: protocol.Load, rows: Sequence[int], tokens: int, repeats: int, say: Callable[[str], None]
+    load: protocol.Load,
+    rows: Sequence[int],
+    tokens: int,
+    repeats: int,
+    say: Callable[[str], None],
+    disk_speed: float | None = None,
 ) -> StreamingReport:
     """Measure passes and answers of a target that is streamed under the limit of `load`.
 
     rows: the numbers of rows to time passes with; also the budgets of the answers with trees. tokens: maximum
-    number of tokens of an answer. Raises BadOption if nothing is streamed, and the errors from loading and
-    answering.
+    number of tokens of an answer. disk_speed: as in `slow_down`.
+
+    Raises BadOption if nothing is streamed, and the errors from loading and answering.
     """
     engine = EngineService()
     try:
@@ -123,6 +135,7 @@ def measure(
         say("loading under the limit")
         engine.load(load, _ignore, _never)
         streamer = _streamer(_target(engine))
+        slow_down(streamer, disk_speed)
         passes = []
         sweeps: list[float] = []
         for count in rows:
@@ -138,12 +151,13 @@ def measure(
             passes,
             [],
         )
-        drafters = [("none", 0)]
+        answers = AnswerTimes(engine, tokens, streamer, resident)
+        say("an answer with none")
+        report.iterations.append(answers.plain())
         if engine.session and engine.session.pair.draft:
-            drafters += [("specexec", count) for count in rows if count > 1]
-        for drafter, budget in drafters:
-            say(f"an answer with {drafter}" + (f", budget {budget}" if budget else ""))
-            report.iterations.append(_answer(engine, drafter, budget, tokens, streamer, resident))
+            for budget in (count for count in rows if count > 1):
+                say(f"answers with specexec, budget {budget}")
+                report.iterations.extend(answers.with_trees(budget))
         return report
     finally:
         engine.unload()
@@ -163,51 +177,75 @@ def table(report: StreamingReport) -> Iterator[str]:
             f" {spread:>13} {one.ratio:>8.2f}"
         )
     yield (
-        f"{'iteration':>14} {'tokens/s':>9} {'per pass':>9} {'seconds':>8} {'draft':>7} {'target':>7} "
+        f"{'iteration':>21} {'tokens/s':>9} {'per pass':>9} {'seconds':>8} {'draft':>7} {'target':>7} "
         f"{'wait':>7} {'/ bound':>8}"
     )
     for each in report.iterations:
-        name = each.drafter + (f", {each.budget}" if each.budget else "")
+        name = (
+            each.drafter + (f", {each.budget}" if each.budget else "") + (" ahead" if each.overlaps else "")
+        )
         yield (
-            f"{name:>14} {each.tokens_per_second:>9.2f} {each.tokens_per_pass:>9.2f} "
+            f"{name:>21} {each.tokens_per_second:>9.2f} {each.tokens_per_pass:>9.2f} "
             f"{each.iteration_s:>8.3f} {each.seconds['draft']:>7.3f} {each.seconds['target']:>7.3f} "
             f"{each.seconds['stream_wait']:>7.3f} {each.ratio:>8.2f}"
         )
 
 
-def _answer(
-    engine: EngineService,
-    drafter: str,
-    budget: int,
-    tokens: int,
-    streamer: "Streamer",
-    resident: dict[int, Timings],
-) -> Iterations:
-    assert engine.session is not None
-    options = protocol.Options(
-        drafter=drafter, budget=budget or None, max_new_tokens=tokens, seed=0, stop_loops=False
-    )
-    engine.session.forget()
-    before = timed(streamer.sweep, 3)
-    answer = engine.session.answer([protocol.Message("user", PROMPT)], options, _ignore, _never)
-    after = timed(streamer.sweep, 3)
-    link_s = (before.s + after.s) / 2
-    phases = {
-        name: getattr(answer.seconds, name) / answer.target_passes
-        for name in protocol.Seconds.__struct_fields__
-    }
-    target_s = resident[max(rows for rows in resident if rows <= max(budget, 1))].s
-    behind_ring_s = link_s * max(0.0, 1 - streamer.nbytes / streamer.pass_nbytes)
-    bound_s = max(link_s, phases["draft"] + max(behind_ring_s, target_s)) if budget else max(link_s, target_s)
-    return Iterations(
-        drafter,
-        budget,
-        answer.tokens_per_second or 0.0,
-        answer.tokens_per_pass or 0.0,
-        sum(phases.values()),
-        phases,
-        bound_s,
-    )
+class AnswerTimes:
+    """Measures the iterations of answers by a loaded engine, whose target is streamed."""
+
+    def __init__(
+        self, engine: EngineService, tokens: int, streamer: "Streamer", resident: dict[int, Timings]
+    ) -> None:
+        """resident: by number of rows, the times of resident passes."""
+        self._engine = engine
+        self._tokens = tokens
+        self._streamer = streamer
+        self._resident = resident
+
+    def plain(self) -> Iterations:
+        return self._iterations("none", 0, overlaps=False)
+
+    def with_trees(self, budget: int) -> list[Iterations]:
+        """Return the iterations of an answer in which draft and target take turns, and of one in which the
+        draft goes on while the target verifies."""
+        turns = self._iterations("specexec", budget, overlaps=False)
+        return [turns, self._iterations("specexec", budget, overlaps=True, draft_s=turns.seconds["draft"])]
+
+    def _iterations(
+        self, drafter: str, budget: int, overlaps: bool, draft_s: float | None = None
+    ) -> Iterations:
+        """draft_s: what drafting costs if it takes turns; None: as in this answer."""
+        session = self._engine.session
+        assert session is not None
+        options = protocol.Options(
+            drafter=drafter,
+            budget=budget or None,
+            overlap="on" if overlaps else "off",
+            max_new_tokens=self._tokens,
+            seed=0,
+            stop_loops=False,
+        )
+        session.forget()
+        before = timed(self._streamer.sweep, 3)
+        answer = session.answer([protocol.Message("user", PROMPT)], options, _ignore, _never)
+        after = timed(self._streamer.sweep, 3)
+        phases = {
+            name: getattr(answer.seconds, name) / answer.target_passes
+            for name in protocol.Seconds.__struct_fields__
+        }
+        target_s = self._resident[max(rows for rows in self._resident if rows <= max(budget, 1))].s
+        computing_s = target_s + (phases["draft"] if draft_s is None else draft_s)
+        return Iterations(
+            drafter,
+            budget,
+            overlaps,
+            answer.tokens_per_second or 0.0,
+            answer.tokens_per_pass or 0.0,
+            sum(phases.values()),
+            phases,
+            max((before.s + after.s) / 2, computing_s),
+        )
 
 
 def _target(engine: EngineService) -> "Model":

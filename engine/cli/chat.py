@@ -100,7 +100,7 @@ def add(commands: Commands) -> None:
         choices=("auto", "on", "off"),
         default="auto",
         help="whether a draft model goes on drafting while the target waits for its streamed weights; the "
-        "text stays the same; only on the processor (default: auto, which is off for now)",
+        "text stays the same; only on the processor (default: auto, where measuring shows that it pays)",
     )
     sampling = parser.add_argument_group("sampling")
     sampling.add_argument(

@@ -1,6 +1,9 @@
 """Whether the draft goes on while the target verifies, and how far."""
 
-from dataclasses import dataclass, replace
+from collections import deque
+from dataclasses import replace
+from statistics import median
+from typing import Protocol
 
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import Drafter, TreeLimits
@@ -10,30 +13,64 @@ from engine.protocol import Overlap
 
 # How far a tree may grow ahead: by so many times its budget, and by so many nodes. Time ends the growth much
 # earlier: a draft model expands some hundred nodes in a pass of half a second.
-SHARE = 4
-MOST = 1024
+SHARE = 16
+MOST = 2048
+WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be able to win
+LAST = 8  # iterations from which that share is taken
 
 
-@dataclass(frozen=True, slots=True)
+class Link(Protocol):
+    """What brings the target's weights. `waited_s`: seconds since the start in which the target has waited
+    for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more."""
+
+    @property
+    def waited_s(self) -> float: ...
+
+    @property
+    def idle_s(self) -> float: ...
+
+
 class GrowingAhead:
-    """A rule like `rule`, except that trees also grow while the target verifies them.
+    """A rule like `rule`, except that trees also grow while the target verifies them, where that pays.
 
     What they cost then is hidden behind the pass, so it is not part of the measured times from which `rule`
     learns: its limits follow from what is left to wait for.
+
+    Reading goes on while a draft grows the tree, until the ring is full; from then on the link stands still.
+    If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can
+    win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
     """
 
-    rule: Rule
+    def __init__(self, rule: Rule, link: Link | None = None) -> None:
+        """link: what tells whether growing ahead pays; None: it is done in any case."""
+        self._rule = rule
+        self._link = link
+        self._before = 0.0, 0.0
+        self._shares: deque[float] = deque(maxlen=LAST)
+
+    @property
+    def pays(self) -> bool:
+        """Whether drafting ahead can win something; False until an iteration has shown it."""
+        if self._link is None:
+            return True
+        return bool(self._shares) and median(self._shares) >= WORTHWHILE
 
     def choose(self) -> TreeLimits:
-        limits = self.rule.choose()
-        return replace(limits, ahead=min(SHARE * limits.budget, MOST))
+        if self._link:
+            self._before = self._link.waited_s, self._link.idle_s
+        limits = self._rule.choose()
+        return replace(limits, ahead=min(SHARE * limits.budget, MOST) if self.pays else 0)
 
     def observe(self, iteration: Iterated) -> None:
-        self.rule.observe(iteration)
+        if self._link and iteration.limits.budget and not iteration.survivors:
+            waited, idle = self._before
+            won = min(self._link.waited_s - waited, self._link.idle_s - idle)
+            self._shares.append(won / (iteration.draft_s + iteration.target_s + iteration.other_s))
+        self._rule.observe(iteration)
 
 
-def grows_ahead(overlap: Overlap, drafter: Drafter, target: Model, draft: Model | None) -> bool:
-    """Return whether the draft computes while the target's pass waits for bytes.
+def ahead_rule(overlap: Overlap, drafter: Drafter, target: Model, rule: Rule) -> GrowingAhead | None:
+    """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
     Raises BadOption for "on" where the target runs on a graphics card.
     """
@@ -41,5 +78,9 @@ def grows_ahead(overlap: Overlap, drafter: Drafter, target: Model, draft: Model 
         raise BadOption(
             "The draft cannot go on while a graphics card verifies.", "Leave out --overlap, or choose auto."
         )
-    # "auto" is off until it has been measured with streamed models.
-    return overlap == "on" and drafter.drafts_ahead
+    if overlap == "off" or not drafter.drafts_ahead or target.device != "cpu":
+        return None
+    if overlap == "on":
+        return GrowingAhead(rule)
+    streamer = target.streamer
+    return GrowingAhead(rule, streamer) if streamer and streamer.pass_nbytes else None

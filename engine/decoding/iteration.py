@@ -56,6 +56,7 @@ class Iterated:
     judgement: Judgement | None = None  # of the tree, if requested
     survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
     ahead: int = 0  # number of nodes that the drafter has grown beyond the tree while it was verified
+    ahead_s: float = 0.0  # seconds of `target_s` in which the drafter grew them
 
 
 class Rule(Protocol):
@@ -105,7 +106,7 @@ def decode(
 
         pending = verifier.launch(context, drafter.proposal(tree), progress)
         try:
-            ahead = draft_ahead(drafter, pending, end - len(context) - 1)
+            ahead, ahead_s = draft_ahead(drafter, pending, end - len(context) - 1)
             verdict = pending.verdict()
         finally:
             pending.cancel()
@@ -120,7 +121,8 @@ def decode(
         clock.lap("other")
 
         iteration = report(limits, tree, rounds, verdict, tokens, clock)
-        iteration = replace(iteration, survivors=survivors, ahead=max(0, ahead - len(tree)))
+        grown = max(0, ahead - len(tree))
+        iteration = replace(iteration, survivors=survivors, ahead=grown, ahead_s=ahead_s)
         rule.observe(iteration)
         yield iteration
         clock.restart()
@@ -148,14 +150,16 @@ def draft(
     return tree, rounds, survivors
 
 
-def draft_ahead(drafter: Drafter, pending: Pending, depth: int) -> int:
-    """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes."""
+def draft_ahead(drafter: Drafter, pending: Pending, depth: int) -> tuple[int, float]:
+    """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes, and the
+    seconds in which the drafter computed."""
     if pending.ready or not drafter.widen(depth):
-        return 0
+        return 0, 0.0
+    started = time.perf_counter()
     with suppress(PassEnded):
         while not pending.ready and drafter.grow(1, pending.beside):
             pass
-    return drafter.size
+    return drafter.size, max(0.0, time.perf_counter() - started - pending.held_s)
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:

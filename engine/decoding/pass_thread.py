@@ -8,6 +8,7 @@ The launching thread alone calls `progress`, and so it alone tells the user anyt
 """
 
 import threading
+import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
@@ -23,7 +24,8 @@ T = TypeVar("T")
 class PassThread(Yielding, Generic[T]):
     """A `Pending` pass in its thread. It is itself the progress for passes beside it.
 
-    Attribute: `ready`, whether the pass has ended.
+    Attributes: `ready`, whether the pass has ended; `held_s`, seconds for which it has held up passes beside
+    it.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class PassThread(Yielding, Generic[T]):
         self._result: T | None = None
         self._error: BaseException | None = None
         self.ready = False
+        self.held_s = 0.0
         if streamer:
             streamer.on_wait = self._note_wait
         self._thread = threading.Thread(target=self._work, name="target", daemon=True)
@@ -58,9 +61,11 @@ class PassThread(Yielding, Generic[T]):
     def __call__(self, done: int, total: int) -> None:
         """Return once a layer of a pass beside this one may run. Raises PassEnded in place of the first layer
         if this pass has ended: what is begun is finished, but nothing more is begun."""
+        began = time.perf_counter()
         with self._changed:
             while not self._changed.wait_for(lambda: self._waits or self.ready, POLL_S):
                 self._report()
+        self.held_s += time.perf_counter() - began
         self._report()
         if self.ready and not done:
             raise PassEnded

@@ -49,6 +49,10 @@ class Pending(Protocol):
         there is nothing left to be beside."""
 
     @property
+    def held_s(self) -> float:
+        """Seconds for which passes beside this one were held up."""
+
+    @property
     def ready(self) -> bool:
         """Whether the pass has ended, so that `verdict` returns at once."""
 
@@ -67,6 +71,7 @@ class EndedPass:
         """choose: returns the verdict."""
         self._choose = choose
         self.beside: Progress = no_progress
+        self.held_s = 0.0
         self.ready = True
 
     def verdict(self) -> Verdict:

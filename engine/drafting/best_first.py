@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.constraint.masks import Masks
-from engine.tree import ROOT, Children, TokenTree, children_of
+from engine.tree import GROWN_AHEAD, ROOT, Children, TokenTree, children_of
 
-# The log of the chance of the usual spelling of a text that the masks forceTO_MEASURE
+# The log of the chance of the usual spelling of a text that the masks force; assumed, not measured.
 GUESSED = math.log(0.9)
 
 
@@ -55,6 +55,7 @@ class BestFirst:
         self._expanded = np.empty(0, dtype=np.bool_)
         self._kept: NDArray[np.int64] = np.empty(0, np.int64)  # ids of the best `budget`, ascending
         self._root_expanded = False
+        self._survivors = 0  # the first nodes, which were there before the root was
 
     def __len__(self) -> int:
         """Return the number of nodes kept."""
@@ -89,6 +90,7 @@ class BestFirst:
         self._scores = self._scores[chosen] - score
         self._expanded = self._expanded[chosen]
         self._kept = np.arange(len(chosen))
+        self._survivors = len(chosen)
         self.limit(self.budget, self.depth, self.worth)
         del number[root]
         return number
@@ -199,7 +201,9 @@ class BestFirst:
             depths=np.asarray([self.depths[node] for node in chosen], dtype=np.int64),
             log_probs=np.asarray([self._log_probs[node] for node in chosen], dtype=np.float32),
             scores=self._scores[chosen].astype(np.float32),
-            sources=np.full(len(chosen), self._source, dtype=np.uint8),
+            sources=np.where(chosen < self._survivors, self._source | GROWN_AHEAD, self._source).astype(
+                np.uint8
+            ),
         )
 
     def children(self) -> Children:

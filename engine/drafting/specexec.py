@@ -59,6 +59,7 @@ class SpecExecDrafter(Drafter):
         """branch: children per node. sharpening: the draft's temperature; below 1 the tree grows deeper and
         narrower. coupled: whether growth takes the target's noise into account."""
         self.sequence = sequence
+        self.drafts_ahead = not sequence.follows
         self.vocabulary = vocabulary
         self._branch = branch
         self._decay = decay

@@ -31,7 +31,7 @@ _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_p
 
 
 class CompiledModel(Model):
-    """A causal language model on the processor, as a compiled program."""
+    """A causal language model on the processor, as a compiled program. Attribute: `weights`."""
 
     device: Device = "cpu"
     packed = True
@@ -49,7 +49,7 @@ class CompiledModel(Model):
         self._rows = description.rows
         self.vocabulary = min(self._rows, vocabulary or self._rows)
         self.width = description.width
-        self._weights = weights
+        self.weights = weights
         self.streamer = weights.streamer
         self._embedding_scale = np.float32(description.embedding_scale)
         self._logit_cap = description.logit_cap
@@ -88,7 +88,7 @@ class CompiledModel(Model):
 
     @property
     def nbytes(self) -> int:
-        return self._weights.nbytes
+        return self.weights.nbytes
 
     def new_cache(self, capacity: int) -> HostCache:
         return HostCache(self.layers, self._shape.kv_heads, self._shape.cache_row_nbytes, capacity)
@@ -112,14 +112,14 @@ class CompiledModel(Model):
 
     def projection(self) -> tuple[CompiledProjection, int]:
         """Return the product of the output head alone, and the memory that it takes, bytes."""
-        head, nbytes = self._weights.resident_head()
+        head, nbytes = self.weights.resident_head()
         return CompiledProjection(self._shape, head, shared_pool()), nbytes
 
     def embed_into(self, tokens: NDArray[np.int64], states: NDArray[np.float32]) -> None:
         """Write the embeddings of tokens, int64 [tokens], to `states`, float32 [tokens, width]."""
         if not 0 <= tokens.min() <= tokens.max() < self._rows:
             raise IndexError(f"The tokens {tokens.min()} to {tokens.max()} are not all in the embedding.")
-        self._weights.embed(tokens, states)
+        self.weights.embed(tokens, states)
         if self._embedding_scale != 1.0:
             states *= self._embedding_scale
 
@@ -157,7 +157,7 @@ class CompiledModel(Model):
                 here,
                 {layer: states[start:stop] for layer, states in hidden.items()},
                 self._pace(stop - start, number, len(pieces), progress),
-                self._weights.arrive,
+                self.weights.arrive,
             )
             if len(here):
                 found.append(logits if len(pieces) == 1 else logits.copy())

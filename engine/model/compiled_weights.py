@@ -53,7 +53,7 @@ class CompiledWeights:
     Attributes: `matrices`: name -> matrices whose results side by side are those of the weight; they include
     the output head, even if it is the embedding. `vectors`: float32. `table`: the rows of the embedding.
     `adjacent`: whether queries and keys are stored with rotated pairs side by side. `streamer`: brings the
-    streamed matrices; None if there are none.
+    streamed matrices; None if there are none. `lender`: the weights to which all but some matrices belong.
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)
@@ -61,15 +61,16 @@ class CompiledWeights:
     table: TiledMatrix | DiskTable | None = None
     adjacent: bool = False
     streamer: Streamer | None = None
+    lender: "CompiledWeights | None" = None
     _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
-        """Bytes in memory."""
-        resident = {id(matrix): matrix for matrix in self._resident()}
-        total = sum(matrix.nbytes for matrix in resident.values())
-        total += sum(vector.nbytes for vector in self.vectors.values())
-        return total + (self.streamer.nbytes if self.streamer else 0)
+        """Bytes in memory, without what is lent."""
+        lent = {id(matrix) for matrix in self.lender._resident()} if self.lender else set()
+        own = {id(matrix): matrix.nbytes for matrix in self._resident() if id(matrix) not in lent}
+        total = sum(own.values()) + (self.streamer.nbytes if self.streamer else 0)
+        return total + (0 if self.lender else sum(vector.nbytes for vector in self.vectors.values()))
 
     def _resident(self) -> list[TiledMatrix]:
         every: list[object] = [self.table, *(each for group in self.matrices.values() for each in group)]

@@ -38,12 +38,15 @@ class Sequence:
     """A model with its rows for one text.
 
     Attributes: `model`; `cache`, the rows; `ids`, the committed tokens: slot i of the cache holds the row of
-    ids[i]; `known`, the rows for other texts, or None if they are not kept.
+    ids[i]; `known`, the rows for other texts, or None if they are not kept; `follows`, whether the committed
+    rows are another sequence's, which must not run at the same time.
     """
 
-    def __init__(self, model: Model, capacity: int) -> None:
+    follows = False
+
+    def __init__(self, model: Model, capacity: int, cache: KVCache | None = None) -> None:
         self.model = model
-        self.cache: KVCache = model.new_cache(capacity)
+        self.cache = cache or model.new_cache(capacity)
         self.ids: list[int] = []
         self.known: KnownRows | None = None
         self._tail_positions: list[int] = []

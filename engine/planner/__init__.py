@@ -27,6 +27,7 @@ from engine.planner.outline import (
     pair_named,
     pair_of,
     pairs_named,
+    self_pair,
     variant_outline,
 )
 from engine.planner.paper import published
@@ -88,6 +89,7 @@ __all__ = [
     "recommend",
     "reliable_speed",
     "remember",
+    "self_pair",
     "smaller",
     "usual_card",
     "variant_outline",

@@ -6,7 +6,7 @@ locally.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
@@ -21,6 +21,8 @@ COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
     *("IQ4_NL", "IQ4_XS"),
 )
+
+MOST_SHARE = 0.7  # the same as in engine.model.substitutes
 
 # The same as in engine.checkpoints and engine.streaming.
 LEAST_ROWS = 64
@@ -92,11 +94,13 @@ class Outline:
 @dataclass(frozen=True, slots=True)
 class PairOutline:
     """The outlines of a target and its draft. `acceptance`: that of trees grown with the draft; if `draft` is
-    None, that of trees grown by a drafter without a model."""
+    None, that of trees grown by a drafter without a model. `shared`: whether the draft is the target in fewer
+    bits, of which it shares what is resident; `draft` is then the outline of the whole in fewer bits."""
 
     target: Outline
     draft: Outline | None
     acceptance: Acceptance
+    shared: bool = False
 
 
 def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
@@ -213,6 +217,23 @@ def pair_of(target: Outline, draft: Outline | None) -> PairOutline:
     if draft is None:
         return PairOutline(target, None, acceptance(0))
     return PairOutline(target, draft, acceptance(draft.weights, expectations(target, draft)))
+
+
+def self_pair(target: Outline) -> PairOutline:
+    """Return a pair of a model and itself in fewer bits (see `engine.model.substitutes`)."""
+    bits = 8 * target.nbytes / target.weights
+    share = next((each for each in (4.5 / bits, 2.625 / bits) if each <= MOST_SHARE), MOST_SHARE)
+    draft = replace(
+        target,
+        name="self",
+        file="self",
+        layers=tuple(int(share * nbytes) for nbytes in target.layers),
+        head=int(share * target.head),
+        embedding=0,
+        tied=True,
+        kv_row=0,
+    )
+    return PairOutline(target, draft, acceptance(draft.weights), shared=True)
 
 
 def expectations(target: Outline, draft: Outline) -> Sequence[Expectation]:

@@ -13,7 +13,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
-from engine.planner.placement import SLOTS, LayerPlacement, place, resident_layers
+from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
 from engine.planner.prediction import PredictedIteration, growth_s, iteration, pass_s, stream
 
@@ -92,6 +92,21 @@ class Candidate:
             taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken
 
+    @property
+    def lent(self) -> float:
+        """The share of each resident byte of the target's that the draft need not have: it is lent."""
+        target, draft = self.pair.target, self.pair.draft
+        return draft.nbytes / target.nbytes if draft and self.pair.shared else 0.0
+
+    @property
+    def free_nbytes(self) -> int:
+        """Bytes on the device for the target's weights."""
+        free, target = self.usable_nbytes - self.overhead_nbytes, self.pair.target
+        if not self.lent or free >= target.nbytes:
+            return free
+        ring = SLOTS * max(MAX_SLOT_NBYTES, target.piece)  # at most; nothing of it is lent
+        return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
+
     def _cache_nbytes(self, model: Outline) -> int:
         """Return the bytes of a model's KV cache."""
         compute, context = self.compute(model), self.asked.context
@@ -102,7 +117,7 @@ class Candidate:
     def placement(self) -> LayerPlacement | None:
         """Return where the target's layers go; None if the target does not fit."""
         target, asked = self.pair.target, self.asked
-        free, in_ram = self.usable_nbytes - self.overhead_nbytes, None
+        free, in_ram = self.free_nbytes, None
         if self.device == "cuda":
             in_ram = self.machine.usable_ram - CUDA_RAM
             if in_ram < 0:
@@ -218,11 +233,12 @@ def _plan(
     correction: Correction,
 ) -> Plan:
     pair, on_card = candidate.pair, candidate.device == "cuda"
-    limit, free = candidate.device_limit_nbytes, candidate.usable_nbytes - candidate.overhead_nbytes
+    limit, free = candidate.device_limit_nbytes, candidate.free_nbytes
     if limit is not None or not placement.whole:
         limit = free if limit is None else min(limit, free)
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
     on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
+    on_device -= int(candidate.lent * placement.device)
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:

@@ -163,7 +163,8 @@ class TreeNodes(Struct, kw_only=True):
     tokens: list[int]
     parents: list[int]
     log_probs: list[LogProb]  # the drafter's log p(token | path)
-    # who proposed each node, as a bit set (engine.tree.SOURCE_*): 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads
+    # who proposed each node, as a bit set (engine.tree.SOURCE_*): 1 draft model, 2 recycling, 4 n-grams, 8 lookahead, 16 heads;
+    # 32: while the target verified the tree before
     sources: list[int]
     texts: list[str]
 
@@ -280,6 +281,7 @@ class IterationDone(Struct, tag=True, kw_only=True):
         0  # number of nodes that the tree had from the start, from growth during the last iteration
     )
     grown_ahead: int = 0  # number of nodes that the draft found beyond the tree while the target verified it
+    ahead_s: float = 0.0  # seconds that this took, beside the target's pass and so not part of `seconds`
     judged: Judged | None = None  # telemetry, and so is `committed`
     committed: Committed | None = None
     step: Step | None = None

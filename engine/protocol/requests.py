@@ -119,7 +119,7 @@ class Options(Struct, forbid_unknown_fields=True, kw_only=True):
 
 
 class Load(Struct, tag=True, kw_only=True):
-    """Load a target and optionally a draft, in place of the loaded pair. `draft`: an id, a path, "auto" or "none"."""
+    """Load a target and optionally a draft, in place of the loaded pair. `draft`: an id, a path, "auto", "none", or "self": the target in fewer bits."""
 
     id: int
     target: str | None = None  # an id or path; None: the embedded model

@@ -225,6 +225,7 @@ class AnswerWriter:
                 bytes_streamed=moved,
                 survivors=event.survivors,
                 grown_ahead=event.ahead,
+                ahead_s=event.ahead_s,
                 judged=judged(event.judgement),
                 committed=self._committed(start, pieces, event.log_probs) if self.options.telemetry else None,
             )

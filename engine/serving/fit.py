@@ -79,19 +79,21 @@ def fit(
     itemsize: int | None,
     context: int,
     card_itemsize: int | None = None,
+    drafts_for_itself: bool = False,
 ) -> Fitted:
     """Plan a load for this machine.
 
     device: compute device; None: the faster one. itemsize: bytes per number in computations; None: as the
     device prefers. context: number of tokens; it is reduced if it does not fit and the request leaves the
     context open. card_itemsize: bytes per number on a card, where these models need more than cards prefer.
+    drafts_for_itself: whether the draft is the target in fewer bits.
 
     Raises OutOfMemory if no plan fits into free memory. A limit that is too small for any plan is kept:
     streaming says what it needs.
     """
     outline = planner.checkpoint_outline(target, request.target or target.path.stem)
     drafting = planner.checkpoint_outline(draft, draft.path.stem) if draft else None
-    pair = planner.pair_of(outline, drafting)
+    pair = planner.self_pair(outline) if drafts_for_itself else planner.pair_of(outline, drafting)
     torch = machine.installed_torch()
     cards = planner.cards(torch is None or torch.kernel_problem is None)
     formats = {weight.format for file in (target, draft) if file for weight in file.weights.values()}

@@ -18,7 +18,9 @@ from engine.model.description import describe
 from engine.model.devices import check_context, choose_device
 from engine.model.interface import Model
 from engine.model.loader import load_compiled, prepare_compiled
+from engine.model.self_draft import check_self_draft, load_self_draft, no_self_draft
 from engine.model.sequence import Sequence
+from engine.model.shared_rows import FollowingSequence
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
@@ -31,6 +33,7 @@ from engine.tokenizer import Tokenizer, load_tokenizer
 
 log = logging.getLogger(__name__)
 
+SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 DEFAULT_CONTEXT = 8192  # tokens, if the model allows them: enough for a long chat at tens of MB of KV cache
 
 
@@ -57,13 +60,15 @@ class LoadJob:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The opened files of a pair. At most one of `draft` and `heads` is set."""
+    """The opened files of a pair. At most one of `draft` and `heads` is set. `drafts_for_itself`: whether the
+    target is its own draft, in fewer bits."""
 
     target_name: str
     target: Checkpoint
     draft_name: str | None = None  # the name of the draft or of the heads
     draft: Checkpoint | None = None
     heads: HeadsFile | None = None
+    drafts_for_itself: bool = False
 
     @property
     def checkpoints(self) -> list[Checkpoint]:
@@ -97,6 +102,8 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     target = open_checkpoint(catalog.resolve(target_name))
     if not draft_name or draft_name == "none":
         return PairFiles(target_name, target)
+    if draft_name == SELF:
+        return PairFiles(target_name, target, draft_name, drafts_for_itself=True)
     draft_path = catalog.resolve(draft_name)
     if heads := open_heads(draft_path):
         return PairFiles(target_name, target, draft_name, heads=heads)
@@ -119,7 +126,7 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
     VocabularyMismatch if the draft cannot run with the target.
     """
     method = files.heads.method if files.heads else None
-    check_drafter(request.drafter, files.draft is not None, method)
+    check_drafter(request.drafter, files.draft is not None or files.drafts_for_itself, method)
     limit = describe(files.target).positions
     if request.context and request.context > limit:
         raise BadOption(
@@ -127,6 +134,10 @@ def check(job: LoadJob, request: protocol.Load, files: PairFiles) -> CheckedPair
             f"Ask for {limit} or fewer.",
         )
     device = choose_device(request.device)
+    if files.drafts_for_itself and not may_compile(request, device):
+        raise no_self_draft()
+    if files.drafts_for_itself:
+        check_self_draft(files.target)
     if request.kv_cache != "f16" and not may_compile(request, device):
         raise _needs_compiled_passes(request.kv_cache)
     job.report("tokenizer")
@@ -167,8 +178,8 @@ def plan(pair: CheckedPair) -> Fitted:
 
         names = [file.architecture for file in pair.files.checkpoints]
         card_itemsize = max(choose_dtype("auto", device, name).itemsize for name in names)
-    files = pair.files
-    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize)
+    files, own = pair.files, pair.files.drafts_for_itself
+    return fit(request, files.target, files.draft, chosen, itemsize, pair.context, card_itemsize, own)
 
 
 def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
@@ -216,6 +227,9 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         heads = _heads(pair.files.heads, target_model, plan.context) if pair.files.heads else None
         target = Sequence(target_model, plan.context)
         draft = Sequence(draft_model, plan.context) if draft_model else None
+        if pair.files.drafts_for_itself:
+            draft_model = self_draft(target_model, pair.files.target, plan.context, cache.upper(), job)
+            draft = FollowingSequence(draft_model, target)
     except BaseException:
         target_model.close()
         raise
@@ -225,6 +239,16 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
         models = [model for model in (target_model, draft_model) if model]
         share_cores(all(isinstance(model, CompiledModel) for model in models), pair.request.threads)
     return LoadedPair(target, draft, pair.tokenizer, heads, threads if plan.device == "cpu" else None)
+
+
+def self_draft(target: Model, file: Checkpoint, context: int, cache: str, job: LoadJob) -> CompiledModel:
+    """Return a draft made of the target itself. The errors are those of `load_self_draft`."""
+
+    def progress(done: int, total: int) -> None:
+        job.report("draft", done, total)
+
+    job.layers = 0, 0
+    return load_self_draft(target, file, context, progress, cache)
 
 
 def release_device_memory() -> None:
@@ -274,8 +298,8 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
     changed while loading, or ""."""
     files, loaded = pair.files, session.pair
     draft = None
-    if files.draft_name and files.draft and loaded.draft:
-        draft = model_info(files.draft_name, files.draft, loaded.draft.model)
+    if files.draft_name and loaded.draft:
+        draft = model_info(files.draft_name, files.draft or files.target, loaded.draft.model)
     elif files.heads and loaded.heads:
         draft = heads_info(files.heads, loaded.heads, loaded.target.model.vocabulary)
     path = files.target.path

@@ -13,7 +13,7 @@ from dataclasses import replace
 from engine import protocol
 from engine.constraint.constraints import Constraints
 from engine.constraint.masks import Masks
-from engine.decoding.ahead import GrowingAhead, grows_ahead
+from engine.decoding.ahead import ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits, Overridden, Replayed, unknown
 from engine.decoding.chain_length import ChainLength
 from engine.decoding.iteration import Rule, decode
@@ -224,9 +224,8 @@ class Session:
         masks = self._masks(options, before, beginning)
         rule = self._rule(drafter, options)
         rule = Replayed(rule, options.budgets) if options.budgets else rule
-        draft = self.pair.draft.model if self.pair.draft else None
-        ahead = grows_ahead(options.overlap, drafter, self.pair.target.model, draft)
-        rule = GrowingAhead(rule) if ahead else rule
+        ahead = ahead_rule(options.overlap, drafter, self.pair.target.model, rule)
+        rule = ahead or rule
         writer = AnswerWriter(request, self.pair, drafter, tokens, options, masks, rule, emit, started)
         writer.begin(thoughts.opened(end), beginning, begun)
         if begun is not None:
@@ -247,7 +246,7 @@ class Session:
                 max(options.log_probs or 0, ALTERNATIVES) if options.telemetry else options.log_probs,
                 MAX_JUDGED if options.telemetry else 0,
                 writer.show_pass,
-                ahead,
+                ahead is not None,
             ),
             drafter,
             writer.sampler,

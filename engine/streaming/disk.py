@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +105,15 @@ else:
         os.fsync(file)  # pages not yet written cannot be dropped
         if hasattr(os, "posix_fadvise"):
             os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+class Readable(Protocol):
+    """A file that a ring reads."""
+
+    def read(self, into: memoryview, offset: int, needed: int) -> None:
+        """See `DiskFile.read`."""
+
+    def close(self) -> None: ...
 
 
 # Windows reads through one synchronous handle at a time, whichever threads ask, so each gets one of its own.

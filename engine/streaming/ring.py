@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from engine.errors import Interrupted
 from engine.interruption import is_interrupted
 from engine.streaming.chunks import Chunk, Extent
-from engine.streaming.disk import SECTOR, DiskFile, MemoryFile
+from engine.streaming.disk import SECTOR, Readable
 from engine.streaming.schedule import RingSchedule
 
 # Bytes of one read: enough for a disk's full speed, few enough that two threads share a chunk.
@@ -31,14 +31,15 @@ class Ring:
     next.
 
     Attributes: `nbytes`: bytes of all slots; `moved`: bytes fetched since the start; `waited_s`: seconds that
-    `fetch` has waited since the start for chunks to be read; `on_wait`: as that of `Streamer`.
+    `fetch` has waited since the start for chunks to be read; `idle_s`: seconds since the start in which
+    nothing was read, because every slot was full; `on_wait`: as that of `Streamer`.
     """
 
     def __init__(
         self,
         chunks: Sequence[Chunk],
         slots: int,
-        files: Mapping[Path, DiskFile | MemoryFile],
+        files: Mapping[Path, Readable],
         allocate: Callable[[int], NDArray[np.uint8]],
         staging: bool = False,
     ) -> None:
@@ -53,6 +54,7 @@ class Ring:
         self._view = self._bytes.data
         self.nbytes = slots * self._slot_nbytes
         self.waited_s = 0.0
+        self.idle_s = 0.0
         self.moved = 0
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._changed = threading.Condition()
@@ -61,6 +63,7 @@ class Ring:
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
         self._missing: dict[int, int] = {}  # by step: number of pieces still to arrive
         self._reading = 0
+        self._idle_since: float | None = None
         self._error: Exception | None = None
         self._closed = False
         self._staging = staging
@@ -162,6 +165,7 @@ class Ring:
             while not self._closed:
                 if self._pieces:
                     self._reading += 1
+                    self._end_idleness()
                     return self._pieces.pop(0)
                 if self._error is None and self._queue in self._schedule.chunks:
                     extents = self._chunks[self._schedule.chunks[self._queue]].extents
@@ -169,8 +173,15 @@ class Ring:
                     self._missing[self._queue] = len(self._pieces)
                     self._queue += 1
                     continue
+                if not self._reading and self._idle_since is None:
+                    self._idle_since = time.perf_counter()
                 self._changed.wait()
         return None
+
+    def _end_idleness(self) -> None:
+        if self._idle_since is not None:
+            self.idle_s += time.perf_counter() - self._idle_since
+            self._idle_since = None
 
 
 def end_if_interrupted() -> None:

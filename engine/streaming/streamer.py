@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from engine.formats import check_valid
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
 from engine.streaming.device_ring import DeviceLink, DeviceRing
-from engine.streaming.disk import DiskFile, MemoryFile, memory
+from engine.streaming.disk import DiskFile, MemoryFile, Readable, memory
 from engine.streaming.mover import Movable
 from engine.streaming.placement import place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
@@ -58,7 +58,7 @@ class Streamer:
 
         Raises BadOption if a limit is too small.
         """
-        self._files: dict[Path, DiskFile | MemoryFile] = {**files}
+        self._files: dict[Path, Readable] = {**files}
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
         sizes = [chunk.nbytes for chunk in chunks]
         host_nbytes = None
@@ -124,6 +124,16 @@ class Streamer:
     @property
     def waited_s(self) -> float:
         return self._ring.waited_s if self._ring else 0.0
+
+    @property
+    def idle_s(self) -> float:
+        """On the CPU, seconds since the start in which the disk stood still, because every slot was full."""
+        return self._ring.idle_s if isinstance(self._ring, Ring) else 0.0
+
+    def replace_files(self, replaced: Callable[[Readable], Readable]) -> None:
+        """Read each file through what `replaced` returns for it."""
+        for path, file in self._files.items():
+            self._files[path] = replaced(file)
 
     def fetch(self, matrix: Movable) -> None:
         """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then

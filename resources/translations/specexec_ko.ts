@@ -3334,6 +3334,10 @@ other: everything else</source>
             <translation>제안됨</translation>
         </message>
         <message>
+            <source>drafted during the pass before</source>
+            <translation>앞 패스 동안 초안 작성</translation>
+        </message>
+        <message>
             <source>rejected</source>
             <translation>거부됨</translation>
         </message>
@@ -4286,6 +4290,10 @@ other: everything else</source>
             <translation>아직 검증되지 않음.</translation>
         </message>
         <message>
+            <source>Proposed while the target verified the tree before.</source>
+            <translation>타깃이 앞 트리를 검증하는 동안 제안되었습니다.</translation>
+        </message>
+        <message>
             <source>Rejected: its parent was rejected.</source>
             <translation>거부됨: 부모가 거부되었음.</translation>
         </message>
@@ -4781,6 +4789,10 @@ other: everything else</source>
             <translation>디스크</translation>
         </message>
         <message>
+            <source>drafted {} s meanwhile</source>
+            <translation>그동안 {}초 초안 작성</translation>
+        </message>
+        <message>
             <source>iteration {}: {} of {} accepted</source>
             <translation>반복 {0}: {2}개 중 {1}개 채택</translation>
         </message>
@@ -4791,6 +4803,10 @@ other: everything else</source>
         <message>
             <source>waited {} s for the disk</source>
             <translation>디스크를 {}초 기다림</translation>
+        </message>
+        <message>
+            <source>{} nodes from the pass before</source>
+            <translation>앞 패스에서 온 노드 {}개</translation>
         </message>
         <message>
             <source>{} s</source>

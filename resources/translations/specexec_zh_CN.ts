@@ -3334,6 +3334,10 @@ other: everything else</source>
             <translation>已起草</translation>
         </message>
         <message>
+            <source>drafted during the pass before</source>
+            <translation>上一遍期间起草</translation>
+        </message>
+        <message>
             <source>rejected</source>
             <translation>已拒绝</translation>
         </message>
@@ -4286,6 +4290,10 @@ other: everything else</source>
             <translation>尚未验证。</translation>
         </message>
         <message>
+            <source>Proposed while the target verified the tree before.</source>
+            <translation>在目标验证上一棵树期间提议。</translation>
+        </message>
+        <message>
             <source>Rejected: its parent was rejected.</source>
             <translation>已拒绝：其父节点被拒绝。</translation>
         </message>
@@ -4781,6 +4789,10 @@ other: everything else</source>
             <translation>磁盘</translation>
         </message>
         <message>
+            <source>drafted {} s meanwhile</source>
+            <translation>其间起草 {} 秒</translation>
+        </message>
+        <message>
             <source>iteration {}: {} of {} accepted</source>
             <translation>第 {} 轮迭代：接受 {} / {}</translation>
         </message>
@@ -4791,6 +4803,10 @@ other: everything else</source>
         <message>
             <source>waited {} s for the disk</source>
             <translation>等待磁盘 {} 秒</translation>
+        </message>
+        <message>
+            <source>{} nodes from the pass before</source>
+            <translation>{} 个节点来自上一遍</translation>
         </message>
         <message>
             <source>{} s</source>

@@ -5,6 +5,7 @@ import pytest
 from app.panel.node_words import describe, percent, visible
 from app.panel.tree_layout import BONUS, ROOT
 from engine.protocol.messages import Judged
+from engine.tree import GROWN_AHEAD
 from tests.app.fake_engine import grown, verdict
 
 
@@ -27,6 +28,15 @@ def test_a_node_is_described_with_token_source_probabilities_and_rank() -> None:
     assert "token 11, proposed by: draft model, n-gram." in text
     assert "Draft 22.3 %, target 25.0 % (rank 2)." in text
     assert "target" not in describe(event, 0).split("Accepted")[0], "the node was not judged"
+
+
+def test_a_node_from_the_pass_before_is_described_as_such() -> None:
+    event = verdict(1)
+    event.tree.sources[1] = 1 | GROWN_AHEAD
+    assert "proposed by: draft model. Proposed while the target verified the tree before." in describe(
+        event, 1
+    )
+    assert "while" not in describe(event, 0)
 
 
 def test_growing_nodes_root_and_bonus_token_are_described_too() -> None:

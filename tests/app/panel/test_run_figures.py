@@ -44,6 +44,9 @@ def test_an_iteration_is_one_line() -> None:
     disk = Link(kind="disk", limit_gb_per_s=3.2)
     assert run_figures.iteration_line(done, disk).endswith("0.10 s, waited 0.01 s for the disk")
     assert "PCIe" in run_figures.iteration_line(done, Link(kind="PCIe", limit_gb_per_s=None))
+    done.ahead_s, done.survivors = 0.25, 1042
+    line = run_figures.iteration_line(done, disk)
+    assert line.endswith("for the disk, drafted 0.25 s meanwhile, 1042 nodes from the pass before")
 
 
 def test_a_speed_up_is_only_shown_against_a_measurement() -> None:

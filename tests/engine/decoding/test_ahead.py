@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.ahead import GrowingAhead, grows_ahead
+from engine.decoding.ahead import SHARE, GrowingAhead, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.pass_thread import PassThread
@@ -24,6 +24,7 @@ from engine.errors import BadOption
 from engine.model.interface import Yielding, no_progress
 from engine.model.sequence import Sequence
 from engine.sampling import Sampler
+from engine.tree import GROWN_AHEAD, TokenTree
 from tests.engine.decoding.paths import LAYERS, VOCABULARY, PathModel
 
 CAPACITY = 96
@@ -43,6 +44,7 @@ class ScriptedPass(Yielding):
         self.inner, self.left = inner, layers
         self.beside = self
         self.is_cancelled = False
+        self.held_s = 0.0
 
     @property
     def ready(self):
@@ -152,6 +154,8 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
     )
     assert tokens == plain(sampler)
     survived = [each.survivors > 0 for each in iterations[1:]]
+    for each in iterations:
+        assert (each.tree.sources & GROWN_AHEAD > 0).sum() == min(each.survivors, len(each.tree))
     assert sum(survived) > 0.8 * len(survived)
     assert all(each.ahead > 0 for each in iterations[:-3])
     if all(survived):
@@ -360,14 +364,68 @@ def test_a_pass_is_cancelled_at_its_next_layer():
 # -- when ----------------------------------------------------------------------------------------------------
 
 
+def rule_for(overlap, drafter, model):
+    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)))
+
+
 def test_only_drafters_that_can_draft_ahead_do():
     model = PathModel()
     rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
-    assert grows_ahead("on", specexec(), model, model)
-    assert grows_ahead("on", merged(), model, model)
+    assert rule_for("on", specexec(), model).pays
+    assert rule_for("on", merged(), model).pays
     for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
-        assert not grows_ahead("on", drafter, model, model)
-    assert not grows_ahead("off", specexec(), model, model)
-    assert not grows_ahead("auto", specexec(), model, model), "nothing is streamed"
+        assert rule_for("on", drafter, model) is None
+    assert rule_for("off", specexec(), model) is None
+    assert rule_for("auto", specexec(), model) is None, "nothing is streamed"
     with pytest.raises(BadOption):
-        grows_ahead("on", specexec(), SimpleNamespace(device="cuda"), model)
+        rule_for("on", specexec(), SimpleNamespace(device="cuda"))
+
+
+MANY_MORE = 8 * SHARE  # nodes ahead, of trees of 8
+
+
+class TimedLink:
+    """The link of iterations of a second each: for how long the target waited, and the link stood still."""
+
+    def __init__(self, *iterations):
+        self.iterations, self.waited_s, self.idle_s = iterations, 5.0, 7.0
+
+    def run(self, rule, survivors=0):
+        """Return by how many nodes each tree may grow ahead, and the tree after them."""
+        ahead = []
+        for waited, idle in self.iterations:
+            ahead.append(rule.choose().ahead)
+            self.waited_s += waited
+            self.idle_s += idle
+            rule.observe(iterated(survivors))
+        return [*ahead, rule.choose().ahead]
+
+
+def iterated(survivors):
+    limits = TreeLimits(8, 4, 6)
+    return Iterated(limits, TokenTree.empty(), [], [1], 0.3, 0.6, 0.1, 2, [], survivors=survivors)
+
+
+@pytest.mark.parametrize(
+    ("iterations", "ahead"),
+    [
+        (
+            [(0.4, 0.2)] * 3,
+            [0, MANY_MORE, MANY_MORE, MANY_MORE],
+        ),  # the link stands still, and the target waits for it later
+        ([(0.4, 0.0)] * 3, [0, 0, 0, 0]),  # the link never stands still
+        ([(0.0, 0.2)] * 3, [0, 0, 0, 0]),  # the target never waits
+        ([(0.4, 0.2)] + [(0.4, 0.0)] * 3, [0, MANY_MORE, MANY_MORE, 0, 0]),  # the disk has become slower
+    ],
+)
+def test_trees_grow_ahead_where_time_can_be_won(iterations, ahead):
+    link = TimedLink(*iterations)
+    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)) == ahead
+
+
+def test_iterations_whose_tree_survived_do_not_tell_what_taking_turns_costs():
+    link = TimedLink((0.4, 0.2))
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)
+    assert link.run(rule) == [0, MANY_MORE]
+    link.iterations = [(0.4, 0.0)] * 9  # won already: the draft no longer takes its turn
+    assert set(link.run(rule, survivors=5)) == {MANY_MORE}

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from engine.compiled.layout import LAYOUTS
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, catalogued
+from engine.planner.outline import COMPILED, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -34,7 +34,8 @@ machines = st.builds(
     card=st.sampled_from([CARD, None]),
     cpu=st.just(CPU),
 )
-pairs = st.sampled_from([PAIR, SMALL, ALONE, MIXTURE, SIXTEEN_BIT])
+SELF = self_pair(outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True))
+pairs = st.sampled_from([PAIR, SMALL, ALONE, MIXTURE, SIXTEEN_BIT, SELF])
 limits = st.none() | st.integers(1, 40 * GIB)
 asks = st.builds(Asked, st.sampled_from([2048, 8192]), limits, limits, st.sampled_from([None, 64]))
 
@@ -269,3 +270,16 @@ def test_plans_reckon_with_the_tiles_of_gptq_and_awq():
         machine = replace(cores, ram=pair.target.nbytes + 4 * GIB + more)
         assert plan_for(machine, pair, Asked(2048)).fit == fit
         assert plan_for(replace(machine, compiled=None), pair, Asked(2048)).fit == "in RAM"
+
+
+def test_what_a_target_lends_to_its_own_draft_is_counted_once():
+    """With a draft that shares nothing, less of the target would stay in memory."""
+    machine = replace(LAPTOP, ram=4 * GIB)
+    shared = plan_for(machine, SELF, Asked(2048))
+    apart = plan_for(machine, replace(SELF, shared=False), Asked(2048))
+    assert shared.runs
+    assert apart.runs
+    assert shared.layers.ram > apart.layers.ram
+    assert shared.memory.ram <= machine.usable_ram
+    substitutes = SELF.draft.nbytes / SELF.target.nbytes * shared.memory.ssd
+    assert shared.memory.ram >= substitutes + shared.layers.ram * (90 << 20)

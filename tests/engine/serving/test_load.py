@@ -7,15 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from safetensors.numpy import load_file, save_file
 
 from engine.errors import BadOption, VocabularyMismatch
+from engine.model import substitutes
 from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
 from engine.serving.service import EngineService
 from engine.torch_model import loader
 from tests.engine.conftest import model_file
 from tests.engine.heads.test_service import write_target
+from tests.engine.model.test_compiled import tiny
 
 TEMPLATE = "{% for m in messages %}{{ m.content }}{% endfor %}"
 
@@ -162,3 +165,34 @@ def test_files_whose_numbers_are_all_the_same_are_loaded_with_a_warning(
         warning = load(target, draft).warning
     assert warning.startswith("draft is probably damaged: in ")
     assert [record.getMessage() for record in caplog.records if record.getMessage() == warning]
+
+
+def test_a_streamed_target_drafts_for_itself(
+    target: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(shutil.copytree(target, tmp_path / "compiled"))
+    tiny("qwen2").to(torch.bfloat16).save_pretrained(file)
+    monkeypatch.setattr(substitutes.platformdirs, "user_cache_path", lambda *names, **options: tmp_path)
+    engine = EngineService()
+    request = Load(id=1, target=str(file), draft="self", device="cpu", context=96, ram_limit=0.0005)
+    try:
+        loaded = engine.load(request, lambda event: None, lambda: False)
+        assert loaded.drafter == "specexec"
+        assert loaded.draft is not None
+        assert loaded.draft.nbytes > 0
+        chat = Chat(id=2, messages=[Message("user", "HELLO")], options=Options(seed=4, max_new_tokens=10))
+        answers = [engine.answer(chat, lambda event: None, lambda: False) for _ in range(2)]
+        assert answers[0].token_ids == answers[1].token_ids
+        assert answers[0].memory.ram < 60 << 20
+        parts = {part.what: part.nbytes for part in answers[0].memory.parts if part.tier == "ram"}
+        assert parts["draft"] == loaded.draft.nbytes
+        assert "draft_cache" not in parts
+    finally:
+        engine.unload()
+
+
+@pytest.mark.usefixtures("no_weights")
+def test_a_target_that_runs_through_torch_does_not_draft_for_itself(target: Path) -> None:
+    request = Load(id=1, target=str(target), draft="self", device="cpu", dtype="float32", context=96)
+    with pytest.raises(BadOption, match="draft for itself only if"):
+        EngineService().load(request, lambda event: None, lambda: False)

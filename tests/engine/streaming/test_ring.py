@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+import time
 
 import pytest
 import torch
@@ -134,3 +135,32 @@ def test_a_limit_smaller_than_the_smallest_ring_is_refused_with_the_number(data,
     needed = float(re.search(r"[\d.]+", refused.value.hint)[0])
     streamer = Streamer(data[0], WeightLimits(int(needed * 2**30)), opened, link=None)
     streamer.close()
+
+
+class CountedFile:
+    """A file whose reads take a while."""
+
+    def __init__(self, file, seconds):
+        self.file, self.seconds = file, seconds
+
+    def read(self, into, offset, needed):
+        time.sleep(self.seconds)
+        self.file.read(into, offset, needed)
+
+    def close(self):
+        self.file.close()
+
+
+def test_a_ring_counts_how_long_the_disk_stands_still(data, opened):
+    chunks = [make_chunk([each]) for each in data[0]]
+    ring = Ring(chunks, 3, {path: CountedFile(file, 0.01) for path, file in opened.items()}, memory)
+    ring.fetch(0)
+    while ring._idle_since is None:  # until the slots are full
+        time.sleep(0.001)
+    before = ring.idle_s
+    time.sleep(0.1)
+    ring.fetch(1)
+    while ring.idle_s == before:
+        time.sleep(0.001)
+    assert 0.1 <= ring.idle_s - before < 5
+    ring.close()

@@ -1,0 +1,86 @@
+"""A streamed model as its own draft (SubSpec, arXiv 2509.18344): it shares all that stays in memory with
+the target, rows of the KV cache included, and has substitutes of fewer bits for the streamed matrices."""
+
+from engine.checkpoints import Checkpoint
+from engine.compiled.matrix import Matrix, StreamedMatrix, tiled
+from engine.compiled.packer import tile_packer
+from engine.compiled.product import prepare_products
+from engine.errors import BadOption
+from engine.model.compiled import CompiledModel
+from engine.model.compiled_weights import CompiledWeights
+from engine.model.description import describe
+from engine.model.interface import Model, Progress
+from engine.model.rotary import RotaryFactors
+from engine.model.substitutes import SubstituteFiles, substitute_format
+from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights
+
+HINT = "Choose another draft, or none (--draft none)."
+
+
+def load_self_draft(
+    target: Model, checkpoint: Checkpoint, context: int, progress: Progress, cache: str = "F16"
+) -> CompiledModel:
+    """Return a draft made of a loaded model itself.
+
+    target: as `load_compiled` has returned it for `checkpoint`, with streamed matrices. context, cache: as
+    for `load_compiled`. progress: called with the bytes done and in total; may end the loading by raising.
+
+    Raises BadOption if the target is not streamed through compiled passes, or is stored in few bits already;
+    BadCheckpoint if its weights cannot be read.
+    """
+    if not isinstance(target, CompiledModel):
+        raise no_self_draft()
+    if not target.streamer or not target.streamer.pass_nbytes:
+        raise BadOption("The whole target is in memory, so that its own copy would be no faster.", HINT)
+    description = describe(checkpoint)
+    weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
+    if tied:
+        weights = {**weights, HEAD: weights[EMBEDDING]}
+    lent = target.weights
+    streamed = {
+        name: weights[name]
+        for name, group in lent.matrices.items()
+        if any(isinstance(each, StreamedMatrix) for each in group)
+    }
+    files = SubstituteFiles(checkpoint.weights)
+    total, done = sum(weight.nbytes for weight in streamed.values()), 0
+    matrices = dict(lent.matrices)
+    for name, weight in streamed.items():
+        progress(done, total)
+        form = substitute_format(weight)
+        if form is None:
+            raise _too_small()
+        prepare_products(form)
+        tile_packer(form)
+        made = files.of(name, weight, form)
+        row_nbytes, row = len(made) // weight.shape[0], 0
+        pieces: list[Matrix] = []
+        for matrix in lent.matrices[name]:
+            rows = matrix.shape[0]
+            here = made[row * row_nbytes : (row + rows) * row_nbytes]
+            pieces.append(tiled(form, matrix.shape, here) if isinstance(matrix, StreamedMatrix) else matrix)
+            row += rows
+        matrices[name] = pieces
+        done += weight.nbytes
+    progress(total, total)
+    own = CompiledWeights(matrices, lent.vectors, lent.table, lent.adjacent, lender=lent)
+    rotary = RotaryFactors(description.rotary, context)
+    return CompiledModel(description, rotary, own, target.vocabulary, cache)
+
+
+def check_self_draft(checkpoint: Checkpoint) -> None:
+    """Raise BadOption unless the checkpoint's matrices have substitutes."""
+    matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
+    if not all(map(substitute_format, matrices)):
+        raise _too_small()
+
+
+def _too_small() -> BadOption:
+    return BadOption("The target is stored in few bits already: a copy would hardly be smaller.", HINT)
+
+
+def no_self_draft() -> BadOption:
+    return BadOption(
+        "A model can draft for itself only if it runs compiled passes on the processor; this one does not.",
+        HINT,
+    )

@@ -1,0 +1,265 @@
+"""A streamed model that drafts for itself in fewer bits: plain decoding's tokens, one cache, bytes once."""
+
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+
+from engine.checkpoints import Span, Weight, open_checkpoint
+from engine.compiled.matrix import StreamedMatrix
+from engine.decoding.budget import FixedLimits
+from engine.decoding.iteration import Iterated, Prefilled, decode
+from engine.decoding.verification import TargetVerifier
+from engine.drafting import DrafterParts, TreeLimits, make_drafter
+from engine.drafting.none import NoDrafter
+from engine.errors import BadOption
+from engine.formats import unpacked
+from engine.model import substitutes
+from engine.model.interface import no_progress
+from engine.model.loader import load_compiled
+from engine.model.self_draft import check_self_draft, load_self_draft
+from engine.model.sequence import Sequence
+from engine.model.shared_rows import FollowingSequence
+from engine.model.substitutes import SubstituteFiles, substitute
+from engine.sampling import Sampler
+from engine.streaming import WeightLimits
+from tests.engine.model.test_compiled import CONTEXT, random_text, tiny
+
+LITTLE = 300 << 10  # bytes: two slots and few resident matrices
+SAMPLERS = [Sampler(), Sampler(seed=3, temperature=0.7)]
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    folder = tmp_path / "cache"
+    monkeypatch.setattr(substitutes.platformdirs, "user_cache_path", lambda *names, **options: folder)
+    return folder / "substitutes"
+
+
+def saved(folder, kind="qwen2"):
+    module = tiny(kind).to(torch.bfloat16)
+    module.save_pretrained(folder)
+    return open_checkpoint(folder)
+
+
+@contextmanager
+def pair(folder, kind="qwen2", cache="F16"):
+    """A streamed target and its draft, as sequences."""
+    file = saved(folder, kind)
+    target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE), cache=cache)
+    try:
+        followed = Sequence(target, CONTEXT)
+        draft = load_self_draft(target, file, CONTEXT, no_progress, cache)
+        yield followed, FollowingSequence(draft, followed)
+    finally:
+        target.close()
+
+
+def answer(target, drafter, sampler, prompt, limits, progress=no_progress, most=24):
+    """Return the tokens, and the iterations."""
+    tokens, iterations = [], []
+    verifier = TargetVerifier(target, sampler)
+    for event in decode(verifier, drafter, sampler, prompt, FixedLimits(limits), (), most, progress):
+        if isinstance(event, Prefilled):
+            tokens.append(event.token)
+        elif isinstance(event, Iterated):
+            tokens += event.tokens
+            iterations.append(event)
+    return tokens, iterations
+
+
+def drafter_of(name, target, draft):
+    return make_drafter(name, DrafterParts(target.model.vocabulary, draft))
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "gemma2"])  # a head of its own; the embedding as head, windows
+@pytest.mark.parametrize("cache", ["F16", "Q8_0"])
+def test_the_tokens_are_those_of_plain_decoding_and_most_guesses_are_right(kind, cache, tmp_path):
+    limits = TreeLimits(12, 4, 8)
+    with pair(tmp_path, kind, cache) as (target, draft):
+        drafter = drafter_of("specexec", target, draft)
+        for sampler in SAMPLERS:
+            for seed in (0, 1):  # a second conversation, and back to the first
+                prompt = random_text(20, seed)
+                found, iterations = answer(target, drafter, sampler, prompt, limits)
+                target.rewind(0)
+                assert found == answer(target, NoDrafter(), sampler, prompt, NoDrafter.defaults)[0]
+                assert len(found) > 1.5 * len(iterations)
+        target.rewind(0)
+
+
+@pytest.mark.parametrize("name", ["specexec+pld", "specinfer", "sps"])
+def test_other_drafters_with_a_draft_model_run_with_it(name, tmp_path):
+    with pair(tmp_path) as (target, draft):
+        drafter, prompt = drafter_of(name, target, draft), random_text(20)
+        plain = answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
+        for _ in range(2):
+            assert answer(target, drafter, Sampler(), prompt, drafter.defaults)[0] == plain
+
+
+def test_the_draft_reads_no_prompt_and_follows_the_target_through_turns(tmp_path):
+    with pair(tmp_path) as (target, draft):
+        drafter, text, computed = drafter_of("specexec", target, draft), random_text(30), []
+        forward = draft.model.forward
+
+        def counted(rows, *more, **named):
+            computed.append(len(rows))
+            return forward(rows, *more, **named)
+
+        draft.model.forward = counted
+        first, iterations = answer(target, drafter, Sampler(), text, TreeLimits(8, 4, 6))
+        assert computed[0] == 1, "the root alone"
+        assert sum(computed) <= len(iterations) * (1 + 8)
+        again = [*text[:25], 9, *first[:10]]  # an earlier turn was changed
+        found, _ = answer(target, drafter, Sampler(), again, TreeLimits(8, 4, 6))
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), again, NoDrafter.defaults)[0]
+
+
+@pytest.mark.parametrize("layers", [1, 3, 8, 20])
+def test_stopping_anywhere_leaves_both_usable(layers, tmp_path):
+    with pair(tmp_path) as (target, draft):
+        drafter, prompt, left = drafter_of("specexec", target, draft), random_text(20), layers
+
+        def stop(done, total):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Stopped
+
+        with pytest.raises(Stopped):
+            answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6), stop)
+        found, _ = answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6))
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults)[0]
+
+
+def test_the_end_of_the_context_ends_the_answer(tmp_path):
+    with pair(tmp_path) as (target, draft):
+        drafter, prompt = drafter_of("specexec", target, draft), random_text(CONTEXT - 12)
+        found, _ = answer(target, drafter, Sampler(), prompt, TreeLimits(8, 4, 6), most=99)
+        assert len(prompt) + len(found) == CONTEXT
+        target.rewind(0)
+        assert found == answer(target, NoDrafter(), Sampler(), prompt, NoDrafter.defaults, most=99)[0]
+
+
+def test_bytes_are_counted_once(tmp_path):
+    with pair(tmp_path) as (target, draft):
+        lent, own = target.model.weights.matrices, draft.model.weights.matrices
+        substituted = numbers = 0
+        for name, group in lent.items():
+            for mine, theirs in zip(own[name], group, strict=True):
+                if isinstance(theirs, StreamedMatrix):
+                    substituted += mine.nbytes
+                    numbers += mine.shape[0] * mine.shape[1]
+                else:
+                    assert mine is theirs
+        assert draft.model.nbytes == substituted > 0
+        assert draft.cache.nbytes == 0
+        assert not drafter_of("specexec", target, draft).drafts_ahead, "both use the same rows of the cache"
+        # 4.5 bits each, and tiles have room for whole vectors of rows
+        assert 4.5 / 8 * numbers <= substituted < 5.5 / 8 * numbers
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The names of the matrices that were encoded."""
+    made = []
+
+    def count(weight, form):
+        made.append(weight.spans[0].offset)
+        return substitute(weight, form)
+
+    monkeypatch.setattr(substitutes, "substitute", count)
+    return made
+
+
+def test_substitutes_are_kept_and_remade_where_they_are_damaged(tmp_path, cache_folder, counted):
+    with pair(tmp_path) as (_, draft):
+        first = {
+            name: [bytes(each.data) for each in group]
+            for name, group in draft.model.weights.matrices.items()
+            if hasattr(group[0], "data")
+        }
+    files = sorted(cache_folder.glob("*/*"))
+    assert len(counted) == len(files) > 4
+    damaged, cut, empty, gone = files[:4]
+    data = bytearray(damaged.read_bytes())
+    data[-1] ^= 1
+    damaged.write_bytes(data)
+    cut.write_bytes(cut.read_bytes()[:-5])
+    empty.write_bytes(b"")
+    gone.unlink()
+    counted.clear()
+    file = open_checkpoint(tmp_path)
+    target = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE))
+    again = load_self_draft(target, file, CONTEXT, no_progress).weights.matrices
+    assert len(counted) == 4
+    assert all([bytes(each.data) for each in again[name]] == parts for name, parts in first.items())
+    target.close()
+
+
+def test_another_model_has_other_substitutes_and_takes_the_room(tmp_path, cache_folder, counted):
+    with pair(tmp_path / "one"):
+        before = set(cache_folder.iterdir())
+    with pair(tmp_path / "two", "llama"):
+        after = set(cache_folder.iterdir())
+    assert len(before) == len(after) == 1
+    assert before != after
+
+
+def test_a_folder_that_cannot_be_written_costs_only_time(tmp_path, cache_folder, counted):
+    cache_folder.parent.mkdir()
+    cache_folder.write_text("in the way")
+    with pair(tmp_path / "model") as (target, draft):
+        assert answer(target, drafter_of("specexec", target, draft), Sampler(), [5, 6], TreeLimits(4, 4, 4))[
+            0
+        ]
+
+
+def test_pieces_of_a_matrix_are_rounded_alike(tmp_path, monkeypatch):
+    numbers = np.random.default_rng(0).standard_normal((512, 64), np.float32)
+    numbers.tofile(tmp_path / "weights")
+    weight = Weight.of(Span(tmp_path / "weights", 0, numbers.nbytes, numbers.shape, "F32"))
+    whole = substitute(weight, "Q4_0")
+    monkeypatch.setattr(substitutes, "_PIECE_NBYTES", 1)
+    assert np.array_equal(substitute(weight, "Q4_0"), whole)
+    assert np.isfinite(unpacked("Q4_0", whole, weight.numel)).all()
+
+
+# -- refused -------------------------------------------------------------------------------------------------
+
+
+def test_a_target_in_memory_or_through_torch_is_refused(tmp_path):
+    file = saved(tmp_path)
+    with pytest.raises(BadOption, match="in memory"):
+        load_self_draft(load_compiled(file, no_progress, CONTEXT), file, CONTEXT, no_progress)
+    with pytest.raises(BadOption, match="compiled passes"):
+        load_self_draft(object(), file, CONTEXT, no_progress)
+
+
+def test_a_target_of_few_bits_is_refused(tmp_path):
+    file = saved(tmp_path)
+    check_self_draft(file)
+    name, weight = next((name, each) for name, each in file.weights.items() if len(each.shape) == 2)
+    rows, columns = weight.shape
+    span = Span(weight.spans[0].file, 0, rows * columns // 32 * 18, (rows, columns), "Q4_0")
+    file.weights[name] = Weight.of(span)
+    with pytest.raises(BadOption, match="few bits"):
+        check_self_draft(file)
+
+
+def test_files_are_named_by_what_the_model_is_read_from(tmp_path, cache_folder):
+    file = saved(tmp_path)
+    before = SubstituteFiles(file.weights)._folder
+    path = next(iter(file.weights.values())).spans[0].file
+    path.touch()
+    assert SubstituteFiles(file.weights)._folder != before
