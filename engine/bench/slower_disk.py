@@ -3,10 +3,13 @@
 import argparse
 import threading
 import time
+from typing import TYPE_CHECKING
 
 from engine.errors import BadOption
-from engine.streaming import Streamer
-from engine.streaming.disk import Readable
+
+if TYPE_CHECKING:
+    from engine.streaming import Streamer
+    from engine.streaming.disk import Readable
 
 
 def add_disk_speed_option(parser: "argparse._ActionsContainer") -> None:
@@ -28,7 +31,7 @@ def checked_speed(parsed: argparse.Namespace) -> float | None:
     return speed
 
 
-def slow_down(streamer: Streamer | None, gb_per_s: float | None) -> None:
+def slow_down(streamer: "Streamer | None", gb_per_s: float | None) -> None:
     """Let a streamer read no faster than `gb_per_s`, in 10^9 bytes per second; None: as fast as it can."""
     if streamer and gb_per_s is not None:
         pace = ReadingPace(gb_per_s * 1e9)
@@ -53,7 +56,7 @@ class ReadingPace:
 class SlowerFile:
     """A stand-in for a file, on a disk with a pace of its own."""
 
-    def __init__(self, file: Readable, pace: ReadingPace) -> None:
+    def __init__(self, file: "Readable", pace: ReadingPace) -> None:
         self._file = file
         self._pace = pace
 

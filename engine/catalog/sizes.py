@@ -99,6 +99,11 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
     )
 
 
+def layer_matrices(model: CatalogModel, variant: Variant) -> list[Matrix]:
+    """Return the matrices of a layer of a model that is no mixture, in the order of use."""
+    return [*_attention(model), *_mlp(model, variant.intermediate or model.intermediate)]
+
+
 def embedding_nbytes(model: CatalogModel, variant: Variant) -> int:
     return _table_nbytes(model, variant, "embedding")
 
@@ -140,10 +145,16 @@ def _matrix_nbytes(model: CatalogModel, variant: Variant, matrix: Matrix, layer:
         return stored_nbytes(storage(model, variant, name, layer, columns), (rows, columns))
     if variant.format == "16-bit":
         return 2 * rows * columns
-    # Three terms: qweight; the scales (16 bits each) and zero points of all groups; g_idx, only in GPTQ.
+    return sum(grouped_nbytes(variant, rows, columns))
+
+
+def grouped_nbytes(variant: Variant, rows: int, columns: int) -> list[int]:
+    """Return the bytes of the parts of a matrix in GPTQ or AWQ: the numbers, the zero points, the scales (16
+    bits each), and in GPTQ the group of each column."""
     groups = 1 if variant.group_size == -1 else -(-columns // variant.group_size)
-    index = 4 * columns if variant.format == "gptq" else 0
-    return rows * columns * variant.bits // 8 + groups * rows * (16 + variant.bits) // 8 + index
+    index = [4 * columns] if variant.format == "gptq" else []
+    zero_points = groups * rows * variant.bits // 8
+    return [rows * columns * variant.bits // 8, zero_points, groups * rows * 2, *index]
 
 
 def _vector_itemsize(variant: Variant) -> int:

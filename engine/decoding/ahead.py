@@ -19,7 +19,7 @@ WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be ab
 LAST = 8  # iterations from which that share is taken
 
 
-class Link(Protocol):
+class StreamedLink(Protocol):
     """What brings the target's weights. `waited_s`: seconds since the start in which the target has waited
     for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more."""
 
@@ -41,7 +41,7 @@ class GrowingAhead:
     win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
     """
 
-    def __init__(self, rule: Rule, link: Link | None = None) -> None:
+    def __init__(self, rule: Rule, link: StreamedLink | None = None) -> None:
         """link: what tells whether growing ahead pays; None: it is done in any case."""
         self._rule = rule
         self._link = link

@@ -7,14 +7,13 @@ the draft: a chunk that arrives finds at most one layer of the draft in its way,
 The launching thread alone calls `progress`, and so it alone tells the user anything.
 """
 
-import threading
-import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from engine.decoding.verdict import PassEnded, Verdict
 from engine.model.interface import Progress, Yielding
 from engine.streaming import Streamer
+from engine.streaming.crew import SYSTEM, Crew
 
 POLL_S = 0.01  # seconds between two calls of `progress` while the launching thread waits
 
@@ -34,14 +33,16 @@ class PassThread(Yielding, Generic[T]):
         choose: Callable[[T], Verdict],
         streamer: Streamer | None,
         progress: Progress,
+        crew: Crew = SYSTEM,
     ) -> None:
         """run: the pass. choose: makes the verdict of its result. streamer: brings the weights of the pass;
-        None if they are all here, so that there is no room beside the pass."""
+        None if they are all here, so that there is no room beside the pass. crew: its threads."""
         self._run = run
         self._choose = choose
         self._streamer = streamer
         self._progress = progress
-        self._changed = threading.Condition()
+        self._crew = crew
+        self._changed = crew.condition()
         self._reported = 0, 1
         self._waits = False  # whether the pass waits for bytes
         self._is_cancelled = False
@@ -51,8 +52,7 @@ class PassThread(Yielding, Generic[T]):
         self.held_s = 0.0
         if streamer:
             streamer.on_wait = self._note_wait
-        self._thread = threading.Thread(target=self._work, name="target", daemon=True)
-        self._thread.start()
+        self._thread = crew.start(self._work, "target")
 
     @property
     def beside(self) -> Progress:
@@ -61,11 +61,11 @@ class PassThread(Yielding, Generic[T]):
     def __call__(self, done: int, total: int) -> None:
         """Return once a layer of a pass beside this one may run. Raises PassEnded in place of the first layer
         if this pass has ended: what is begun is finished, but nothing more is begun."""
-        began = time.perf_counter()
+        began = self._crew.now()
         with self._changed:
             while not self._changed.wait_for(lambda: self._waits or self.ready, POLL_S):
                 self._report()
-        self.held_s += time.perf_counter() - began
+        self.held_s += self._crew.now() - began
         self._report()
         if self.ready and not done:
             raise PassEnded

@@ -262,11 +262,17 @@ def data_sheet(name: str) -> dict[str, float]:
 
 
 def usual_card(vram_gib: float) -> Compute:
-    """Return the speed to expect at least of a card with this much memory: that of the largest listed card
-    with no more memory, or else of the smallest listed card."""
+    """Return the speed to expect at least of a card with this much memory: that of `usual_card_name`."""
+    return cards()[usual_card_name(vram_gib)]
+
+
+def usual_card_name(vram_gib: float) -> str:
+    """Return the name of the largest listed card with no more memory than this, or else of the smallest
+    listed card."""
     sizes = {entry["vram"]: entry["card"] for entry in figures()["machines"].values() if "card" in entry}
     fitting = [size for size in sizes if size <= vram_gib] or [min(sizes)]
-    return cards()[sizes[max(fitting)]]
+    name: str = sizes[max(fitting)]
+    return name
 
 
 def named_machines() -> dict[str, tuple[str, MachineProfile]]:

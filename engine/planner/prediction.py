@@ -33,12 +33,27 @@ def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: 
     return seconds + weights * compute.itemsize / compute.memory
 
 
-def growth_s(draft: Outline, budget: int, tokens: float, compute: Compute, unpacked: bool) -> float:
-    """Return the seconds that growing one tree takes with the number of beams that is fastest. tokens: how
-    many are expected per pass."""
-    return min(
-        (DEPTH * tokens + WIDTH * budget / beams) * pass_s(draft, beams, compute, unpacked) for beams in BEAMS
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How one tree grows: in `rounds` rounds on average, each of `beams` rows and `round_s` seconds."""
+
+    rounds: float
+    beams: int
+    round_s: float
+
+    @property
+    def s(self) -> float:
+        return self.rounds * self.round_s
+
+
+def growth(draft: Outline, budget: int, tokens: float, compute: Compute, unpacked: bool) -> Growth:
+    """Return how one tree grows with the number of beams that is fastest. tokens: how many are expected
+    per pass."""
+    ways = (
+        Growth(DEPTH * tokens + WIDTH * budget / beams, beams, pass_s(draft, beams, compute, unpacked))
+        for beams in BEAMS
     )
+    return min(ways, key=lambda way: way.s)
 
 
 @dataclass(frozen=True, slots=True)

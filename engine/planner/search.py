@@ -15,7 +15,7 @@ from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
 from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
-from engine.planner.prediction import PredictedIteration, growth_s, iteration, pass_s, stream
+from engine.planner.prediction import PredictedIteration, growth, iteration, pass_s, stream
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
@@ -209,7 +209,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     draft_s = 0.0
     if pair.draft and budget:
         compute = candidate.compute(pair.draft)
-        draft_s = growth_s(pair.draft, budget, tokens, compute, candidate.draft_unpacked)
+        draft_s = growth(pair.draft, budget, tokens, compute, candidate.draft_unpacked).s
     target = pair.target
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)

@@ -5,8 +5,6 @@ RAM. The computing thread never waits for a copy to finish: it only makes the de
 continues across passes.
 """
 
-import threading
-import time
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
@@ -14,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.streaming.chunks import Chunk
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.mover import Bytes
 from engine.streaming.ring import STOP_S, Ring, end_if_interrupted
 from engine.streaming.schedule import RingSchedule
@@ -61,12 +60,13 @@ class DeviceRing:
         link: DeviceLink,
         slabs: dict[int, NDArray[np.uint8]],
         staging: Ring | None,
+        crew: Crew = SYSTEM,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. slabs: the memory of each chunk
         that is in RAM, by the chunk's number.
 
         staging: the ring that reads the other chunks, which are numbered among themselves there; it is closed
-        with this ring. None if all chunks are in RAM.
+        with this ring. None if all chunks are in RAM. crew: as that of `Ring`.
         """
         self._sizes = [chunk.nbytes for chunk in chunks]
         self._link = link
@@ -78,7 +78,8 @@ class DeviceRing:
         self.nbytes = slots * max(self._sizes)
         self.moved = 0
         self.waited_s = 0.0
-        self._changed = threading.Condition()
+        self._crew = crew
+        self._changed = crew.condition()
         self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
         # By slot: the event after which it may be written. Work launched earlier may still use memory that
         # was freed for the slots.
@@ -89,8 +90,7 @@ class DeviceRing:
         self._from_staging: Event | None = None  # copy from the staging slot fetched last
         self._error: Exception | None = None
         self._closed = False
-        self._thread = threading.Thread(target=self._copy, name="copy", daemon=True)
-        self._thread.start()
+        self._thread = crew.start(self._copy, "copy")
 
     def fetch(self, chunk: int) -> Bytes:
         """Return the bytes of chunk number `chunk` on the device, uint8, for work launched from now on, and
@@ -140,11 +140,11 @@ class DeviceRing:
         self._schedule.advance()
         self._changed.notify_all()
         step = self._schedule.step
-        started = time.perf_counter()
+        started = self._crew.now()
         while step not in self._arrived and self._error is None:
             self._changed.wait(STOP_S)
             end_if_interrupted()
-        self.waited_s += time.perf_counter() - started
+        self.waited_s += self._crew.now() - started
         if self._error is not None:
             raise self._error
         chunk = self._schedule.chunks[step]

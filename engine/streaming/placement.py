@@ -35,12 +35,15 @@ class ChunkPlacement:
     staging: int
 
 
-def place(sizes: Sequence[int], device_nbytes: int, host_nbytes: int | None) -> ChunkPlacement:
+def place(
+    sizes: Sequence[int], device_nbytes: int, host_nbytes: int | None, first: Sequence[bool] = ()
+) -> ChunkPlacement:
     """Assign a tier to each chunk.
 
     sizes: bytes of the chunks, in the order of use. device_nbytes: limit for resident chunks and the ring, in
     the compute device's memory. host_nbytes: limit for chunks in RAM and the staging slots; None if the
-    compute device is the CPU, which computes in RAM.
+    compute device is the CPU, which computes in RAM. first: for each chunk, whether it is computed with much
+    faster than others of its size, so that it stays on the device before them; empty if there are none.
 
     Chunks that stay on the device are spread evenly among all, so that the link keeps working while they are
     computed with. In the same way, chunks in RAM are spread evenly among those that are not on the device.
@@ -49,7 +52,7 @@ def place(sizes: Sequence[int], device_nbytes: int, host_nbytes: int | None) -> 
     if sum(sizes) <= device_nbytes:
         return ChunkPlacement(["device"] * len(sizes), 0, 0)
     slots = _slots(max(sizes), device_nbytes, "--ram-limit" if host_nbytes is None else "--vram-limit")
-    on_device = spread(sizes, device_nbytes - slots * max(sizes))
+    on_device = _spread_in_turn(sizes, device_nbytes - slots * max(sizes), first or [False] * len(sizes))
     tiers: list[Tier] = ["device" if stays else "ssd" for stays in on_device]
     if host_nbytes is None:
         return ChunkPlacement(tiers, slots, 0)
@@ -72,6 +75,17 @@ def _slots(size: int, nbytes: int, option: str) -> int:
             f"Set {option} to {needed + 0.005:.2f} or more.",
         )
     return min(SLOTS, nbytes // size)
+
+
+def _spread_in_turn(sizes: Sequence[int], nbytes: int, first: Sequence[bool]) -> list[bool]:
+    """Select as `spread` does, from the `first` sizes, and then from the others with what is left."""
+    stay = [False] * len(sizes)
+    for group in (True, False):
+        members = [index for index, is_first in enumerate(first) if is_first == group]
+        for index, stays in zip(members, spread([sizes[index] for index in members], nbytes), strict=True):
+            stay[index] = stays
+        nbytes -= sum(sizes[index] for index in members if stay[index])
+    return stay
 
 
 def spread(sizes: Sequence[int], nbytes: int) -> list[bool]:

@@ -3,8 +3,6 @@
 Reading continues across passes: while a draft grows the next tree, the next pass's first chunks are read.
 """
 
-import threading
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from engine.errors import Interrupted
 from engine.interruption import is_interrupted
 from engine.streaming.chunks import Chunk, Extent
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.disk import SECTOR, Readable
 from engine.streaming.schedule import RingSchedule
 
@@ -42,10 +41,12 @@ class Ring:
         files: Mapping[Path, Readable],
         allocate: Callable[[int], NDArray[np.uint8]],
         staging: bool = False,
+        crew: Crew = SYSTEM,
     ) -> None:
         """chunks: in the order of use. slots: their number, at least two. files: the open files of the
         chunks' extents. allocate: a function that returns page-aligned memory of a given number of bytes.
-        staging: whether a copying thread fetches, which works ahead and does not end with a pass."""
+        staging: whether a copying thread fetches, which works ahead and does not end with a pass. crew: the
+        ring's threads."""
         self._chunks = chunks
         self._files = files
         self._slots = slots
@@ -57,7 +58,8 @@ class Ring:
         self.idle_s = 0.0
         self.moved = 0
         self.on_wait: Callable[[bool], None] = lambda waits: None
-        self._changed = threading.Condition()
+        self._crew = crew
+        self._changed = crew.condition()
         self._schedule = RingSchedule([chunk.mixture for chunk in chunks], slots)
         self._queue = 0  # the next step to be read
         self._pieces: list[tuple[int, Extent]] = []  # (step, piece) not yet taken by a reader
@@ -67,12 +69,7 @@ class Ring:
         self._error: Exception | None = None
         self._closed = False
         self._staging = staging
-        self._threads = [
-            threading.Thread(target=self._read, name=f"stream-{number}", daemon=True)
-            for number in range(READERS)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._threads = [crew.start(self._read, f"stream-{number}") for number in range(READERS)]
 
     def fetch(self, chunk: int) -> NDArray[np.uint8]:
         """Wait until chunk number `chunk` has been read; return its bytes, uint8, and release the chunk
@@ -111,7 +108,7 @@ class Ring:
         self._changed.notify_all()
         step = self._schedule.step
         if self._missing.get(step) != 0 and self._error is None:
-            started = time.perf_counter()
+            started = self._crew.now()
             self.on_wait(True)
             try:
                 while self._missing.get(step) != 0 and self._error is None:
@@ -120,7 +117,7 @@ class Ring:
                         end_if_interrupted()
             finally:
                 self.on_wait(False)
-                self.waited_s += time.perf_counter() - started
+                self.waited_s += self._crew.now() - started
         if self._error is not None:
             raise self._error
         chunk = self._schedule.chunks[step]
@@ -174,13 +171,13 @@ class Ring:
                     self._queue += 1
                     continue
                 if not self._reading and self._idle_since is None:
-                    self._idle_since = time.perf_counter()
+                    self._idle_since = self._crew.now()
                 self._changed.wait()
         return None
 
     def _end_idleness(self) -> None:
         if self._idle_since is not None:
-            self.idle_s += time.perf_counter() - self._idle_since
+            self.idle_s += self._crew.now() - self._idle_since
             self._idle_since = None
 
 

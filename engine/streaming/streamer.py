@@ -1,7 +1,7 @@
 """Stream a model's matrices: some stay on the compute device, the others are moved there in each pass."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +10,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.formats import check_valid
+from engine.formats import PlainFormat, check_valid
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
+from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, DeviceRing
-from engine.streaming.disk import DiskFile, MemoryFile, Readable, memory
+from engine.streaming.disk import MemoryFile, Readable, memory
 from engine.streaming.mover import Movable
 from engine.streaming.placement import place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
@@ -50,11 +51,13 @@ class Streamer:
         self,
         stored: Sequence[StoredMatrix[Movable]],
         limits: WeightLimits,
-        files: dict[Path, DiskFile],
+        files: Mapping[Path, Readable],
         link: DeviceLink | None,
+        crew: Crew = SYSTEM,
     ) -> None:
         """stored: the matrices in the order of use. files: the open files of the matrices, which are closed
-        with the streamer. link: the link to a device with memory of its own; None if the CPU computes.
+        with the streamer. link: the link to a device with memory of its own; None if the CPU computes. crew:
+        the threads that stream.
 
         Raises BadOption if a limit is too small.
         """
@@ -64,7 +67,12 @@ class Streamer:
         host_nbytes = None
         if link is not None:
             host_nbytes = sum(sizes) if limits.host_nbytes is None else limits.host_nbytes
-        placement = place(sizes, limits.device_nbytes, host_nbytes)
+        # Plain numbers take more bytes than packed ones, and less computing. A head of 16 bits behind layers
+        # of 4 bits would starve the device at the end of each pass.
+        plain = [
+            all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
+        ]
+        placement = place(sizes, limits.device_nbytes, host_nbytes, first=plain)
         tiers = list(zip(chunks, placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
@@ -78,6 +86,7 @@ class Streamer:
                 each.matrix.mover = self
         self._placement = placement
         self._link = link
+        self._crew = crew
         self._ring: Ring | DeviceRing | None = None
 
     def start(self, progress: Callable[[int, int], None]) -> None:
@@ -89,7 +98,7 @@ class Streamer:
         if not self._chunks:
             return
         if self._link is None:
-            ring = Ring(self._chunks, self._placement.slots, self._files, memory)
+            ring = Ring(self._chunks, self._placement.slots, self._files, memory, crew=self._crew)
             ring.on_wait = lambda waits: self.on_wait(waits)
             self._ring = ring
             return
@@ -99,8 +108,10 @@ class Streamer:
         room = self._staging_room(self._link, slots * max(sizes))
         slabs = self._fill(self._link, progress)
         staged = [chunk for number, chunk in enumerate(self._chunks) if number not in slabs]
-        staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True) if staged else None
-        self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging)
+        staging = None
+        if staged:
+            staging = Ring(staged, slots, self._files, lambda nbytes: room[:nbytes], True, self._crew)
+        self._ring = DeviceRing(self._chunks, self._placement.slots, self._link, slabs, staging, self._crew)
 
     @property
     def pass_nbytes(self) -> int:

@@ -7,7 +7,7 @@ from engine.planner import pair_named
 from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
 from engine.planner.outline import catalogued
 from engine.planner.placement import LayerPlacement, place
-from engine.planner.prediction import Stream, growth_s, iteration, pass_s, stream
+from engine.planner.prediction import Stream, growth, iteration, pass_s, stream
 from tests.engine.planner.made import CARD, CPU, DRAFT, PAIR, TARGET, outline
 
 # The machine on which the README's figures were measured.
@@ -31,7 +31,7 @@ def test_passes_over_unpacked_weights_take_as_long_as_measured(rows: int, measur
 )
 def test_trees_grow_as_fast_as_measured(budget: int, tokens: float, measured_s: float):
     """README: seconds of an iteration less those of the target's pass."""
-    assert growth_s(CODER_DRAFT, budget, tokens, EPYC, unpacked=True) == pytest.approx(measured_s, rel=0.35)
+    assert growth(CODER_DRAFT, budget, tokens, EPYC, unpacked=True).s == pytest.approx(measured_s, rel=0.35)
 
 
 def test_few_rows_are_multiplied_on_a_card_without_unpacking():
@@ -88,7 +88,7 @@ def test_an_iteration_takes_its_bound(draft_s, computing_s, streaming, seconds, 
 
 
 def test_a_growing_budget_takes_longer_to_draft():
-    seconds = [growth_s(DRAFT, budget, 10.0, CARD, False) for budget in (16, 256, 2048)]
+    seconds = [growth(DRAFT, budget, 10.0, CARD, False).s for budget in (16, 256, 2048)]
     assert seconds == sorted(seconds)
     assert seconds[0] < seconds[-1]
 

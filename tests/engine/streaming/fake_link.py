@@ -10,6 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.streaming.disk import memory
+
 
 class Event:
     def __init__(self) -> None:
@@ -36,7 +38,7 @@ class FakeLink:
         return [torch.zeros(nbytes, dtype=torch.uint8) for _ in range(count)]
 
     def slab(self, nbytes: int) -> NDArray[np.uint8]:
-        return np.zeros(nbytes, np.uint8)
+        return memory(nbytes)
 
     def copy(self, slot: Tensor, source: NDArray[np.uint8], after: Event) -> Event:
         return self._ask("copy", after, lambda: slot[: len(source)].copy_(torch.from_numpy(source)))

@@ -327,3 +327,14 @@ def test_resident_chunks_are_spread_evenly_between_the_others():
     gaps = [b - a for a, b in pairwise(index for index, here in enumerate(stays) if here)]
     assert sum(stays) == 50
     assert set(gaps) == {2}
+
+
+def test_chunks_that_are_computed_with_faster_stay_before_the_others():
+    sizes, first = [5] * 60 + [20] * 10, [False] * 60 + [True] * 10
+    stays = [tier == "device" for tier in place(sizes, 4 * 20 + 250, 1000, first).tiers]
+    assert stays[60:] == [True] * 10
+    assert sum(stays[:60]) == 10
+    assert {b - a for a, b in pairwise(index for index in range(60) if stays[index])} == {6}
+    part = [tier == "device" for tier in place(sizes, 4 * 20 + 100, 1000, first).tiers]
+    assert (sum(part[:60]), sum(part[60:])) == (0, 5)
+    assert place(sizes, 330, 1000, [True] * 70) == place(sizes, 330, 1000)

@@ -1,0 +1,213 @@
+"""One case of the simulation: a pair on a described machine, from its plan to its passes and iterations."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from engine.bench.simulation.card import SimulatedCard, SimulatedDisk
+from engine.bench.simulation.clock import VirtualClock
+from engine.bench.simulation.helper import Helper, best_share, run_shared, shared
+from engine.bench.simulation.iteration import SimulatedDrafter, iterate
+from engine.bench.simulation.model import SimulatedTarget
+from engine.checkpoints import Weight
+from engine.errors import BadOption
+from engine.planner import Asked, Compute, MachineProfile, Outline, PairOutline, Plan, acceptance, plan_for
+from engine.planner.prediction import Growth, growth
+from engine.streaming import Streamer, WeightLimits
+
+# Passes, or iterations, before the ones that are timed: the rings then hold what a pass leaves there.
+BEFORE = 2
+TIMED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedPass:
+    """A pass over `rows` rows, in seconds.
+
+    `nbytes`: bytes moved; `moving_s`: to move them, over the link or from the disk, whichever takes longer;
+    `computing_s`: a simulated pass with all weights on the card; `pass_s`: a simulated pass that streams;
+    `planned_s`: the planner's prediction.
+    """
+
+    rows: int
+    nbytes: int
+    moving_s: float
+    computing_s: float
+    pass_s: float
+    planned_s: float
+
+    @property
+    def bound_s(self) -> float:
+        return max(self.moving_s, self.computing_s)
+
+    @property
+    def ratio(self) -> float:
+        return self.pass_s / self.bound_s
+
+    @property
+    def share(self) -> float:
+        """The share of the bandwidth of the link, or of the disk if that takes longer, that the pass uses."""
+        return self.moving_s / self.pass_s
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedIteration:
+    """An iteration, in seconds.
+
+    `drafting_s`: the card's work for a tree; `turns_s`: while drafting and verifying take turns, with its
+    bound `turns_bound_s` = max(B / link, draft + max((B - ring) / link, computing)); `overlapped_s`: if the
+    draft goes on beside the pass and all that it grows there survives, with its bound `overlapped_bound_s` =
+    max(B / link, computing, draft + the card's part of computing); `planned_s`: the planner's prediction for
+    taking turns.
+    """
+
+    drafting_s: float
+    turns_s: float
+    turns_bound_s: float
+    overlapped_s: float
+    overlapped_bound_s: float
+    planned_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedOutcome:
+    """What a case gives. `missing`: why the planner does not run the pair there; nothing else then."""
+
+    missing: str | None = None
+    one_pass: SimulatedPass | None = None
+    iteration: SimulatedIteration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedPass:
+    """A pass over `rows` rows with the processor's help. `share`: of the bytes of the layers, what it
+    multiplies; `alone_s`, `shared_s`: seconds without and with its help."""
+
+    rows: int
+    share: float
+    alone_s: float
+    shared_s: float
+
+
+def simulate(
+    weights: Mapping[str, Weight], pair: PairOutline, machine: MachineProfile, rows: int, context: int
+) -> SimulatedOutcome:
+    """Simulate passes of `rows` rows, and iterations with trees of one node less, of a pair on a machine with
+    a card, loaded as the planner would load it.
+
+    weights: the target's matrices. Raises BadOption if nothing is streamed.
+    """
+    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
+    if not plan.runs:
+        return SimulatedOutcome(missing=plan.missing)
+    limits = _limits(plan)
+    alone = PairOutline(pair.target, None, acceptance(0))
+    asked = Asked(context, vram_limit_nbytes=limits.device_nbytes, budget=rows - 1, device="cuda")
+    planned_s = plan_for(machine, alone, asked).seconds_per_pass or 0.0
+    resident = _Running(weights, None, machine)
+    computing_s = resident.timed([lambda: resident.target.run(rows)])[0]
+    card_s = resident.card.computing.busy_s / (BEFORE + TIMED)
+
+    running = _Running(weights, limits, machine)
+    streamer, target, clock = running.streamer, running.target, running.clock
+    moving_s = max(streamer.pass_nbytes / machine.link, streamer.tiers["ssd"] / machine.disk)
+    works = [lambda: target.run(rows)]
+    way = Growth(0.0, 0, 0.0)
+    if pair.draft is not None:
+        tokens = plan.predicted_tokens_per_pass or 1.0
+        way = growth(pair.draft, rows - 1, tokens, running.compute, plan.draft_unpacked)
+        drafter = SimulatedDrafter(way, len(pair.draft.layers), running.card)
+        works += [
+            lambda: iterate(drafter, target, rows, overlapped=False, clock=clock),
+            lambda: iterate(drafter, target, rows, overlapped=True, clock=clock),
+        ]
+    pass_s, *iterations = running.timed(works)
+    one_pass = SimulatedPass(rows, streamer.pass_nbytes, moving_s, computing_s, pass_s, planned_s)
+    if not iterations:
+        return SimulatedOutcome(one_pass=one_pass)
+    behind_ring_s = moving_s - streamer.nbytes / machine.link
+    return SimulatedOutcome(
+        one_pass=one_pass,
+        iteration=SimulatedIteration(
+            drafting_s=way.s,
+            turns_s=iterations[0],
+            turns_bound_s=max(moving_s, way.s + max(behind_ring_s, computing_s)),
+            overlapped_s=iterations[1],
+            overlapped_bound_s=max(moving_s, computing_s, way.s + card_s),
+            planned_s=plan.seconds_per_pass or 0.0,
+        ),
+    )
+
+
+def simulate_help(
+    weights: Mapping[str, Weight],
+    target: Outline,
+    machine: MachineProfile,
+    processor: Compute,
+    rows: int,
+    context: int,
+) -> SharedPass | None:
+    """Simulate passes of `rows` rows with and without the processor's help; None if the planner does not run
+    the target.
+
+    processor: its speed; `memory` is the RAM's bandwidth, of which the link takes its part. Raises BadOption
+    if nothing is streamed.
+    """
+    pair = PairOutline(target, None, acceptance(0))
+    plan = plan_for(machine, pair, Asked(context, budget=rows - 1, device="cuda"))
+    if not plan.runs:
+        return None
+    limits = _limits(plan)
+    alone = _Running(weights, limits, machine)
+    alone_s = alone.timed([lambda: alone.target.run(rows)])[0]
+    processor = replace(processor, memory=max(1.0, processor.memory - machine.link))
+    layers = sum(target.layers)
+    products = 2 * rows * target.layer_weights / layers  # for each byte
+    rate = 1 / (1 / processor.memory + products / processor.flops)
+    share = best_share(alone.streamer.pass_nbytes, layers, rate, machine.link)
+    helped = _Running(shared(weights, share), limits, machine)
+    helper = Helper(share, processor, machine.link)
+    shared_s = helped.timed([lambda: run_shared(helped.target, helper, rows, helped.clock, helped.card)])[0]
+    return SharedPass(rows, share, alone_s, shared_s)
+
+
+def _limits(plan: Plan) -> WeightLimits:
+    if plan.vram_limit_nbytes is None:
+        raise BadOption("Nothing is streamed, because the whole target fits.", "Describe a smaller card.")
+    return WeightLimits(plan.vram_limit_nbytes, plan.ram_limit_nbytes)
+
+
+class _Running:
+    """A target on a card, with a clock of their own."""
+
+    def __init__(
+        self, weights: Mapping[str, Weight], limits: WeightLimits | None, machine: MachineProfile
+    ) -> None:
+        assert machine.card is not None
+        self.compute = machine.card
+        self.clock = VirtualClock()
+        self.card = SimulatedCard(self.clock, machine.link)
+        disk = SimulatedDisk(self.clock, machine.disk)
+        self.target = SimulatedTarget(weights, limits, self.compute, self.clock, self.card, disk)
+
+    @property
+    def streamer(self) -> Streamer:
+        assert self.target.streamer is not None
+        return self.target.streamer
+
+    def timed(self, works: Sequence[Callable[[], None]]) -> list[float]:
+        """Return the mean seconds of each of `works`, in the middle of others of its kind, and close the
+        target."""
+
+        def repeated() -> list[float]:
+            found = []
+            for work in works:
+                for _ in range(BEFORE):
+                    work()
+                begin = self.clock.seconds
+                for _ in range(TIMED):
+                    work()
+                found.append((self.clock.seconds - begin) / TIMED)
+            self.target.close()
+            return found
+
+        return self.clock.run(repeated)

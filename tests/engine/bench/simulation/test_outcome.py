@@ -1,0 +1,104 @@
+"""Simulated cases: their bounds hold, and the code of the engine comes close to them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from engine import catalog, cli
+from engine.bench.simulation.model import catalogued_weights
+from engine.bench.simulation.outcome import simulate, simulate_help
+from engine.errors import BadOption
+from engine.planner import described_machine
+from engine.planner.machines import compiled_processor, processor, usual_card
+from engine.planner.outline import catalogued, pair_of
+
+TARGET, DRAFT = "qwen2.5-14b-awq", "qwen2.5-1.5b-q4_k_m"
+PAIR = pair_of(catalogued(TARGET), catalogued(DRAFT))
+VARIANT = catalog.entries()[TARGET]
+WEIGHTS = catalogued_weights(catalog.catalog().models[VARIANT.model], VARIANT)
+
+
+def machine(ram=64, link=12.5e9, disk=7e9, vram=8):
+    return described_machine(vram, ram, link, disk, usual_card(8), processor(8, {"avx2"}))
+
+
+def test_a_pass_and_its_iterations_come_close_to_the_bound_and_to_the_plan():
+    outcome = simulate(WEIGHTS, PAIR, machine(link=4e9), 64, 4096)
+    one, iteration = outcome.one_pass, outcome.iteration
+    assert one.moving_s > one.computing_s
+    assert one.bound_s == one.moving_s <= one.pass_s
+    assert one.share > 0.97
+    assert one.planned_s == pytest.approx(one.pass_s, rel=0.1)
+    assert iteration.turns_bound_s <= iteration.turns_s * 1.001
+    assert iteration.turns_s < 1.05 * iteration.turns_bound_s
+    assert one.pass_s <= iteration.overlapped_s * 1.001 < iteration.turns_s
+    assert iteration.overlapped_s < 1.03 * iteration.overlapped_bound_s
+    assert outcome == simulate(WEIGHTS, PAIR, machine(link=4e9), 64, 4096), "not the same each time"
+
+
+def test_a_head_of_16_bits_does_not_starve_the_card_at_the_end_of_a_pass():
+    """Where moving takes as long as computing, a head that arrives while it is used costs 14 %."""
+    one = simulate(WEIGHTS, PAIR, machine(), 64, 4096).one_pass
+    assert 0.9 < one.moving_s / one.computing_s < 1
+    assert one.ratio < 1.01
+
+
+def test_a_processor_that_helps_makes_a_pass_faster_the_fewer_rows_it_has():
+    target, processor = catalogued(TARGET), compiled_processor(8, {"avx512_vnni"})
+    few, many = (
+        simulate_help(WEIGHTS, target, machine(), replace(processor, memory=62e9), rows, 4096)
+        for rows in (1, 64)
+    )
+    assert few.share > many.share > 0
+    assert few.alone_s / few.shared_s > max(1.5, many.alone_s / many.shared_s)
+    slow = simulate_help(WEIGHTS, target, machine(), replace(processor, memory=12.5e9), 1, 4096)
+    assert slow.shared_s == pytest.approx(slow.alone_s, rel=0.15)  # the link leaves no bandwidth
+
+
+def test_the_disk_is_the_bound_where_ram_is_short():
+    one = simulate(WEIGHTS, PAIR, machine(ram=8, disk=1e9), 16, 4096).one_pass
+    assert one.moving_s > one.nbytes / 12.5e9
+    assert one.share > 0.95
+
+
+def test_what_the_planner_refuses_is_not_simulated():
+    assert "VRAM" in simulate(WEIGHTS, PAIR, machine(vram=3), 64, 4096).missing
+
+
+def test_a_target_that_fits_is_refused():
+    with pytest.raises(BadOption, match="Nothing is streamed"):
+        simulate(WEIGHTS, PAIR, machine(vram=64), 64, 4096)
+
+
+OPTIONS = ["--target", TARGET, "--drafts", DRAFT, "--vram", "8", "--pcie", "3", "--rows", "16"]
+
+
+def test_the_command_says_that_its_figures_are_simulated(capsys):
+    assert cli.run(["bench", "schedule", *OPTIONS]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Simulated, not measured")
+    assert f"| {DRAFT} | RTX 4060 8 GB | 3 | 16 |" in text
+
+
+def test_the_report_has_the_cases_and_the_source_of_their_durations(capsys):
+    assert cli.run(["bench", "schedule", *OPTIONS, "--helped-rows", "1", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert "data sheets" in report["sources"]
+    assert report["cases"][0]["outcome"]["one_pass"]["nbytes"] > 1e9
+    assert report["helped"][0]["one_pass"]["shared_s"] > 0
+
+
+WRONG = {
+    "--pcie": "6",
+    "--card": "none",
+    "--rows": "0",
+    "--target": "mixtral-8x7b-awq",
+    "--drafts": "none",
+}
+
+
+@pytest.mark.parametrize("option", WRONG)
+def test_impossible_descriptions_are_refused(option, capsys):
+    assert cli.run(["bench", "schedule", *OPTIONS, option, WRONG[option], "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["error"]["kind"] == "bad_option"
