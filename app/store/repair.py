@@ -12,6 +12,7 @@ from app.store.database import Database, connect
 from app.store.records import LATEST
 
 PAGE_NBYTES = 4096
+INTERIOR = 5  # the kind of a page
 MOST_COMPARED = 256 << 20  # bytes
 _SKIPS = 40  # unreadable places of a table that are passed over, each twice as far as the one before
 
@@ -104,15 +105,30 @@ def _source(damaged: Path) -> Iterator[sqlite3.Connection]:
         if not _has_schema(copy):
             new = Path(folder, "new.sqlite")
             Database(new).close()
-            pages = copy.stat().st_size // PAGE_NBYTES
-            first = bytearray(new.read_bytes()[:PAGE_NBYTES])
-            first[28:32] = pages.to_bytes(4, "big")
-            first[32:40] = bytes(8)  # no list of free pages
-            with copy.open("r+b") as file:
-                file.write(first)
+            _give_schema(copy, new.read_bytes())
         with closing(connect(copy)) as source:
             source.execute("PRAGMA writable_schema = ON")  # reads a file that is shorter than its header says
             yield source
+
+
+def _give_schema(copy: Path, new: bytes) -> None:
+    """Replace the first page of a damaged file by that of a new one. If the schema has more pages, they are
+    appended (SQLite's file format, 1.6: the first page is then an interior page of a table)."""
+    pages = count = copy.stat().st_size // PAGE_NBYTES
+    first, leaves = bytearray(new[:PAGE_NBYTES]), b""
+    if first[100] == INTERIOR:
+        cells = range(112, 112 + 2 * int.from_bytes(first[103:105], "big"), 2)
+        for place in [108, *(int.from_bytes(first[cell : cell + 2], "big") for cell in cells)]:
+            number = int.from_bytes(first[place : place + 4], "big")
+            leaves += new[(number - 1) * PAGE_NBYTES : number * PAGE_NBYTES]
+            count += 1
+            first[place : place + 4] = count.to_bytes(4, "big")
+    first[28:32] = count.to_bytes(4, "big")
+    first[32:40] = bytes(8)  # no list of free pages
+    with copy.open("r+b") as file:
+        file.write(first)
+        file.seek(pages * PAGE_NBYTES)
+        file.write(leaves)
 
 
 def _has_schema(path: Path) -> bool:

@@ -78,7 +78,6 @@ def _version_2(connection: sqlite3.Connection) -> None:
     )
 
 
-# The statements are short, so that all of the schema fits the file's first page, which `repair` replaces.
 def _version_3(connection: sqlite3.Connection) -> None:
     for statement in (
         # id: a digest of name and content. pages: 0 if it has none. picture: PNG, JPEG, or empty.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from app.store import Store, StoreNewer, repair, schema
+from app.store import Store, StoreNewer, schema
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
@@ -85,14 +85,6 @@ def test_an_old_file_opens_with_all_its_content(path: Path, tmp_path: Path, vers
     store.close()
     Store(tmp_path / "new" / "a.sqlite").close()
     assert tables(path) == tables(tmp_path / "new" / "a.sqlite")
-
-
-def test_the_schema_fits_the_first_page_which_repair_replaces(path: Path) -> None:
-    Store(path).close()
-    with closing(sqlite3.connect(path)) as connection:
-        (page,) = connection.execute("PRAGMA page_size").fetchone()
-    kind = path.read_bytes()[100]
-    assert (page, kind) == (repair.PAGE_NBYTES, 13), "13: a leaf of a table (SQLite's file format, 1.6)"
 
 
 def with_colour(connection: sqlite3.Connection) -> None:
