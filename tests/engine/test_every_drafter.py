@@ -32,7 +32,7 @@ class Letters:
 
     eos_ids = frozenset({END})
 
-    def encode_chat(self, messages, begun="", tools=(), options=None):
+    def encode_chat(self, messages, begun="", tools=(), options=None, shown=()):
         return [ALPHABET.index(letter) for message in messages for letter in message["content"]]
 
     def encode(self, text):

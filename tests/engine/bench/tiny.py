@@ -15,7 +15,7 @@ class Letters:
     eos_ids = frozenset({2})
     special_ids = frozenset({0, 1, 2})
 
-    def encode_chat(self, messages, begun="", tools=(), options=None):
+    def encode_chat(self, messages, begun="", tools=(), options=None, shown=()):
         text = "".join(message["content"] for message in messages)
         return [1, *(3 + (ord(letter) - 65) for letter in text if 0 <= ord(letter) - 65 < VOCABULARY - 3)]
 
