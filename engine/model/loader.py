@@ -1,6 +1,6 @@
 """Loads a checkpoint to compute on the processor at its packed size. Independent of file formats."""
 
-from engine.checkpoints import Checkpoint
+from engine.checkpoints import Checkpoint, Weight
 from engine.checkpoints.grouped import without_plain_indices
 from engine.compiled.layout import LAYOUTS
 from engine.compiled.packer import tile_packer
@@ -10,7 +10,7 @@ from engine.model.architectures import family_of
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import read_weights
 from engine.model.coverage import covers
-from engine.model.description import describe
+from engine.model.description import Description, describe
 from engine.model.interface import Progress, no_progress
 from engine.model.rotary import RotaryFactors
 from engine.model.weight_names import check_layers, checked_weights, expected_weights
@@ -38,18 +38,35 @@ def load_compiled(
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used; BadOption if a limit is too
     small; StreamBroken if streaming fails."""
     description = describe(checkpoint)
+    found = _covered(checkpoint, description, limits is not None)
+    if found is None:
+        return None
+    weights, tied = found
+    rotary = RotaryFactors(description.rotary, context)
+    read = read_weights(weights, tied, limits, progress, layer_progress)
+    return None if read is None else CompiledModel(description, rotary, read, vocabulary, cache)
+
+
+def can_stream_compiled(checkpoint: Checkpoint) -> bool:
+    """Return whether compiled steps cover the model while some of its weights are streamed. Reads no weights.
+
+    Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used."""
+    return _covered(checkpoint, describe(checkpoint), streamed=True) is not None
+
+
+def _covered(
+    checkpoint: Checkpoint, description: Description, streamed: bool
+) -> tuple[dict[str, Weight], bool] | None:
+    """Return the weights by name, and whether the embedding is the head; None if compiled steps do not cover
+    the model. streamed: whether some weights are streamed."""
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
     if not family_of(checkpoint.architecture).compiled:  # the names of its weights are transformers' affair
         return None
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
-    if limits is None:
+    if not streamed:
         weights = without_plain_indices(weights)
-    if not covers(description, weights, streamed=limits is not None):
-        return None
-    rotary = RotaryFactors(description.rotary, context)
-    read = read_weights(weights, tied, limits, progress, layer_progress)
-    return None if read is None else CompiledModel(description, rotary, read, vocabulary, cache)
+    return (weights, tied) if covers(description, weights, streamed) else None
 
 
 def prepare_compiled(checkpoint: Checkpoint) -> None:

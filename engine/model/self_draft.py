@@ -10,6 +10,7 @@ from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import CompiledWeights
 from engine.model.description import describe
 from engine.model.interface import Model, Progress
+from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
 from engine.model.substitutes import SubstituteFiles, substitute_format
 from engine.model.weight_names import EMBEDDING, HEAD, checked_weights, expected_weights
@@ -69,7 +70,12 @@ def load_self_draft(
 
 
 def check_self_draft(checkpoint: Checkpoint) -> None:
-    """Raise BadOption unless the checkpoint's matrices have substitutes."""
+    """Raise BadOption unless compiled passes cover the model while it is streamed, and its matrices have
+    substitutes. Reads no weights.
+
+    Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used."""
+    if not can_stream_compiled(checkpoint):
+        raise no_self_draft()
     matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
     if not all(map(substitute_format, matrices)):
         raise _too_small()

@@ -25,6 +25,7 @@ from engine.model.substitutes import SubstituteFiles, substitute
 from engine.sampling import Sampler
 from engine.streaming import WeightLimits
 from tests.engine.model.test_compiled import CONTEXT, random_text, tiny
+from tests.engine.quantization.test_folders import write
 
 LITTLE = 300 << 10  # bytes: two slots and few resident matrices
 SAMPLERS = [Sampler(), Sampler(seed=3, temperature=0.7)]
@@ -255,6 +256,16 @@ def test_a_target_of_few_bits_is_refused(tmp_path):
     file.weights[name] = Weight.of(span)
     with pytest.raises(BadOption, match="few bits"):
         check_self_draft(file)
+
+
+@pytest.mark.parametrize("stored", ["GPTQ", "mixture"])
+def test_a_target_that_compiled_passes_do_not_cover_is_refused_before_it_is_read(stored, tmp_path):
+    if stored == "GPTQ":
+        write(tmp_path, tiny("qwen2"), "gptq", bits=8, size=32, act_order=False)
+    else:
+        tiny("mixtral").save_pretrained(tmp_path)
+    with pytest.raises(BadOption, match="compiled passes"):
+        check_self_draft(open_checkpoint(tmp_path))
 
 
 def test_files_are_named_by_what_the_model_is_read_from(tmp_path, cache_folder):

@@ -1,8 +1,10 @@
 """A pair is checked while it loads: refused before any weights are read, or loaded with remarks."""
 
+import gc
 import json
 import logging
 import shutil
+import weakref
 from pathlib import Path
 
 import numpy as np
@@ -187,8 +189,15 @@ def test_a_streamed_target_drafts_for_itself(
         parts = {part.what: part.nbytes for part in answers[0].memory.parts if part.tier == "ram"}
         assert parts["draft"] == loaded.draft.nbytes
         assert "draft_cache" not in parts
+        assert engine.session is not None
+        pair = engine.session.pair
+        assert pair.draft is not None
+        freed = [weakref.ref(each) for each in (pair.target.model, pair.draft.model, pair.draft.cache)]
+        del pair
     finally:
         engine.unload()
+    gc.collect()
+    assert [each() for each in freed] == [None] * 3
 
 
 @pytest.mark.usefixtures("no_weights")
