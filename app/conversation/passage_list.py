@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from msgspec import structs
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QWidget
 
@@ -32,13 +33,18 @@ class PassageList(QWidget):
         self.hide()
 
     def show_passages(self, passages: Sequence[Passage]) -> None:
-        """Show where these passages stand, once."""
+        """Show where these passages stand, once: each place once, with all that was read there."""
         if not passages:
             return
+        places: dict[tuple[str, int], Passage] = {}
+        for passage in passages:
+            place = passage.file, passage.page
+            before = f"{places[place].text}\n\n[…]\n\n" if place in places else ""
+            places[place] = structs.replace(passage, text=before + passage.text)
         caption = PlainLabel(self.tr("Read for this answer:"), self)
         caption.setProperty("role", "caption")
         self._flow.addWidget(caption)
-        for passage in passages:
+        for passage in places.values():
             self._flow.addWidget(self._button(passage))
         self.show()
 

@@ -33,7 +33,7 @@ from app.widgets.plain_text import PlainLabel
 from app.widgets.window_size import resize_on_screen
 from engine import runtime
 
-SIZE = (760, 600)
+SIZE = (880, 620)
 OF_THIS_MACHINE = (
     "options.drafter",
     "options.budget",

@@ -39,10 +39,11 @@ def add(commands: Commands) -> None:
     )
     pair.add_argument(
         "--draft",
-        metavar="ID|PATH|none",
+        metavar="ID|PATH|self|none",
         default="auto",
-        help="draft model; none: no draft (default: auto, the draft that the catalogue pairs with the "
-        "target if it is installed, or the fastest of its drafts if the target is not installed)",
+        help="draft model; self: on the processor, the target itself in fewer bits; none: no draft (default: "
+        "auto, the draft that the catalogue pairs with the target if it is installed, or the fastest of its "
+        "drafts if the target is not installed)",
     )
     pair.add_argument(
         "--context",

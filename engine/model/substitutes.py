@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 
 _FORMATS = ("Q4_0", "Q2_K")  # the first in which a matrix takes at most this share of its bytes
 MOST_SHARE = 0.7
+ENCODING = 1  # version of `engine.formats.encode`: substitutes of another one are made anew
 _PIECE_NBYTES = 32 << 20
 _CHECKSUM = 32
 
@@ -45,7 +46,10 @@ class SubstituteFiles:
         cache."""
         folder = folder or platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "substitutes"
         paths = sorted({span.file for weight in weights.values() for span in weight.spans})
-        facts = [(str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+        facts = [
+            ENCODING,
+            *((str(path.resolve()), path.stat().st_size, path.stat().st_mtime_ns) for path in paths),
+        ]
         self._folder = folder / hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
         with suppress(OSError):
             for other in folder.iterdir() if folder.is_dir() else ():

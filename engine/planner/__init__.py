@@ -20,6 +20,7 @@ from engine.planner.machines import (
 )
 from engine.planner.observation import Answered, learned, observed
 from engine.planner.outline import (
+    SELF,
     Outline,
     PairOutline,
     checkpoint_outline,
@@ -52,6 +53,7 @@ __all__ = [
     "PATIENCE_S",
     "PROMPT",
     "READING_SPEED",
+    "SELF",
     "Acceptance",
     "Answered",
     "Asked",

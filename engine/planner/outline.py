@@ -22,6 +22,7 @@ COMPILED = (
     *("IQ4_NL", "IQ4_XS"),
 )
 
+SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
 
 # The same as in engine.checkpoints and engine.streaming.
@@ -199,12 +200,14 @@ def pair_named(target: str, draft: str) -> PairOutline:
 
 def pairs_named(target: str, draft: str) -> list[PairOutline]:
     """Return the outlines of the pairs that the names can mean, in the catalogue's order. target, draft: ids
-    or paths. draft may also be "none", or "auto", which is the draft that a chat would use, or each of the
-    catalogue's if the target does not exist locally.
+    or paths. draft may also be "none", "self", or "auto", which is the draft that a chat would use, or each
+    of the catalogue's if the target does not exist locally.
 
     Raises SpecExecError if a model cannot be found or opened.
     """
     outline = outline_named(target)
+    if draft == SELF:
+        return [self_pair(outline)]
     name = catalog.draft_for(target) if draft == "auto" else draft
     drafts = [name]
     if name is None and not _is_local(target):
@@ -225,8 +228,8 @@ def self_pair(target: Outline) -> PairOutline:
     share = next((each for each in (4.5 / bits, 2.625 / bits) if each <= MOST_SHARE), MOST_SHARE)
     draft = replace(
         target,
-        name="self",
-        file="self",
+        name=SELF,
+        file=SELF,
         layers=tuple(int(share * nbytes) for nbytes in target.layers),
         head=int(share * target.head),
         embedding=0,

@@ -165,9 +165,8 @@ def compute_of(machine: MachineProfile, device: Device, model: Outline) -> Compu
 def candidates(machine: MachineProfile, pair: PairOutline, asked: Asked) -> Iterator[Candidate]:
     devices: list[Device] = ["cuda", "cpu"] if machine.card else ["cpu"]
     for device in devices:
-        if asked.device not in (None, device):
+        if asked.device not in (None, device) or (device == "cuda" and pair.shared):
             continue
-
         for budget in BUDGETS if asked.budget is None else [asked.budget]:
             of_draft = (True, False) if asked.unpacked is None else (asked.unpacked,)
             of_target = (False,) if asked.unpacked is False else (True, False)

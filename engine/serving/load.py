@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from engine import catalog, protocol
+from engine import catalog, planner, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
@@ -33,7 +33,6 @@ from engine.tokenizer import Tokenizer, load_tokenizer
 
 log = logging.getLogger(__name__)
 
-SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 DEFAULT_CONTEXT = 8192  # tokens, if the model allows them: enough for a long chat at tens of MB of KV cache
 
 
@@ -102,7 +101,7 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     target = open_checkpoint(catalog.resolve(target_name))
     if not draft_name or draft_name == "none":
         return PairFiles(target_name, target)
-    if draft_name == SELF:
+    if draft_name == planner.SELF:
         return PairFiles(target_name, target, draft_name, drafts_for_itself=True)
     draft_path = catalog.resolve(draft_name)
     if heads := open_heads(draft_path):

@@ -281,5 +281,6 @@ def test_what_a_target_lends_to_its_own_draft_is_counted_once():
     assert apart.runs
     assert shared.layers.ram > apart.layers.ram
     assert shared.memory.ram <= machine.usable_ram
+    assert plan_for(DESKTOP, SELF, Asked(2048)).device == "cpu", "a card does not run it"
     substitutes = SELF.draft.nbytes / SELF.target.nbytes * shared.memory.ssd
     assert shared.memory.ram >= substitutes + shared.layers.ram * (90 << 20)
