@@ -2,13 +2,14 @@
 
 from PySide6.QtCore import QRect, QUrl, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app import formatting
 from app.rendering.decoration import BAR
 from app.rendering.quiet_button import QuietButton
 from app.rendering.text_body import TextBody
 from app.widgets import theme
+from app.widgets.flow import Flow
 
 
 class ThoughtView(QWidget):
@@ -47,11 +48,10 @@ class ThoughtView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 6)
         layout.setSpacing(4)
-        line = QHBoxLayout()
+        line = Flow()
         line.setSpacing(4)
         line.addWidget(self.switch)
         line.addWidget(self.answer_now)
-        line.addStretch(1)
         layout.addLayout(line)
         inset = QVBoxLayout()
         inset.setContentsMargins(14, 0, 0, 0)

@@ -19,6 +19,7 @@ from app.sidebar.note_bar import NoteBar
 from app.sidebar.sidebar import Sidebar
 from app.store import Store
 from app.widgets import shortcuts, theme
+from app.widgets.flow import Flow
 from app.window.used_here import UsedHere
 
 SIZES = [250, 620, 560]  # default widths of the sidebar, the chat and the panel, in pixels
@@ -141,11 +142,9 @@ class Panes(QWidget):
         around.setContentsMargins(20, 4, 20, 10)
         around.addWidget(self.waiting)
         around.addWidget(self.composer)
-        below = QHBoxLayout()
-        below.addWidget(self.instructions)
-        below.addWidget(self.thought)
-        below.addWidget(self.tools)
-        below.addWidget(self.used_here, 1)
+        below = Flow()
+        for each in (self.instructions, self.thought, self.tools, self.used_here):
+            below.addWidget(each)
         around.addLayout(below)
         around.addWidget(self.context)
         centred = QHBoxLayout()

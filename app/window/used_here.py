@@ -7,12 +7,11 @@ from app.header import model_choice
 from app.preferences import RecentPair
 from app.rendering.quiet_button import QuietButton
 from app.widgets.elided_label import ElidedLabel
-from app.widgets.form_parts import keep_place
 from app.widgets.plain_text import plain
 
 
 class UsedHere(QWidget):
-    """A line with a button; hidden while the models of the chat are loaded. Its place stays.
+    """A line with a button; hidden while the models of the chat are loaded.
 
     Signals:
         load_asked: RecentPair to load
@@ -28,7 +27,6 @@ class UsedHere(QWidget):
         self._text.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.button = QuietButton(self.tr("Load"), "", self)
         self.button.clicked.connect(lambda: self.load_asked.emit(self._pair))
-        keep_place(self)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 0, 0, 0)
         layout.addWidget(self._text, 1)
