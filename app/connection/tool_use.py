@@ -1,4 +1,4 @@
-"""What a request says of tools, in the terms of the loaded model's chat template. Imports no Qt."""
+"""Requests with tools, in the terms of the loaded model's chat template. Imports no Qt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -15,7 +15,7 @@ SHOWN = 4000  # characters of arguments or of a result
 
 
 class Decision(Enum):
-    """What the user decides about a call."""
+    """The user's decision about a call."""
 
     ONCE = auto()
     ALWAYS = auto()

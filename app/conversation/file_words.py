@@ -1,4 +1,4 @@
-"""What the window says about files: their size, where a passage stands, and why one cannot be read."""
+"""The window's words about files: their size, where a passage stands, and why one cannot be read."""
 
 from PySide6.QtCore import QCoreApplication
 

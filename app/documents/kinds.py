@@ -1,4 +1,4 @@
-"""What kind of file this is: its content decides, and its name only where the content does not say."""
+"""The kind of a file: its content decides, and its name only where the content does not say."""
 
 import zipfile
 from pathlib import PurePath

@@ -1,4 +1,4 @@
-"""What a file becomes when it is read, and why it could not be. Imports nothing that reads files."""
+"""Documents, as files are read, and the reasons why one cannot be. Imports nothing that reads files."""
 
 from typing import Literal
 
@@ -48,7 +48,7 @@ class Document(Struct, frozen=True):
 
 
 class Reading(Struct, frozen=True):
-    """What the child process returns: a document or a fault."""
+    """The child process's result: a document or a fault."""
 
     document: Document | None = None
     fault: Fault | None = None

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QCheckBox, QFileDialog, QFormLayout, QHBoxLayout, 
 from app import formatting
 from app.background import Work
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
+from app.widgets.form_parts import LINE_HEIGHT, Card, add_line, button, label
 from app.widgets.notice import Problem
 from app.widgets.plain_text import plain
 from engine.errors import SpecExecError
@@ -49,9 +49,9 @@ class EngineEditor(Card):
         self._form.setVerticalSpacing(8)
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.name = self._line(self.tr("Name"), self.tr("How you want to call it"))
-        self.address = self._line(self.tr("Address"), "https://host:8000/v1")
-        self.key = self._line(self.tr("Key"), "")
+        self.name = add_line(self._form, self.tr("Name"), self.tr("How you want to call it"), self)
+        self.address = add_line(self._form, self.tr("Address"), "https://host:8000/v1", self)
+        self.key = add_line(self._form, self.tr("Key"), "", self)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.certificate = QLineEdit(self)
         self._choose = button(self.tr("Choose…"), self.tr("Choose the certificate"), self)
@@ -69,15 +69,6 @@ class EngineEditor(Card):
         self.save.clicked.connect(self._save)
         self.leave.clicked.connect(self._leave)
         self._choose.clicked.connect(self._ask_certificate)
-
-    def _line(self, name: str, example: str) -> QLineEdit:
-        line = QLineEdit(self)
-        line.setMinimumHeight(LINE_HEIGHT)
-        line.setAccessibleName(name)
-        line.setPlaceholderText(example)
-        line.setToolTip(plain(example))
-        self._form.addRow(label(name, parent=self), line)
-        return line
 
     def _add_certificate(self) -> None:
         name, usual = self.tr("Certificate"), self.tr("The system's")

@@ -1,16 +1,15 @@
 """The card in which a tool server is added or changed."""
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QCheckBox, QFormLayout, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QCheckBox, QFormLayout, QPlainTextEdit, QWidget
 
 from app.background import Work
 from app.preferences import KnownTool, ToolServer
 from app.settings.tool_list import ToolList
 from app.tools.server_links import ServerLinks
 from app.widgets.flow import Flow
-from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
+from app.widgets.form_parts import Card, add_line, button, label
 from app.widgets.notice import Problem
-from app.widgets.plain_text import plain
 from engine.errors import SpecExecError
 
 VARIABLE_LINES = 2
@@ -45,9 +44,9 @@ class ToolServerEditor(Card):
         self._form.setHorizontalSpacing(18)
         self._form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        self.name = self._line(self.tr("Name"), self.tr("How you want to call it"))
-        self.command = self._line(self.tr("Command"), self.tr("A program and its arguments"))
-        self.address = self._line(self.tr("Or address"), "https://host/mcp")
+        self.name = add_line(self._form, self.tr("Name"), self.tr("How you want to call it"), self)
+        self.command = add_line(self._form, self.tr("Command"), self.tr("A program and its arguments"), self)
+        self.address = add_line(self._form, self.tr("Or address"), "https://host/mcp", self)
         self.variables = QPlainTextEdit(self)
         self.variables.setAccessibleName(self.tr("Variables"))
         self.variables.setPlaceholderText(self.tr("One NAME=value per line"))
@@ -70,15 +69,6 @@ class ToolServerEditor(Card):
         self.look.clicked.connect(self._look)
         self.save.clicked.connect(lambda: self.saved.emit(self._server))
         self.leave.clicked.connect(self.left)
-
-    def _line(self, name: str, example: str) -> QLineEdit:
-        line = QLineEdit(self)
-        line.setMinimumHeight(LINE_HEIGHT)
-        line.setAccessibleName(name)
-        line.setPlaceholderText(example)
-        line.setToolTip(plain(example))
-        self._form.addRow(label(name, parent=self), line)
-        return line
 
     def _build(self) -> None:
         about = self.tr(

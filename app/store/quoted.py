@@ -1,4 +1,4 @@
-"""What the model reads of the files of a question. Pure functions.
+"""The words in which the model reads the files of a question. Pure functions.
 
 The words are English, as everything that the program tells the model. Text of files stands between fences
 that it does not contain, in front of the question, so that a second question about a file finds its rows.

@@ -1,4 +1,4 @@
-"""What a tool server may take and give."""
+"""Limits of time and size for tool servers."""
 
 START_S = 20.0  # from its start to the list of its tools; a package runner may install it first
 CALL_S = 60.0  # for one call

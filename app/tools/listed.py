@@ -1,4 +1,4 @@
-"""What a tool server says of its tools and results, read with care: it is a stranger's text."""
+"""Tools and results as a server describes them, read with care: they are a stranger's text."""
 
 import json
 import unicodedata
@@ -13,7 +13,7 @@ CUT = "\n[The rest was cut off.]"
 
 
 class ToolResult(Struct, frozen=True):
-    """What a tool has answered. failed: whether it says that it has failed."""
+    """The answer of a tool. failed: whether it says that it has failed."""
 
     text: str
     failed: bool = False

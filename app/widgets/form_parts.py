@@ -6,16 +6,18 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QFileDialog,
+    QFormLayout,
     QFrame,
     QGridLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
     QWidget,
 )
 
-from app.widgets.plain_text import PlainLabel
+from app.widgets.plain_text import PlainLabel, plain
 
 BAR_STEPS = 1000
 LINE_HEIGHT = 30  # pixels; makes input fields as high as buttons
@@ -29,6 +31,17 @@ def label(text: str = "", role: str = "", parent: QWidget | None = None) -> QLab
     made.setProperty("role", role)
     made.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return made
+
+
+def add_line(form: QFormLayout, name: str, example: str, parent: QWidget) -> QLineEdit:
+    """Add a field for a line of text to a form; return it."""
+    line = QLineEdit(parent)
+    line.setMinimumHeight(LINE_HEIGHT)
+    line.setAccessibleName(name)
+    line.setPlaceholderText(example)
+    line.setToolTip(plain(example))
+    form.addRow(label(name, parent=parent), line)
+    return line
 
 
 def ask_for_folder(parent: QWidget, title: str, folder: Path, then: Callable[[Path], object]) -> None:

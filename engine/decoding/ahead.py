@@ -20,8 +20,8 @@ LAST = 8  # iterations from which that share is taken
 
 
 class StreamedLink(Protocol):
-    """What brings the target's weights. `waited_s`: seconds since the start in which the target has waited
-    for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more."""
+    """The way on which the target's weights come. `waited_s`: seconds since the start in which the target has
+    waited for bytes; `idle_s`: seconds in which the link stood still, because there was no room for more."""
 
     @property
     def waited_s(self) -> float: ...

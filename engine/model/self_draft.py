@@ -43,16 +43,18 @@ def load_self_draft(
         for name, group in lent.matrices.items()
         if any(isinstance(each, StreamedMatrix) for each in group)
     }
+    formats = {name: form for name, weight in streamed.items() if (form := substitute_format(weight))}
+    if len(formats) < len(streamed):
+        raise _too_small()
+    for form in sorted({*formats.values()}):
+        prepare_products(form)
+        tile_packer(form)
     files = SubstituteFiles(checkpoint.weights)
     total, done = sum(weight.nbytes for weight in streamed.values()), 0
     matrices = dict(lent.matrices)
     for name, weight in streamed.items():
         progress(done, total)
-        form = substitute_format(weight)
-        if form is None:
-            raise _too_small()
-        prepare_products(form)
-        tile_packer(form)
+        form = formats[name]
         made = files.of(name, weight, form)
         row_nbytes, row = len(made) // weight.shape[0], 0
         pieces: list[Matrix] = []

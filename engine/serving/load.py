@@ -59,15 +59,18 @@ class LoadJob:
 
 @dataclass(frozen=True, slots=True)
 class PairFiles:
-    """The opened files of a pair. At most one of `draft` and `heads` is set. `drafts_for_itself`: whether the
-    target is its own draft, in fewer bits."""
+    """The opened files of a pair. At most one of `draft` and `heads` is set."""
 
     target_name: str
     target: Checkpoint
     draft_name: str | None = None  # the name of the draft or of the heads
     draft: Checkpoint | None = None
     heads: HeadsFile | None = None
-    drafts_for_itself: bool = False
+
+    @property
+    def drafts_for_itself(self) -> bool:
+        """Whether the target is its own draft, in fewer bits."""
+        return self.draft_name == planner.SELF
 
     @property
     def checkpoints(self) -> list[Checkpoint]:
@@ -102,7 +105,7 @@ def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     if not draft_name or draft_name == "none":
         return PairFiles(target_name, target)
     if draft_name == planner.SELF:
-        return PairFiles(target_name, target, draft_name, drafts_for_itself=True)
+        return PairFiles(target_name, target, draft_name)
     draft_path = catalog.resolve(draft_name)
     if heads := open_heads(draft_path):
         return PairFiles(target_name, target, draft_name, heads=heads)

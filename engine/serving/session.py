@@ -225,7 +225,7 @@ class Session:
             if sequence.known:
                 sequence.known.owner = conversation
         beginning = protocol.begun_in(messages) if prompt is None else ""
-        before = self._encoded(messages[:-1], template) if beginning else tokens
+        before = self._encoded(messages[:-1], template, shown=options.shown) if beginning else tokens
         end = "" if prompt is not None else self.pair.tokenizer.decode_all(before[-PROMPT_END:])
         masks = self._masks(options, before, beginning)
         rule = self._rule(drafter, options)

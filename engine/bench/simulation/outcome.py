@@ -70,7 +70,7 @@ class SimulatedIteration:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedOutcome:
-    """What a case gives. `missing`: why the planner does not run the pair there; nothing else then."""
+    """The results of a case. `missing`: why the planner does not run the pair there; nothing else then."""
 
     missing: str | None = None
     one_pass: SimulatedPass | None = None
