@@ -37,7 +37,11 @@ def parse(argv: Sequence[str] | None = None) -> Arguments:
         help="the target model, which writes the answer (default: the built-in model)",
     )
     parser.add_argument(
-        "--draft", type=_absolute, metavar="ID|PATH|none", default="auto", help="the draft model"
+        "--draft",
+        type=_absolute,
+        metavar="ID|PATH|self|none",
+        default="auto",
+        help="the draft model; self: the target itself in fewer bits",
     )
     parser.add_argument("--drafter", metavar="NAME", default="auto", help="the drafting method")
     parser.add_argument(
