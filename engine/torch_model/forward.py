@@ -21,6 +21,8 @@ from engine.model.rows import Output, Rows
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
+from engine.torch_model.hybrid_cache import HybridCache
+from engine.torch_model.recurrent import replace_recurrent
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
 from engine.torch_model.visibility import TensorRows, Visibility
 
@@ -32,7 +34,8 @@ class TorchModel(Model):
     """A model whose passes are run by torch, on any device.
 
     Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
-    small passes; None if not all weights are on a CUDA device, or if the model is a mixture of experts.
+    small passes; None if not all weights are on a CUDA device, if the model is a mixture of experts, or if
+    layers have states.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class TorchModel(Model):
         it is closed with the model.
         """
         self.config = config
+        self._state_shapes = replace_recurrent(module)
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head
@@ -79,7 +83,9 @@ class TorchModel(Model):
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
-        if device == "cuda" and streamer is None and recordable and not is_mixture(module):
+        # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
+        fixed = not self._state_shapes and not is_mixture(module)
+        if device == "cuda" and streamer is None and recordable and fixed:
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )
@@ -100,10 +106,10 @@ class TorchModel(Model):
         )
 
     def new_cache(self, capacity: int) -> TensorCache:
-        config = self.config
-        return TensorCache(
-            self.layers, config.num_key_value_heads, head_dim(config), capacity, self.dtype, self.device
-        )
+        shape = self.config.num_key_value_heads, head_dim(self.config), capacity
+        if self._state_shapes:
+            return HybridCache(self.layers, self._state_shapes, *shape, self.dtype, self.device)
+        return TensorCache(self.layers, *shape, self.dtype, self.device)
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:

@@ -79,6 +79,26 @@ def test_the_text_part_of_mistral_3_is_loaded_from_its_wrapper(tmp_path):
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
 
 
+def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(tmp_path):
+    module = reference("qwen3_5_text")
+    weights = {
+        name.replace("model.", "model.language_model."): weight
+        for name, weight in module.state_dict().items()
+    }
+    weights |= {"model.visual.patch_embed.proj.weight": torch.ones(4), "mtp.fc.weight": torch.ones(4, 8)}
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, tmp_path / "model.safetensors")
+    text = module.config.to_dict() | dict(
+        full_attention_interval=2,
+        mtp_num_hidden_layers=1,
+        mamba_ssm_dtype="float32",
+        output_gate_type="swish",
+    )
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    model = load(tmp_path, packed=True)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
 class AtOnce:
     """A link to the CPU as its device, which completes everything immediately and pins at most `pinned`
     bytes."""
