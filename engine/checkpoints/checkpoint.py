@@ -171,7 +171,8 @@ class Checkpoint:
 
     Attributes: `path`, the file or folder; `format`, "gguf" or "safetensors"; `architecture`, HF's
     model_type; `config`, the arguments for `AutoConfig.for_model(architecture, **config)`; `weights`, by HF
-    parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`.
+    parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`; `vision`, whether the
+    files have a vision encoder, too, which is not among the weights.
 
     `weights` lacks `lm_head.weight` if the head is tied to the embedding. Each matrix of each expert of a
     mixture is a weight of its own, even if the file stores them together:
@@ -185,6 +186,7 @@ class Checkpoint:
     weights: dict[str, Weight]
     tokenizer: GgufVocabulary | TokenizerFolder
     generation: Generation
+    vision: bool = False
 
     @property
     def nbytes(self) -> int:

@@ -54,6 +54,11 @@ def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     )
 
 
+def has_vision(tensors: Iterable[str]) -> bool:
+    """Return whether a wrapper's tensors include a vision encoder."""
+    return any(map(_VISION.match, tensors))
+
+
 def without_draft(architecture: str, tensors: dict[str, Span]) -> dict[str, Span]:
     """Return the tensors without those of a layer for drafts that comes with the model."""
     beginning = _DRAFTS.get(architecture)

@@ -59,6 +59,7 @@ def read(path: Path) -> Checkpoint:
         raise _pickled(path)
     config = _config(folder)
     tensors = _tensors(path, folder)
+    vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
     tensors = names.without_draft(config["model_type"], tensors)
@@ -84,6 +85,7 @@ def read(path: Path) -> Checkpoint:
         weights={name: weight for name, weight in weights.items() if not HARMLESS.fullmatch(name)},
         tokenizer=TokenizerFolder(folder),
         generation=_generation(folder, config),
+        vision=vision,
     )
 
 

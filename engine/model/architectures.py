@@ -269,6 +269,26 @@ FAMILIES = {
         large_states=True,
         compiled=False,  # gated attention, and layers with states
     ),
+    "lfm2": Family(
+        _defaults(
+            (65536, 2560, 12288, 32, 32),
+            8,
+            128000,
+            tie_word_embeddings=True,
+            rope_theta=1000000.0,
+            layer_types=None,
+            full_attn_idxs=None,
+            conv_L_cache=3,
+            conv_bias=False,
+        ),
+        recurrent="conv",
+        # transformers' module reads the first ones; the others repeat sizes, or are of the training.
+        others=(
+            *("norm_eps", "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"),
+            *("block_norm_eps", "conv_dim", "conv_dim_out", "conv_use_xavier_init"),
+        ),
+        compiled=False,  # layers with states
+    ),
 }
 ARCHITECTURES = tuple(FAMILIES)
 

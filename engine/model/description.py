@@ -210,9 +210,8 @@ def _refuse_gates(given: Configuration) -> None:
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
     """Return which attention each layer has: with the window, to all earlier tokens, or none but a state."""
     if family.recurrent:
-        period = given.whole("full_attention_interval", LAYERS_LIMIT)
-        kinds = [FULL if (layer + 1) % period == 0 else family.recurrent for layer in range(layers)]
-        return given.choices("layer_types", layers, (family.recurrent, FULL)) or kinds
+        named = given.choices("layer_types", layers, (family.recurrent, FULL))
+        return named or [FULL if each else family.recurrent for each in _attending(given, layers)]
     if family.window == "none":
         return [FULL] * layers
     if family.window == "all":
@@ -226,6 +225,18 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
         return [SLIDING if each else FULL for each in unrotated_layers(given, layers)]
     period = family.period or given.whole("sliding_window_pattern", LAYERS_LIMIT)
     return [SLIDING if (layer + 1) % period else FULL for layer in range(layers)]
+
+
+def _attending(given: Configuration, layers: int) -> list[bool]:
+    """Return which layers have rows, of a model whose other layers have states, and whose configuration names
+    no types of layers."""
+    if "full_attn_idxs" in given.values:  # LFM2; None stands for all
+        numbers = given.values["full_attn_idxs"]
+        if numbers is not None and not isinstance(numbers, list):
+            raise given.bad("full_attn_idxs is not a list")
+        return [numbers is None or layer in numbers for layer in range(layers)]
+    period = given.whole("full_attention_interval", LAYERS_LIMIT)
+    return [(layer + 1) % period == 0 for layer in range(layers)]
 
 
 def _rotary_of_layer(

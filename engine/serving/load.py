@@ -317,7 +317,7 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         threads=loaded.threads,
-        note=" ".join(filter(None, [note, *_unlisted(files), *pair.remarks])),
+        note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
         warning=pair.warning,
         chat_template=loaded.tokenizer.chat_template or "",
     )
@@ -332,6 +332,13 @@ def _unlisted(files: PairFiles) -> list[str]:
         for file in files.checkpoints
         if not is_listed(file.architecture)
     ]
+
+
+def _blind(files: PairFiles) -> list[str]:
+    """Return a sentence for the user if the target has a vision encoder."""
+    if not files.target.vision:
+        return []
+    return [f"{files.target.path.name} runs as a model of text: its vision encoder is not loaded."]
 
 
 def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:

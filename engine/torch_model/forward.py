@@ -62,6 +62,7 @@ class TorchModel(Model):
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head
+        self._norm: Any = getattr(self._body, "embedding_norm", None) or self._body.norm  # LFM2's name of it
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
         by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
@@ -182,10 +183,10 @@ class TorchModel(Model):
                 hidden[index] = state[0]
         progress(self.layers, self.layers)
         if self.layers in hidden_layers:
-            hidden[self.layers] = self._body.norm(state[0])
+            hidden[self.layers] = self._norm(state[0])
             read = hidden[self.layers][logits_for]
         else:
-            read = self._body.norm(state[0, logits_for])
+            read = self._norm(state[0, logits_for])
         return Output(_scaled(self._head(read)[:, : self.vocabulary], self.config), hidden)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.checkpoints.recurrent import COPIES, SAVEPOINTS
 from engine.torch_model.paths import WINDOW, Paths
-from engine.torch_model.states import Memory, State, StateShape
+from engine.torch_model.states import LayerMemory, LayerState, StateShape
 from engine.torch_model.tensor_cache import TensorCache
 from engine.torch_model.visibility import Visibility
 
@@ -46,8 +46,8 @@ class HybridCache(TensorCache):
         super().__init__(len(self._row_of), kv_heads, head_dim, capacity, dtype, device)
         self._shapes = dict(shapes)
         self._dtype = dtype
-        self._memories = {layer: Memory(state) for layer, state in self._empty().items()}
-        self._savepoints: dict[int, dict[int, State]] = {}  # length -> layer -> state
+        self._memories = {layer: LayerMemory(state) for layer, state in self._empty().items()}
+        self._savepoints: dict[int, dict[int, LayerState]] = {}  # length -> layer -> state
         self._paths: Paths | None = None
 
     @property
@@ -72,7 +72,7 @@ class HybridCache(TensorCache):
     def form(self) -> str:
         return f"{super().form} states"
 
-    def memory(self, layer: int) -> Memory:
+    def memory(self, layer: int) -> LayerMemory:
         """Return the memory of a layer that has a state."""
         return self._memories[layer]
 
@@ -103,7 +103,7 @@ class HybridCache(TensorCache):
     @torch.inference_mode()
     def keep(self, tail_slots: Sequence[int], survivors: Sequence[int] = ()) -> None:
         before = self.length
-        passed: dict[int, dict[int, State]] = {}
+        passed: dict[int, dict[int, LayerState]] = {}
         for layer, memory in self._memories.items():
             for slots, state in memory.tail.saved.items():
                 if slots <= len(tail_slots):
@@ -140,7 +140,7 @@ class HybridCache(TensorCache):
         self._savepoints = {each: states for each, states in self._savepoints.items() if each <= length}
         super().truncate(length)
 
-    def _empty(self) -> dict[int, State]:
+    def _empty(self) -> dict[int, LayerState]:
         return {layer: shape.zeros(self._dtype, self.device) for layer, shape in self._shapes.items()}
 
     def _paths_of(self, visibility: Visibility) -> Paths:

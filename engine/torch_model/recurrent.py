@@ -35,7 +35,7 @@ from transformers.activations import ACT2FN
 from engine.torch_model.attention import refuse_unknown
 from engine.torch_model.hybrid_cache import HybridCache
 from engine.torch_model.paths import Paths
-from engine.torch_model.states import DeltaRows, Memory, State, StateShape, Tail
+from engine.torch_model.states import DeltaRows, LayerMemory, LayerState, StateShape, Tail
 from engine.torch_model.visibility import Visibility
 
 # Most numbers in a matrix [heads, rows, ancestors] at a time: 64 MiB.
@@ -131,7 +131,7 @@ def delta_rule(
 # -- layers --------------------------------------------------------------------------------------------------
 
 
-def _no_step(start: int, stop: int, base: State, before: DeltaRows | None) -> DeltaRows | None:
+def _no_step(start: int, stop: int, base: LayerState, before: DeltaRows | None) -> DeltaRows | None:
     return None
 
 
@@ -144,10 +144,10 @@ class RecurrentLayer(nn.Module):
 
     def _ran(
         self,
-        memory: Memory,
+        memory: LayerMemory,
         paths: Paths,
         known: Tensor,
-        step: Callable[[int, int, State, DeltaRows | None], DeltaRows | None] = _no_step,
+        step: Callable[[int, int, LayerState, DeltaRows | None], DeltaRows | None] = _no_step,
     ) -> None:
         """Run `step` on one window of the pass after the other, and propose the new tail.
 
@@ -232,7 +232,7 @@ class DeltaLayer(RecurrentLayer):
         )
         output = torch.empty(len(mixed), heads, value_width, device=mixed.device)
 
-        def step(start: int, stop: int, base: State, before: DeltaRows | None) -> DeltaRows:
+        def step(start: int, stop: int, base: LayerState, before: DeltaRows | None) -> DeltaRows:
             assert base.matrix is not None
             seen = paths.seen(start, stop)
             found, rows = delta_rule(inputs.part(start, stop), base.matrix, seen, before)

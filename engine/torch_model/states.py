@@ -20,14 +20,14 @@ class StateShape:
     matrix: tuple[int, int, int] | None
     inputs: tuple[int, int]
 
-    def zeros(self, dtype: torch.dtype, device: torch.device) -> "State":
+    def zeros(self, dtype: torch.dtype, device: torch.device) -> "LayerState":
         """Return the state before the first token. dtype: that of the convolution's inputs."""
         matrix = None if self.matrix is None else torch.zeros(self.matrix, device=device)
-        return State(matrix, torch.zeros(self.inputs, dtype=dtype, device=device))
+        return LayerState(matrix, torch.zeros(self.inputs, dtype=dtype, device=device))
 
 
 @dataclass(slots=True)
-class State:
+class LayerState:
     """A layer's state behind some token.
 
     matrix: float32 [heads, key width, value width], or None. inputs: the last inputs of the convolution,
@@ -41,8 +41,8 @@ class State:
     def nbytes(self) -> int:
         return self.inputs.nbytes + (0 if self.matrix is None else self.matrix.nbytes)
 
-    def copy(self) -> "State":
-        return State(None if self.matrix is None else self.matrix.clone(), self.inputs.clone())
+    def copy(self) -> "LayerState":
+        return LayerState(None if self.matrix is None else self.matrix.clone(), self.inputs.clone())
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,21 +95,21 @@ class Tail:
     the layer has no matrix. saved: states behind so many slots of the tail.
     """
 
-    base: State
+    base: LayerState
     inputs: Tensor
     delta: DeltaRows | None = None
     absorbed: int = 0
-    saved: dict[int, State] = field(default_factory=dict)
+    saved: dict[int, LayerState] = field(default_factory=dict)
 
     def known(self) -> Tensor:
         """Return the convolution's inputs that rows behind these may read: [kernel - 1 + rows, channels]."""
         return torch.cat([self.base.inputs, self.inputs])
 
 
-class Memory:
+class LayerMemory:
     """One layer's memory of one text. Attributes: `state`, that of the committed tokens; `tail`."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: LayerState) -> None:
         self.state = state
         self._pending: Tail | None = None
         self.drop()
@@ -153,7 +153,7 @@ class Memory:
         if rest:
             self.tail = Tail(self.state, tail.inputs[rest], None if delta is None else delta.chosen(rest))
 
-    def restore(self, state: State) -> None:
+    def restore(self, state: LayerState) -> None:
         """Go back to an earlier state, which is copied."""
         self.state = state.copy()
         self.drop()

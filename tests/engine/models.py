@@ -113,6 +113,9 @@ CONFIGS: dict[str, dict[str, Any]] = {
         linear_key_head_dim=8,
         linear_value_head_dim=12,
     ),
+    "lfm2": dict(
+        layer_types=["conv", "full_attention", "conv"], conv_bias=True, block_auto_adjust_ff_dim=False
+    ),
 }
 
 

@@ -12,7 +12,7 @@ from engine.torch_model.loader import load_model
 from tests.engine.models import CONFIGS, ours, reference
 from tests.engine.sessions import Session
 
-RECORDED = [kind for kind in CONFIGS if kind not in ("mixtral", "qwen3_5_text")]
+RECORDED = [kind for kind in CONFIGS if kind not in ("mixtral", "qwen3_5_text", "lfm2")]
 
 
 def on_device(kind, cuda):

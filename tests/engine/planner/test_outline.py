@@ -8,8 +8,9 @@ from engine import catalog
 from engine.checkpoints import open_checkpoint
 from engine.planner import checkpoint_outline
 from engine.planner.outline import SECTOR, catalogued
+from engine.torch_model.tensor_cache import head_dim
 from tests.engine.checkpoints.files import real_file
-from tests.engine.models import reference
+from tests.engine.models import ours, reference
 
 
 @pytest.mark.parametrize("id", ["smollm2", "coder", "coder-draft"])
@@ -43,6 +44,17 @@ def test_outlines_of_checkpoints_saved_by_transformers(kind: str, tmp_path):
     assert found.kv_row == 2 * config.num_hidden_layers * config.num_key_value_heads * head_dim
     assert (found.hidden, found.vocabulary) == (config.hidden_size, config.vocab_size)
     assert found.tied == config.tie_word_embeddings
+    assert found.states == 0
+
+
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2"])
+def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str, tmp_path):
+    module = reference(kind)
+    module.save_pretrained(tmp_path)
+    found = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
+    cache = ours(module).new_cache(64)
+    assert found.kv_row == 2 * 1 * module.config.num_key_value_heads * head_dim(module.config)
+    assert cache.nbytes == 4 * found.kv_row * 65 + found.states
     counted = sum(parameter.numel() for parameter in module.parameters())
     assert found.weights == pytest.approx(counted, rel=0.01)
     assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)

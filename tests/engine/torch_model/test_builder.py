@@ -94,6 +94,7 @@ def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(
         output_gate_type="swish",
     )
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    assert open_checkpoint(tmp_path).vision
     model = load(tmp_path, packed=True)
     logits = Sequence(model, CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
