@@ -21,8 +21,8 @@ _INHERITED = (
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
 _VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
-# Architectures whose checkpoints may contain a layer that drafts the token after the next one, and how its
-# tensors' names begin. It is no part of the model.
+# Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
+# prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = {"qwen3_5_text": "mtp."}
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
@@ -59,10 +59,16 @@ def has_vision(tensors: Iterable[str]) -> bool:
     return any(map(_VISION.match, tensors))
 
 
-def without_draft(architecture: str, tensors: dict[str, Span]) -> dict[str, Span]:
-    """Return the tensors without those of a layer for drafts that comes with the model."""
+def without_draft(architecture: str, tensors: dict[str, Span]) -> tuple[dict[str, Span], dict[str, Span]]:
+    """Return the tensors of the model, and those of a layer for drafts that comes with it, by their names
+    without the beginning that they share."""
     beginning = _DRAFTS.get(architecture)
-    return {name: span for name, span in tensors.items() if not (beginning and name.startswith(beginning))}
+    if beginning is None:
+        return tensors, {}
+    draft = {
+        name.removeprefix(beginning): span for name, span in tensors.items() if name.startswith(beginning)
+    }
+    return {name: span for name, span in tensors.items() if not name.startswith(beginning)}, draft
 
 
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:

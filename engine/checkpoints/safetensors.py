@@ -62,7 +62,7 @@ def read(path: Path) -> Checkpoint:
     vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
-    tensors = names.without_draft(config["model_type"], tensors)
+    tensors, draft = names.without_draft(config["model_type"], tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
@@ -86,6 +86,7 @@ def read(path: Path) -> Checkpoint:
         tokenizer=TokenizerFolder(folder),
         generation=_generation(folder, config),
         vision=vision,
+        draft=draft,
     )
 
 
