@@ -70,7 +70,7 @@ class Weight:
     `rope_heads`, the number of heads in Q or K if its rows are in GGUF's llama order (the two halves of each
     head interleaved) and must be restored to HF's order (one half after the other), else 0; `plus`, a number
     to add to every number after unpacking (GGUF stores Gemma's norms one larger); `groups`, the packing for
-    GPTQ and AWQ, else None.
+    GPTQ and AWQ, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet).
     """
 
     shape: tuple[int, ...]
@@ -79,6 +79,7 @@ class Weight:
     rope_heads: int = 0
     plus: float = 0.0
     groups: Groups | None = None
+    decay: bool = False
 
     @staticmethod
     def of(span: Span, rope_heads: int = 0, plus: float = 0.0) -> "Weight":

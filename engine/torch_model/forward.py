@@ -58,7 +58,7 @@ class TorchModel(Model):
         it is closed with the model.
         """
         self.config = config
-        self._state_shapes = replace_recurrent(module)
+        self._state_shapes = replace_recurrent(module, getattr(config, "_tiled_heads", False))
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head

@@ -191,6 +191,7 @@ class DeltaLayer(RecurrentLayer):
     in_proj_a: nn.Module
     in_proj_qkvz: nn.Module
     in_proj_ba: nn.Module
+    _places: Tensor | None  # where the heads are among the projections' outputs; None: in their order
 
     def __init__(self, module: Any) -> None:
         """module: transformers' Qwen3_5GatedDeltaNet, or one with the same parts."""
@@ -201,11 +202,18 @@ class DeltaLayer(RecurrentLayer):
             (module.num_v_heads, module.head_k_dim, module.head_v_dim),
             (module.conv_kernel_size - 1, module.conv_dim),
         )
+        self.register_buffer("_places", None, persistent=False)
         self._activation = ACT2FN[module.activation]
         self._widths = [module.key_dim, module.key_dim, module.value_dim]
         self._key_heads: int = module.num_k_heads
         # Qwen3-Next interleaves the parts of two projections by head.
         self._parted = getattr(module, "fix_query_key_value_ordering", None)
+
+    def tile(self) -> None:
+        """Take the heads that share a key head as apart: the first ones of all key heads, then the second."""
+        heads = self.shape.matrix[0] if self.shape.matrix else 0
+        places = torch.arange(heads, device=self.A_log.device).view(-1, self._key_heads)
+        self._places = places.T.flatten()
 
     def forward(
         self, hidden_states: Tensor, cache_params: HybridCache, attention_mask: Visibility, **others: object
@@ -223,12 +231,11 @@ class DeltaLayer(RecurrentLayer):
         queries = normalized(queries.unflatten(-1, (self._key_heads, key_width))) * key_width**-0.5
         keys = normalized(keys.unflatten(-1, (self._key_heads, key_width)))
         decays = -self.A_log.float().exp() * softplus(steps.float() + self.dt_bias.float())
+        values, strengths = values.unflatten(-1, (heads, value_width)), strengths.sigmoid().float()
+        if self._places is not None:
+            values, strengths, decays = (part[:, self._places] for part in (values, strengths, decays))
         inputs = DeltaInputs(
-            queries.transpose(0, 1),
-            keys.transpose(0, 1),
-            values.unflatten(-1, (heads, value_width)).transpose(0, 1),
-            strengths.sigmoid().float().T,
-            decays.T,
+            queries.transpose(0, 1), keys.transpose(0, 1), values.transpose(0, 1), strengths.T, decays.T
         )
         output = torch.empty(len(mixed), heads, value_width, device=mixed.device)
 
@@ -240,6 +247,8 @@ class DeltaLayer(RecurrentLayer):
             return rows
 
         self._ran(memory, paths, known, step)
+        if self._places is not None:
+            output = output[:, self._places.argsort()]
         gated: Tensor = self.norm(output.flatten(0, 1).to(mixed.dtype), gates.reshape(-1, value_width))
         projected: Tensor = self.out_proj(gated.view(1, len(mixed), -1))
         return projected
@@ -299,12 +308,15 @@ _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
 }
 
 
-def replace_recurrent(module: nn.Module) -> dict[int, StateShape]:
+def replace_recurrent(module: nn.Module, tiled: bool = False) -> dict[int, StateShape]:
     """Put layers of this file in place of transformers' recurrent ones; return the shapes of their states, by
-    the number of the layer."""
+    the number of the layer. tiled: as for `DeltaLayer`, as GGUF files have the heads."""
     for path, part in list(module.named_modules()):
         if make := _LAYERS.get(type(part).__name__):
-            module.set_submodule(path, make(part))
+            layer = make(part)
+            if tiled and isinstance(layer, DeltaLayer):
+                layer.tile()
+            module.set_submodule(path, layer)
     return {part.number: part.shape for part in module.modules() if isinstance(part, RecurrentLayer)}
 
 
