@@ -227,8 +227,10 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
     if architecture == "qwen35":
         heads, width = config.linear_num_value_heads, config.linear_value_head_dim
-        writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
-        writer.add_rope_dimension_sections([11, 11, 10, 0])
+        rotated = int(rope["partial_rotary_factor"] * head)
+        writer.add_rope_dimension_count(rotated)
+        # Time, height and width take turns; for text, they are one position.
+        writer.add_rope_dimension_sections([-(-(rotated // 2 - axis) // 3) for axis in range(3)] + [0])
         writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
         writer.add_ssm_state_size(config.linear_key_head_dim)
         writer.add_ssm_group_count(config.linear_num_key_heads)

@@ -36,8 +36,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "olmo3": {},
     "glm4": {},
     "ministral3": {},
-    # With as many value heads as key heads, tiles change nothing; see `test_tiled_heads_...`.
-    "qwen3_5_text": dict(num_hidden_layers=4, layer_types=None, linear_num_value_heads=2),
+    # With as many value heads as key heads, their order stays; others are in `test_builder`. llama.cpp takes
+    # the width of keys for that of values too.
+    "qwen3_5_text": dict(
+        num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
+    ),
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
