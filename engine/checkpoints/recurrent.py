@@ -20,3 +20,15 @@ def states_nbytes(checkpoint: Checkpoint) -> int:
             key_width = checkpoint.config.get("linear_key_head_dim") or 128
             numbers += weight.shape[0] * key_width * value_width
     return 4 * COPIES * numbers
+
+
+def state_row_nbytes(checkpoint: Checkpoint) -> int:
+    """Return the bytes, at most, that layers with states keep of one row until the target has chosen: the
+    convolution's inputs, and keys and updates of DeltaNet."""
+    numbers = 0
+    for name, weight in checkpoint.weights.items():
+        if name.endswith(_CONVOLUTIONS):
+            numbers += weight.shape[0]
+        elif name.endswith("linear_attn.in_proj_qkv.weight"):
+            numbers += weight.shape[0]  # there are as many keys as queries, which are not kept
+    return 4 * numbers

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.checkpoints import Checkpoint, Weight, open_checkpoint
-from engine.checkpoints.recurrent import states_nbytes
+from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 
@@ -47,7 +47,8 @@ class Outline:
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
-    In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints.
+    In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
+    `state_row`: what these layers keep of one row of a tree.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size.
@@ -72,6 +73,7 @@ class Outline:
     compiled: bool = False
     tiling: int = 0
     states: int = 0
+    state_row: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -180,6 +182,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
             if weight.groups and weight.format in ("GPTQ", "AWQ") and experts == 1
         ),
         states=states_nbytes(checkpoint),
+        state_row=state_row_nbytes(checkpoint),
     )
 
 
