@@ -142,7 +142,7 @@ class RecurrentLayer(nn.Module):
     number: int
     shape: StateShape
 
-    def _ran(
+    def _run_windows(
         self,
         memory: LayerMemory,
         paths: Paths,
@@ -210,7 +210,8 @@ class DeltaLayer(RecurrentLayer):
         self._parted = getattr(module, "fix_query_key_value_ordering", None)
 
     def tile(self) -> None:
-        """Take the heads that share a key head as apart: the first ones of all key heads, then the second."""
+        """Expect heads in the order of GGUF files: the first one of each key head, then the second ones, and
+        so on. In Hugging Face's, heads that share a key head are neighbours."""
         heads = self.shape.matrix[0] if self.shape.matrix else 0
         places = torch.arange(heads, device=self.A_log.device).view(-1, self._key_heads)
         self._places = places.T.flatten()
@@ -246,7 +247,7 @@ class DeltaLayer(RecurrentLayer):
             output[start:stop] = found.transpose(0, 1)
             return rows
 
-        self._ran(memory, paths, known, step)
+        self._run_windows(memory, paths, known, step)
         if self._places is not None:
             output = output[:, self._places.argsort()]
         gated: Tensor = self.norm(output.flatten(0, 1).to(mixed.dtype), gates.reshape(-1, value_width))
@@ -294,7 +295,7 @@ class ConvolutionLayer(RecurrentLayer):
         known = torch.cat([memory.tail.known(), before * values])
         weight = self.conv.weight.squeeze(1)
         mixed = convolved(known, paths.sources(weight.shape[1]), weight, self.conv.bias)
-        self._ran(memory, paths, known)
+        self._run_windows(memory, paths, known)
         projected: Tensor = self.out_proj((behind * mixed.to(behind.dtype))[None])
         return projected
 
@@ -310,7 +311,7 @@ _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
 
 def replace_recurrent(module: nn.Module, tiled: bool = False) -> dict[int, StateShape]:
     """Put layers of this file in place of transformers' recurrent ones; return the shapes of their states, by
-    the number of the layer. tiled: as for `DeltaLayer`, as GGUF files have the heads."""
+    the number of the layer. tiled: whether heads are in the order of GGUF files (`DeltaLayer.tile`)."""
     for path, part in list(module.named_modules()):
         if make := _LAYERS.get(type(part).__name__):
             layer = make(part)
