@@ -135,11 +135,12 @@ def add_model_options(parser: argparse.ArgumentParser) -> None:
     )
     models.add_argument(
         "--draft",
-        metavar="ID|PATH|self|none",
+        metavar="ID|PATH|mtp|self|none",
         default="auto",
-        help="draft model or heads, given like --target; self: on the processor, a streamed target itself in "
-        "fewer bits; none: no draft (default: auto, the installed draft that the catalogue pairs with the "
-        "target, or else heads that come with the program)",
+        help="draft model or heads, given like --target; mtp: the layer for drafts that comes with the "
+        "target; self: on the processor, a streamed target itself in fewer bits; none: no draft (default: "
+        "auto, the installed draft that the catalogue pairs with the target, or else heads that come with "
+        "the program, or with a target that is in memory as a whole)",
     )
     add_compute_options(models)
     models.add_argument(

@@ -5,7 +5,7 @@ Independent of file formats, torch and transformers.
 
 import math
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +70,7 @@ class Weight:
     `rope_heads`, the number of heads in Q or K if its rows are in GGUF's llama order (the two halves of each
     head interleaved) and must be restored to HF's order (one half after the other), else 0; `plus`, a number
     to add to every number after unpacking (GGUF stores Gemma's norms one larger); `groups`, the packing for
-    GPTQ and AWQ, else None.
+    GPTQ and AWQ, else None; `decay`, whether numbers x are stored as -exp(x) (GGUF's decays of DeltaNet).
     """
 
     shape: tuple[int, ...]
@@ -79,6 +79,7 @@ class Weight:
     rope_heads: int = 0
     plus: float = 0.0
     groups: Groups | None = None
+    decay: bool = False
 
     @staticmethod
     def of(span: Span, rope_heads: int = 0, plus: float = 0.0) -> "Weight":
@@ -171,7 +172,9 @@ class Checkpoint:
 
     Attributes: `path`, the file or folder; `format`, "gguf" or "safetensors"; `architecture`, HF's
     model_type; `config`, the arguments for `AutoConfig.for_model(architecture, **config)`; `weights`, by HF
-    parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`.
+    parameter name (model.layers.0.self_attn.q_proj.weight); `tokenizer`; `generation`; `vision`, whether the
+    files have a vision encoder, too, which is not among the weights; `draft`, the tensors of a layer for
+    drafts that comes with the model, by their names in that layer.
 
     `weights` lacks `lm_head.weight` if the head is tied to the embedding. Each matrix of each expert of a
     mixture is a weight of its own, even if the file stores them together:
@@ -185,6 +188,8 @@ class Checkpoint:
     weights: dict[str, Weight]
     tokenizer: GgufVocabulary | TokenizerFolder
     generation: Generation
+    vision: bool = False
+    draft: dict[str, Span] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:

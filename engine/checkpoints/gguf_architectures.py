@@ -33,8 +33,8 @@ class Architecture:
     `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized;
     `whole_qk_norm`, whether they are over all heads together; `fused_qkv`, whether Q, K and V are one matrix;
     `fused_gate`, whether gate and up are one; `plain_output`, whether the output of attention has no bias,
-    even if Q, K and V have; `norms`, a layer's norms: GGUF's name -> HF's name; `norm_plus`, a number to add
-    to stored norms.
+    even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `norms`, a layer's
+    norms: GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
     """
 
     model_type: str
@@ -48,6 +48,7 @@ class Architecture:
     fused_qkv: bool = False
     fused_gate: bool = False
     plain_output: bool = False
+    gated: bool = False
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
     norm_plus: float = 0.0
 
@@ -206,6 +207,16 @@ ARCHITECTURES = {
         plain_output=True,
         norms=INNER_NORMS
         | {"post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm"},
+    ),
+    "qwen35": Architecture(
+        "qwen3_5_text",
+        "Qwen3_5ForCausalLM",
+        gguf_settings.qwen35,
+        gguf_settings.QWEN35,
+        qk_norm=True,
+        gated=True,
+        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+        norm_plus=-1.0,
     ),
     "gemma2": Architecture(
         "gemma2",

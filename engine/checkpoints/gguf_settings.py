@@ -8,7 +8,7 @@ import numpy as np
 
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_rope import YARN, rope_parameters
-from engine.checkpoints.limits import EXPERTS_LIMIT
+from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, WIDTH_LIMIT
 from engine.errors import UnsupportedModel
 
 Config = dict[str, Any]
@@ -151,6 +151,43 @@ def phi3(keys: Keys, config: Config) -> Config:
         ),
         # llama.cpp ignores the window, but the models were trained with it.
         "sliding_window": keys.number("{arch}.attention.sliding_window", 0) or None,
+    }
+
+
+QWEN35 = (
+    *("ssm.conv_kernel", "ssm.state_size", "ssm.group_count", "ssm.time_step_rank", "ssm.inner_size"),
+    *("full_attention_interval", "nextn_predict_layers", "rope.dimension_sections"),
+)
+
+
+def qwen35(keys: Keys, config: Config) -> Config:
+    """Return the settings of Qwen 3.5. The blocks behind the model's layers are those for drafts."""
+    layers = config["num_hidden_layers"] - keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
+    period = keys.number("{arch}.full_attention_interval", 4, least=1)
+    heads = keys.number("{arch}.ssm.time_step_rank", least=1, most=COUNT_LIMIT)
+    key_heads = keys.number("{arch}.ssm.group_count", least=1, most=COUNT_LIMIT)
+    inner = keys.number("{arch}.ssm.inner_size", least=1, most=WIDTH_LIMIT)
+    if layers < 1:
+        raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
+    if heads % key_heads or inner % heads:
+        raise keys.bad("{arch}.ssm.time_step_rank", heads)
+    return {
+        "hidden_act": "silu",
+        "attention_bias": False,
+        "num_hidden_layers": layers,
+        "layer_types": [
+            "linear_attention" if (layer + 1) % period else "full_attention" for layer in range(layers)
+        ],
+        "linear_conv_kernel_dim": keys.number("{arch}.ssm.conv_kernel", least=2, most=COUNT_LIMIT),
+        "linear_key_head_dim": keys.number("{arch}.ssm.state_size", least=1, most=COUNT_LIMIT),
+        "linear_value_head_dim": inner // heads,
+        "linear_num_key_heads": key_heads,
+        "linear_num_value_heads": heads,
+        # The converter puts the first head of each key head before the second ones
+        # (_LinearAttentionVReorderBase). Columns of packed matrices cannot be put back, so the layer is told.
+        # A name with _ cannot come from a config.json.
+        "_tiled_heads": True,
+        "rope_parameters": _part_of_head(keys, config),
     }
 
 

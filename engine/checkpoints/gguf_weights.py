@@ -24,14 +24,17 @@ class TensorPlace:
     """The weight that a tensor in the file becomes, or the weights, if the experts are stacked in it.
 
     Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
-    the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads` and `plus`,
-    as in `Weight`.
+    the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and
+    `decay`, as in `Weight`; `channels`, whether it is the kernels of a convolution, [channels, kernel], which
+    HF gives a dimension of 1 between these.
     """
 
     name: str
     shape: tuple[int, ...]
     rope_heads: int = 0
     plus: float = 0.0
+    decay: bool = False
+    channels: bool = False
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
@@ -54,8 +57,9 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
             )
         unknown.remove(name)
         weights |= _weights(tensor, place)
+    drafts = range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
     for name in unknown:
-        if not ROTARY.fullmatch(name):
+        if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in drafts):
             raise UnsupportedModel(
                 f"{keys.path.name} contains the tensor {name}, which is not part of a "
                 f"{architecture.model_type} model.",
@@ -71,7 +75,10 @@ def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weig
     nbytes = tensor.nbytes // count
     for index in range(count):
         span = replace(tensor.span(), offset=tensor.offset + index * nbytes, nbytes=nbytes, shape=shape)
-        yield place.name.format(index), Weight.of(span, place.rope_heads, place.plus)
+        weight = Weight.of(span, place.rope_heads, place.plus)
+        if place.channels:
+            weight = replace(weight, shape=(shape[0], 1, shape[1]))
+        yield place.name.format(index), replace(weight, decay=place.decay)
 
 
 def _places(
@@ -79,14 +86,21 @@ def _places(
 ) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name, place) for every tensor that the model needs. stacked: as for `_experts`."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
-    of_layer = _norms(architecture, config) | _attention(architecture, config)
+    types = config.get("layer_types") or []
+    norms = _norms(architecture, config)
+    of_layer = norms | _attention(architecture, config)
     if "num_local_experts" in config:
         of_layer |= _experts(config, stacked)
     else:
         of_layer |= _mlp(architecture, config)
+    recurrent = {}
+    if "linear_attention" in types:
+        recurrent = {name: place for name, place in norms.items() if "self_attn" not in place.name}
+        recurrent |= _delta(config) | _mlp(architecture, config)
     yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
-        for name, place in of_layer.items():
+        is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
+        for name, place in (recurrent if is_recurrent else of_layer).items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
     yield "output_norm.weight", TensorPlace("model.norm.weight", (hidden,), plus=architecture.norm_plus)
     if not config["tie_word_embeddings"]:
@@ -122,11 +136,36 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     if architecture.fused_qkv:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
     return (
-        _linear("attn_q", "self_attn.q_proj", q_rows, hidden, bias, q_heads)
+        _linear(
+            "attn_q", "self_attn.q_proj", q_rows * (2 if architecture.gated else 1), hidden, bias, q_heads
+        )
         | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
         | _linear("attn_v", "self_attn.v_proj", kv_rows, hidden, bias)
         | output
     )
+
+
+def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
+    """Return the places of a gated DeltaNet layer."""
+    hidden, heads = config["hidden_size"], config["linear_num_value_heads"]
+    keys = config["linear_num_key_heads"] * config["linear_key_head_dim"]
+    values, kernel = heads * config["linear_value_head_dim"], config["linear_conv_kernel_dim"]
+    channels = 2 * keys + values
+
+    def place(name: str, *shape: int, **how: bool) -> TensorPlace:
+        return TensorPlace(f"linear_attn.{name}", shape, **how)
+
+    return {
+        "attn_qkv.weight": place("in_proj_qkv.weight", channels, hidden),
+        "attn_gate.weight": place("in_proj_z.weight", values, hidden),
+        "ssm_beta.weight": place("in_proj_b.weight", heads, hidden),
+        "ssm_alpha.weight": place("in_proj_a.weight", heads, hidden),
+        "ssm_conv1d.weight": place("conv1d.weight", channels, kernel, channels=True),
+        "ssm_dt.bias": place("dt_bias", heads),
+        "ssm_a": place("A_log", heads, decay=True),
+        "ssm_norm.weight": place("norm.weight", config["linear_value_head_dim"]),
+        "ssm_out.weight": place("out_proj.weight", hidden, values),
+    }
 
 
 def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:

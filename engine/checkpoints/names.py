@@ -13,14 +13,17 @@ from engine.checkpoints.limits import COUNT_LIMIT, TENSORS_LIMIT
 from engine.errors import BadCheckpoint
 
 # A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
-WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral"}
+WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral", "qwen3_5": "qwen3_5_text"}
 # Keys of a wrapper's config that apply to the text model too.
 _INHERITED = (
     "bos_token_id", "dtype", "eos_token_id", "pad_token_id", "quantization_config", "tie_word_embeddings",
     "torch_dtype",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
-_VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector)\.")
+_VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
+# Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
+# prediction), and how its tensors' names begin. It is no part of the model.
+_DRAFTS = {"qwen3_5_text": "mtp."}
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
@@ -49,6 +52,23 @@ def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     return _unique(
         (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _VISION.match(name)
     )
+
+
+def has_vision(tensors: Iterable[str]) -> bool:
+    """Return whether a wrapper's tensors include a vision encoder."""
+    return any(map(_VISION.match, tensors))
+
+
+def without_draft(architecture: str, tensors: dict[str, Span]) -> tuple[dict[str, Span], dict[str, Span]]:
+    """Return the tensors of the model, and those of a layer for drafts that comes with it, by their names
+    without the beginning that they share."""
+    beginning = _DRAFTS.get(architecture)
+    if beginning is None:
+        return tensors, {}
+    draft = {
+        name.removeprefix(beginning): span for name, span in tensors.items() if name.startswith(beginning)
+    }
+    return {name: span for name, span in tensors.items() if not name.startswith(beginning)}, draft
 
 
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:

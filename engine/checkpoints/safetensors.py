@@ -38,7 +38,8 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
     "gpt2", "gpt_neox", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
-    "qwen2", "qwen2_moe", "qwen3", "qwen3_moe", "smollm3", "stablelm", "starcoder2",
+    "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_text", "qwen3_moe", "smollm3", "stablelm",
+    "starcoder2",
 })
 # fmt: on
 
@@ -58,8 +59,10 @@ def read(path: Path) -> Checkpoint:
         raise _pickled(path)
     config = _config(folder)
     tensors = _tensors(path, folder)
+    vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
+    tensors, draft = names.without_draft(config["model_type"], tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
@@ -82,6 +85,8 @@ def read(path: Path) -> Checkpoint:
         weights={name: weight for name, weight in weights.items() if not HARMLESS.fullmatch(name)},
         tokenizer=TokenizerFolder(folder),
         generation=_generation(folder, config),
+        vision=vision,
+        draft=draft,
     )
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from engine.checkpoints import Checkpoint
 from engine.checkpoints.names import hub_name
-from engine.errors import BadOption, DiskProblem
+from engine.errors import BadOption, DiskProblem, UnsupportedModel
 from engine.files import named_path
 from engine.model.interface import Progress
 from engine.model.reader import read_ahead
@@ -32,8 +32,14 @@ def export(checkpoint: Checkpoint, folder: Path, dtype: torch.dtype, progress: P
 
     progress: called with the bytes read and the bytes in total; it may raise to end the export, which leaves
     nothing behind. Raises BadOption if `folder` is not empty; DiskProblem if the disk is too full or cannot
-    be written; and the errors from reading the checkpoint.
+    be written; UnsupportedModel for a GGUF file of Qwen 3.5; and the errors from reading the checkpoint.
     """
+    if checkpoint.config.get("_tiled_heads"):
+        raise UnsupportedModel(
+            f"{checkpoint.path.name} has the heads of layers with states in llama.cpp's order, which is not "
+            "restored here.",
+            "Export the model from its safetensors.",
+        )
     config = model_config(checkpoint)
     if named_path(folder).exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise BadOption(f"{folder} already exists.", "Choose a new folder.")

@@ -59,7 +59,8 @@ class SpecExecDrafter(Drafter):
         """branch: children per node. sharpening: the draft's temperature; below 1 the tree grows deeper and
         narrower. coupled: whether growth takes the target's noise into account."""
         self.sequence = sequence
-        self.drafts_ahead = not sequence.follows
+        # A tree that lives on has committed its root; without it, states would have to be rewound.
+        self.drafts_ahead = not sequence.follows and sequence.cache.rows_suffice
         self.vocabulary = vocabulary
         self._branch = branch
         self._decay = decay

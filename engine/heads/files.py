@@ -18,13 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import on_host
-from engine.checkpoints import Span, read_span
+from engine.checkpoints import Checkpoint, Span, read_span
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.safetensors import CODE, read_header, read_json
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import unpacked
 
-Kind = Literal["medusa", "eagle", "eagle3"]
+Kind = Literal["medusa", "eagle", "eagle3", "mtp"]
+BUILT_IN = "mtp"  # as the name of a draft: the layer for multi-token prediction that comes with the target
 
 _DTYPES = {"F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32, "BOOL": np.bool_}
 
@@ -42,8 +43,8 @@ class Unread:
 class HeadsFile:
     """Heads in a folder; their weights are read when they are needed.
 
-    path: the folder; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of config.json; tensors:
-    the weights, by their names in the file.
+    path: the folder; kind: "eagle" stands for EAGLE-1 or -2; config: the contents of config.json, or, for
+    "mtp", the target's configuration; tensors: the weights, by their names in the file.
     """
 
     path: Path
@@ -83,6 +84,17 @@ def open_heads(path: Path) -> HeadsFile | None:
     check_sizes(config)
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     return HeadsFile(path, kind, config, tensors)
+
+
+def built_in_heads(target: Checkpoint) -> HeadsFile | None:
+    """Return the layer for multi-token prediction that the target's files contain. Returns None if there is
+    none, or if it is one of several, or is stored in packed numbers."""
+    layers = {name.split(".")[1] for name in target.draft if name.startswith("layers.")}
+    plain = all(span.storage in ("BF16", *_DTYPES) for span in target.draft.values())
+    if layers != {"0"} or not plain:
+        return None
+    tensors = {name: _in_span(name, span) for name, span in target.draft.items()}
+    return HeadsFile(target.path, "mtp", target.config, tensors)
 
 
 def _tensors(folder: Path, plain: str, pickled: str) -> Mapping[str, Unread]:

@@ -28,6 +28,7 @@ class Family:
     further fields of configurations that are understood: only transformers' module reads them, or nothing
     does although their names suggest it; `rotary_others`, the same of rotary parameters; `unrotated`,
     whether some layers have no positions, as `no_rope_layers` or `no_rope_layer_interval` says;
+    `recurrent`, which of `layer_types` have a state instead of rows, or "" if all layers attend;
     `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
     description and weights covered.
     """
@@ -50,6 +51,7 @@ class Family:
     others: tuple[str, ...] = ()
     rotary_others: tuple[str, ...] = ()
     unrotated: bool = False
+    recurrent: str = ""
     compiled: bool = True
 
 
@@ -240,6 +242,52 @@ FAMILIES = {
         options=("attention_bias",),
         partial=True,
         compiled=False,  # norms behind both halves, rotated pairs side by side, a fused MLP
+    ),
+    "qwen3_5_text": Family(
+        _defaults(
+            (248320, 4096, 12288, 32, 16),
+            4,
+            32768,
+            head_dim=256,
+            partial_rotary_factor=0.25,
+            layer_types=None,
+            full_attention_interval=4,
+            linear_conv_kernel_dim=4,
+            linear_key_head_dim=128,
+            linear_value_head_dim=128,
+            linear_num_key_heads=16,
+            linear_num_value_heads=32,
+            attn_output_gate=True,
+            output_gate_type="swish",
+        ),
+        options=("attention_bias",),
+        partial=True,
+        recurrent="linear_attention",
+        # States are float32 in any case; the layer for drafts is left out (`engine.checkpoints.names`).
+        others=("mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings"),
+        rotary_others=("mrope_section", "mrope_interleaved"),  # equal for text
+        large_states=True,
+        compiled=False,  # gated attention, and layers with states
+    ),
+    "lfm2": Family(
+        _defaults(
+            (65536, 2560, 12288, 32, 32),
+            8,
+            128000,
+            tie_word_embeddings=True,
+            rope_theta=1000000.0,
+            layer_types=None,
+            full_attn_idxs=None,
+            conv_L_cache=3,
+            conv_bias=False,
+        ),
+        recurrent="conv",
+        # transformers' module reads the first ones; the others repeat sizes, or are of the training.
+        others=(
+            *("norm_eps", "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"),
+            *("block_norm_eps", "conv_dim", "conv_dim_out", "conv_use_xavier_init"),
+        ),
+        compiled=False,  # layers with states
     ),
 }
 ARCHITECTURES = tuple(FAMILIES)

@@ -46,7 +46,8 @@ class Description:
     itself among them, or None for all; `rotary`, the kinds of rotary positions, for `RotaryFactors`, and
     `rotary_of_layer`, the number of each layer's kind; `tied`, whether the embedding is the output head too,
     if the file has no weight for that; `qkv_bias`, `output_bias` and `mlp_bias`, which products have a bias;
-    `experts` of each layer, or 0 if there are none.
+    `experts` of each layer, or 0 if there are none; `attending`, the number of layers that have rows in the
+    KV cache, since the others have states.
     """
 
     architecture: str
@@ -73,6 +74,7 @@ class Description:
     output_bias: bool
     mlp_bias: bool
     experts: int
+    attending: int
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -95,6 +97,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     if family is UNLISTED:
         return _unlisted(given, architecture)
     refuse_unknown_fields(architecture, understood(family), config)
+    if "attn_output_gate" in family.defaults:
+        _refuse_gates(given)
     sizes = _sizes(given, architecture, family.whole_heads)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
@@ -118,6 +122,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         experts=_experts(given, layers) if family.mixture else 0,
+        attending=layers - types.count(family.recurrent),
     )
 
 
@@ -177,6 +182,7 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         output_bias=False,
         mlp_bias=False,
         experts=0,
+        attending=sizes["layers"],
     )
 
 
@@ -190,8 +196,22 @@ def _refuse_others(given: Configuration) -> None:
         )
 
 
+def _refuse_gates(given: Configuration) -> None:
+    """Raise UnsupportedModel if the outputs of attention or of layers with states are gated otherwise than in
+    Qwen 3.5."""
+    kind, gated = given.values["output_gate_type"], given.values["attn_output_gate"]
+    if gated is not True or kind not in ("swish", "silu"):
+        raise UnsupportedModel(
+            f"Output gates of the type “{str(kind)[:40] if gated else 'none'}” are not supported.",
+            "Choose another model.",
+        )
+
+
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
-    """Return which attention each layer has: with the window, or to all earlier tokens."""
+    """Return which attention each layer has: with the window, to all earlier tokens, or none but a state."""
+    if family.recurrent:
+        named = given.choices("layer_types", layers, (family.recurrent, FULL))
+        return named or [FULL if each else family.recurrent for each in _attending(given, layers)]
     if family.window == "none":
         return [FULL] * layers
     if family.window == "all":
@@ -205,6 +225,18 @@ def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]
         return [SLIDING if each else FULL for each in unrotated_layers(given, layers)]
     period = family.period or given.whole("sliding_window_pattern", LAYERS_LIMIT)
     return [SLIDING if (layer + 1) % period else FULL for layer in range(layers)]
+
+
+def _attending(given: Configuration, layers: int) -> list[bool]:
+    """Return which layers have rows, of a model whose other layers have states, and whose configuration names
+    no types of layers."""
+    if "full_attn_idxs" in given.values:  # LFM2; None stands for all
+        numbers = given.values["full_attn_idxs"]
+        if numbers is not None and not isinstance(numbers, list):
+            raise given.bad("full_attn_idxs is not a list")
+        return [numbers is None or layer in numbers for layer in range(layers)]
+    period = given.whole("full_attention_interval", LAYERS_LIMIT)
+    return [(layer + 1) % period == 0 for layer in range(layers)]
 
 
 def _rotary_of_layer(

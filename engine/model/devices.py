@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from engine import machine
 from engine.checkpoints import Checkpoint
+from engine.checkpoints.recurrent import states_nbytes
 from engine.checkpoints.storage import stored_nbytes
 from engine.errors import DeviceUnavailable, OutOfMemory
 from engine.model.description import describe
@@ -46,11 +47,12 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    row = sum(stored_nbytes(form, (2 * each.layers, each.kv_heads, each.head_width)) for each in models)
+    row = sum(stored_nbytes(form, (2 * each.attending, each.kv_heads, each.head_width)) for each in models)
     free = free_nbytes(device)
-    if context * row > free:
+    states = sum(map(states_nbytes, checkpoints))
+    if context * row + states > free:
         raise OutOfMemory(
-            f"The KV cache of {context:,} tokens takes {context * row / 2**30:.1f} GiB; "
+            f"The KV cache of {context:,} tokens takes {(context * row + states) / 2**30:.1f} GiB; "
             f"{free / 2**30:.1f} GiB are free.",
-            f"Choose a context of {max(16, int(0.9 * free) // row):,} tokens or fewer (--context).",
+            f"Choose a context of {max(16, int(0.9 * free - states) // row):,} tokens or fewer (--context).",
         )

@@ -22,8 +22,12 @@ class KVCache(ABC):
     """The keys and values of one token sequence in all layers of a model.
 
     Attributes: `length`, the number of committed slots; `tail`, the number of slots under consideration;
-    `capacity`, the number of slots for both; `written`, the slot from which on none was ever written.
+    `capacity`, the number of slots for both; `written`, the slot from which on none was ever written;
+    `rows_suffice`, whether the rows of a text are all that is kept of it, so that they can be stored and
+    written into another cache.
     """
+
+    rows_suffice = True
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
@@ -86,8 +90,18 @@ class KVCache(ABC):
         self.length += len(tail_slots)
         self.tail = len(survivors)
 
+    def keepable(self, length: int) -> int:
+        """Return how many of the first `length` committed slots `truncate` can keep: all of them, unless
+        layers have states, which can only go back to where they were saved."""
+        return min(length, self.length)
+
+    def save(self) -> None:
+        """Note that a later text may go on from here. Only caches with states have to keep anything for
+        that."""
+        return None
+
     def truncate(self, length: int) -> None:
-        """Drop the tail and every committed slot from `length` on."""
+        """Drop the tail and every committed slot from `length` on. `length` must be `keepable`."""
         assert 0 <= length <= self.length
         self.length = length
         self.tail = 0

@@ -20,6 +20,7 @@ class Rows:
     positions: int64 [rows]  in a tree, a node's position is counted along its path
     visible:   bool [rows, tail + rows], or None. The slots of the cache's tail and the rows of this pass
                that a row sees.
+               It is a path: a row sees itself, and whatever the rows before it that it sees do.
                None: there is no tail, and a row sees itself and the rows before it (plain text).
                Every row sees every committed slot, except those outside its sliding window.
     """

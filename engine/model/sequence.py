@@ -35,7 +35,8 @@ def joined(outputs: Ids[Output]) -> Output:
 
 
 class Sequence:
-    """A model with its rows for one text.
+    """A model with its rows for one text. Where layers have states, a rewind may keep fewer tokens than it is
+    told: `KVCache.keepable`.
 
     Attributes: `model`; `cache`, the rows; `ids`, the committed tokens: slot i of the cache holds the row of
     ids[i]; `known`, the rows for other texts, or None if they are not kept; `follows`, whether the committed
@@ -53,7 +54,7 @@ class Sequence:
 
     def align(self, context: Ids[int]) -> int:
         """Keep the rows of the longest common prefix with `context`, and take more of its rows from `known`;
-        what is dropped goes there. Return the number of rows."""
+        what is dropped goes there. Return the number of rows, from which a later text can go on, too."""
         shared = common_prefix(self.ids, context)
         if self.known and shared < len(self.ids):
             self.known.put(self.ids, shared, self.cache)
@@ -63,6 +64,7 @@ class Sequence:
             found = self.known.restore(fitting, shared, self.cache)
             self.cache.adopt(found - shared)
             self.ids.extend(context[shared:found])
+        self.cache.save()
         return len(self.ids)
 
     def save(self) -> None:
@@ -71,8 +73,8 @@ class Sequence:
             self.known.save(self.ids, self.cache)
 
     def rewind(self, length: int) -> None:
-        """Keep only the first `length` tokens."""
-        length = min(length, len(self.ids))
+        """Keep only the first `length` tokens, or as many of them as the cache can."""
+        length = self.cache.keepable(length)
         self.cache.truncate(length)
         del self.ids[length:]
         self._tail_positions.clear()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
 from engine.checkpoints import Checkpoint, Weight, open_checkpoint
+from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
 
@@ -46,6 +47,8 @@ class Outline:
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
+    In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
+    `state_row`: what these layers keep of one row of a tree.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size.
@@ -69,6 +72,8 @@ class Outline:
     uncut: int
     compiled: bool = False
     tiling: int = 0
+    states: int = 0
+    state_row: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -163,7 +168,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         layer_weights=layer_weights,
         active=1 - idle / layer_weights,
         table_weights=table.numel,
-        kv_row=2 * len(layers) * _kv_width(weights),
+        kv_row=2 * _kv_width(weights),
         hidden=hidden,
         widest=max(weight.shape[0] for weight in matrices),
         vocabulary=vocabulary,
@@ -176,6 +181,8 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
             for weight in weights.values()
             if weight.groups and weight.format in ("GPTQ", "AWQ") and experts == 1
         ),
+        states=states_nbytes(checkpoint),
+        state_row=state_row_nbytes(checkpoint),
     )
 
 
@@ -185,12 +192,15 @@ def _tiling(weights: int, bits: int, stored: int) -> int:
 
 
 def _kv_width(weights: dict[str, Weight]) -> int:
-    """Return how many numbers the keys of one token have in one layer."""
-    attention = "model.layers.0.self_attn."
-    if keys := weights.get(f"{attention}k_proj.weight"):
-        return keys.shape[0]
-    fused, output = weights[f"{attention}qkv_proj.weight"], weights[f"{attention}o_proj.weight"]
-    return (fused.shape[0] - output.shape[1]) // 2
+    """Return how many numbers the keys of one token have in all layers that attend."""
+    width = 0
+    for name, weight in weights.items():
+        if name.endswith("self_attn.k_proj.weight"):
+            width += weight.shape[0]
+        elif name.endswith("self_attn.qkv_proj.weight"):
+            output = weights[name.replace("qkv_proj", "o_proj")]
+            width += (weight.shape[0] - output.shape[1]) // 2
+    return width
 
 
 def pair_named(target: str, draft: str) -> PairOutline:

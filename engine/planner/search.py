@@ -108,10 +108,11 @@ class Candidate:
         return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
 
     def _cache_nbytes(self, model: Outline) -> int:
-        """Return the bytes of a model's KV cache."""
+        """Return the bytes of a model's KV cache; layers with states are never compiled."""
         compute, context = self.compute(model), self.asked.context
         if compute.unpacks:
-            return model.kv_row * context * compute.itemsize
+            tree = (1 + self.budget) * model.state_row
+            return model.kv_row * context * compute.itemsize + model.states + tree
         return stored_nbytes(self.asked.cache, (context, model.kv_row))
 
     def placement(self) -> LayerPlacement | None:

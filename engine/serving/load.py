@@ -11,7 +11,15 @@ from engine import catalog, planner, protocol
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.drafting import check_drafter
 from engine.errors import BadOption, Interrupted, VocabularyMismatch
-from engine.heads import Heads, HeadsFile, load_compiled_heads, open_heads, with_borrowed
+from engine.heads import (
+    BUILT_IN,
+    Heads,
+    HeadsFile,
+    built_in_heads,
+    load_compiled_heads,
+    open_heads,
+    with_borrowed,
+)
 from engine.model.architectures import is_listed
 from engine.model.compiled import CompiledModel
 from engine.model.description import describe
@@ -97,12 +105,21 @@ class CheckedPair:
 def resolve(job: LoadJob, request: protocol.Load) -> PairFiles:
     """Find and open the files that a request names.
 
-    Raises ModelNotFound if a model does not exist; BadCheckpoint or UnsupportedModel if it cannot be used.
+    Raises ModelNotFound if a model does not exist; BadCheckpoint or UnsupportedModel if it cannot be used;
+    BadOption if the target is to draft with a layer of its own that it lacks.
     """
     target_name = request.target or catalog.default_target()
     draft_name = default_draft(target_name) if request.draft == "auto" else request.draft
     job.report("reading")
     target = open_checkpoint(catalog.resolve(target_name))
+    own = built_in_heads(target)
+    if draft_name == BUILT_IN and own is None:
+        raise BadOption(
+            f"{target.path.name} has no layer for drafts of its own that could be used.",
+            "Choose another draft, or none (--draft none).",
+        )
+    if own and (draft_name == BUILT_IN or (draft_name is None and request.draft == "auto")):
+        return PairFiles(target_name, target, BUILT_IN, heads=own)
     if not draft_name or draft_name == "none":
         return PairFiles(target_name, target)
     if draft_name == planner.SELF:
@@ -227,7 +244,12 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
     draft_model = load("draft", pair.files.draft) if pair.files.draft else None
     target_model = load("target", pair.files.target)
     try:
-        heads = _heads(pair.files.heads, target_model, plan.context) if pair.files.heads else None
+        wanted = pair.files.heads
+        if wanted and wanted.kind == BUILT_IN and pair.request.draft == "auto" and weight_limits(plan):
+            # Plans do not reckon with heads, and this one is large, with a copy of the output head beside it.
+            # So it does not load by itself where memory is too small for the target already.
+            wanted = None
+        heads = _heads(wanted, target_model, plan.context) if wanted else None
         target = Sequence(target_model, plan.context)
         draft = Sequence(draft_model, plan.context) if draft_model else None
         if pair.files.drafts_for_itself:
@@ -320,7 +342,7 @@ def loaded_event(
         memory=loaded.memory,
         link=link_of(loaded.target, path if path.is_dir() else path.parent),
         threads=loaded.threads,
-        note=" ".join(filter(None, [note, *_unlisted(files), *pair.remarks])),
+        note=" ".join(filter(None, [note, *_unlisted(files), *_blind(files), *pair.remarks])),
         warning=pair.warning,
         own_draft=_own_draft(pair, fitted),
         chat_template=loaded.tokenizer.chat_template or "",
@@ -350,6 +372,13 @@ def _unlisted(files: PairFiles) -> list[str]:
         for file in files.checkpoints
         if not is_listed(file.architecture)
     ]
+
+
+def _blind(files: PairFiles) -> list[str]:
+    """Return a sentence for the user if the target has a vision encoder."""
+    if not files.target.vision:
+        return []
+    return [f"{files.target.path.name} runs as a model of text: its vision encoder is not loaded."]
 
 
 def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:

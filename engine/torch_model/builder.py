@@ -43,7 +43,10 @@ def _matrix(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Packed
 def unpacked(weight: Weight, parts: list[Tensor], workspace: Workspace) -> Tensor:
     """Return the whole tensor as plain numbers, in Hugging Face's order. parts: the tensor's bytes."""
     exact = Workspace(torch.float32, workspace.device)  # so that the sum is rounded once
-    numbers = _matrix(weight, parts, exact if weight.plus else workspace).dense().view(weight.shape)
+    changed = weight.plus or weight.decay
+    numbers = _matrix(weight, parts, exact if changed else workspace).dense().view(weight.shape)
+    if weight.decay:
+        numbers = (-numbers).log().to(workspace.dtype)
     if weight.plus:
         numbers = (numbers + weight.plus).to(workspace.dtype)
     return half_split(numbers, weight.rope_heads) if weight.rope_heads else numbers

@@ -3,7 +3,8 @@ there. They have a KV cache, like a model.
 
 EAGLE-1 and -2 (arXiv 2401.15077, 2406.16858) guess the input of the target's output head, which then computes
 the logits. EAGLE-3 (arXiv 2503.01840) starts from states of a low, a middle and a high layer, and has its own
-output head, often over a part of the vocabulary.
+output head, often over a part of the vocabulary. The layer for multi-token prediction of Qwen 3.5
+(`engine.torch_model.mtp`) works like EAGLE-1.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaRotaryEmbedding
+from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5TextRotaryEmbedding
 
 from engine.arrays import Array, masked
 from engine.checkpoints.limits import check_sizes
@@ -29,6 +31,7 @@ from engine.model.rows import Rows
 from engine.torch_model.attention import ATTENTION
 from engine.torch_model.eagle_layers import Eagle, Eagle3
 from engine.torch_model.module_weights import fill
+from engine.torch_model.mtp import MtpLayer, mtp_config
 from engine.torch_model.tensor_cache import TensorCache, head_dim, row_nbytes
 from engine.torch_model.tensor_target import TensorTarget
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -48,7 +51,8 @@ class TorchEagleHead(EagleHead):
             weights.pop("embed_tokens.weight", None)  # a copy of the target's, used in training
         with built_from(file), torch.device("meta"):
             three = file.kind == "eagle3"
-            self._module: Any = Eagle3(config, target.width) if three else Eagle(config)
+            make = MtpLayer if file.kind == "mtp" else Eagle
+            self._module: Any = Eagle3(config, target.width) if three else make(config)
         _choose_biases(self._module, weights)
         fill(self._module, replace(file, tensors=weights), of.dtype, of.device)
         self._embed: Any = getattr(self._module, "embed_tokens", None)
@@ -57,14 +61,15 @@ class TorchEagleHead(EagleHead):
         self._ids = target_ids(file, config.vocab_size) if three else None
         self.vocabulary = target.vocabulary
         with built_from(file):
-            self._rotary = LlamaRotaryEmbedding(config).to(target.device)
+            rotary = Qwen3_5TextRotaryEmbedding if file.kind == "mtp" else LlamaRotaryEmbedding
+            self._rotary = rotary(config).to(target.device)
         self.layers = config.num_hidden_layers
         self.hidden_layers = levels(file, target.layers) if three else (target.layers,)
         self.no_states = torch.empty(0, config.hidden_size, dtype=of.dtype, device=of.device)
         self.parameters = sum(weight.numel() for weight in self._module.parameters())
         self.nbytes = self.parameters * of.dtype.itemsize + context * row_nbytes(config, of.dtype) + of.nbytes
         self._config = config
-        self._kv_heads: int = config.num_key_value_heads  # type: ignore[assignment]
+        self._kv_heads: int = config.num_key_value_heads
         self._context = context
 
     def new_cache(self) -> TensorCache:
@@ -105,9 +110,9 @@ class TorchEagleHead(EagleHead):
         return known_tokens(guesses(logits, count), self._ids, self.vocabulary)
 
 
-def config_of(file: HeadsFile) -> LlamaConfig:
+def config_of(file: HeadsFile) -> Any:
     with built_from(file):
-        config = LlamaConfig(**settings_of(file))
+        config = mtp_config(file.config) if file.kind == "mtp" else LlamaConfig(**settings_of(file))
         whole = config.to_dict()  # including defaults for missing keys
     check_sizes(whole)
     if config.num_hidden_layers > len(file.tensors):

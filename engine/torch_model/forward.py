@@ -21,6 +21,8 @@ from engine.model.rows import Output, Rows
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
+from engine.torch_model.hybrid_cache import HybridCache
+from engine.torch_model.recurrent import replace_recurrent
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
 from engine.torch_model.visibility import TensorRows, Visibility
 
@@ -32,7 +34,8 @@ class TorchModel(Model):
     """A model whose passes are run by torch, on any device.
 
     Attributes: `config`, from transformers; `dtype`, that of states and logits; `graphs`, the CUDA graphs for
-    small passes; None if not all weights are on a CUDA device, or if the model is a mixture of experts.
+    small passes; None if not all weights are on a CUDA device, if the model is a mixture of experts, or if
+    layers have states.
     """
 
     def __init__(
@@ -55,9 +58,11 @@ class TorchModel(Model):
         it is closed with the model.
         """
         self.config = config
+        self._state_shapes = replace_recurrent(module, getattr(config, "_tiled_heads", False))
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head
+        self._norm: Any = getattr(self._body, "embedding_norm", None) or self._body.norm  # LFM2's name of it
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
         by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
@@ -79,7 +84,9 @@ class TorchModel(Model):
         self.prompt_rows = PROMPT_ROWS if device == "cuda" else None
         self.graphs: Graphs | None = None
         recordable = all(matrix.recordable for matrix in self._packed)
-        if device == "cuda" and streamer is None and recordable and not is_mixture(module):
+        # The tail of a state is made anew by each pass, so a recording would read the first one's for ever.
+        fixed = not self._state_shapes and not is_mixture(module)
+        if device == "cuda" and streamer is None and recordable and fixed:
             self.graphs = Graphs(
                 CudaRecorder(torch.device(device)), [matrix.workspace for matrix in self._packed]
             )
@@ -100,10 +107,10 @@ class TorchModel(Model):
         )
 
     def new_cache(self, capacity: int) -> TensorCache:
-        config = self.config
-        return TensorCache(
-            self.layers, config.num_key_value_heads, head_dim(config), capacity, self.dtype, self.device
-        )
+        shape = self.config.num_key_value_heads, head_dim(self.config), capacity
+        if self._state_shapes:
+            return HybridCache(self.layers, self._state_shapes, *shape, self.dtype, self.device)
+        return TensorCache(self.layers, *shape, self.dtype, self.device)
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:
@@ -176,10 +183,10 @@ class TorchModel(Model):
                 hidden[index] = state[0]
         progress(self.layers, self.layers)
         if self.layers in hidden_layers:
-            hidden[self.layers] = self._body.norm(state[0])
+            hidden[self.layers] = self._norm(state[0])
             read = hidden[self.layers][logits_for]
         else:
-            read = self._body.norm(state[0, logits_for])
+            read = self._norm(state[0, logits_for])
         return Output(_scaled(self._head(read)[:, : self.vocabulary], self.config), hidden)
 
 

@@ -58,22 +58,23 @@ class Letters:
 
 
 @cache
-def models():
-    target = reference("llama", num_hidden_layers=4)
+def models(kind="llama"):
+    states = dict(layer_types=None) if kind == "qwen3_5_text" else {}
+    target = reference(kind, num_hidden_layers=4, **states)
     return ours(target), ours(disturbed(target, 0.05))
 
 
 @cache
-def heads(method):
-    kind = {"eagle": "eagle3"}.get(method, method)
+def heads(method, kind="llama", capacity=CAPACITY):
+    form = {"eagle": "eagle3"}.get(method, method)
     with TemporaryDirectory() as folder:
-        saved = made.save(Path(folder), kind, made.random_weights(kind))
-        return load_heads(open_heads(saved), models()[0], CAPACITY)
+        saved = made.save(Path(folder), form, made.random_weights(form))
+        return load_heads(open_heads(saved), models(kind)[0], capacity)
 
 
-def session(method=None, capacity=CAPACITY):
-    target, draft = models()
-    loaded = heads(method) if method in HEADS else None
+def session(method=None, capacity=CAPACITY, kind="llama"):
+    target, draft = models(kind)
+    loaded = heads(method, kind, capacity) if method in HEADS else None
     return Session(LoadedPair(Sequence(target, capacity), Sequence(draft, capacity), Letters(), loaded))
 
 
@@ -190,3 +191,24 @@ def check_log_probs(found, expected):
         for ours, theirs in zip(found.log_probs, expected.log_probs, strict=True):
             assert ours.log_prob == pytest.approx(theirs.log_prob, abs=1e-3)
             assert [p for _, p in ours.top] == pytest.approx([p for _, p in theirs.top], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", [name for name in DRAFTERS if name != "none"])
+def test_a_model_with_states_answers_as_in_plain_decoding(name):
+    kind, capacity = "qwen3_5_text", 160
+    plain, drafted = session(None, capacity, kind), session(name, capacity, kind)
+    # The third prompt is edited at its beginning.
+    for turn, temperature in (("abcabcabc", 0.0), ("abcabcabc" * 8, 0.8), ("abd" + "abc" * 20, 0.0)):
+        options = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
+        expected, found = (
+            each.answer(
+                [Message("user", turn)], Options(**options, drafter=how), lambda _: None, lambda: False
+            )
+            for each, how in ((plain, "none"), (drafted, name))
+        )
+        if drafted.drafter(name).needs.rejection and temperature:
+            assert found.tokens == 20
+        else:
+            sampler = sampler_of(Options(**options), 3, Letters())
+            prompt = [ALPHABET.index(letter) for letter in turn]
+            assert_same(found.token_ids, expected.token_ids, models(kind)[0], sampler, prompt)

@@ -28,6 +28,7 @@ ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
 # multiplies the factor of OLMo 3's YaRN by the usual one.
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 ALIKE: dict[str, dict[str, Any]] = {
+    "qwen3_5_text": {"linear_num_value_heads": 6},  # so that the converter changes their order
     "phi3": {"sliding_window": 400},
     "phi3_short": {"sliding_window": 400},
     "olmo3": {"rope_parameters": {"sliding_attention": PLAIN_ROPE, "full_attention": PLAIN_ROPE}},

@@ -22,7 +22,13 @@ from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 INTERLEAVED = ("llama", "smollm3", "granite", "mistral3")
-GGUF_NAMES = {"gemma3_text": "gemma3", "mixtral": "llama", "olmo3": "olmo2", "ministral3": "mistral3"}
+GGUF_NAMES = {
+    "gemma3_text": "gemma3",
+    "mixtral": "llama",
+    "olmo3": "olmo2",
+    "ministral3": "mistral3",
+    "qwen3_5_text": "qwen35",
+}
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
 MERGES = ["a b", "ab c"]
@@ -219,6 +225,18 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_rope_dimension_count(head)
     if architecture == "glm4":
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
+    if architecture == "qwen35":
+        heads, width = config.linear_num_value_heads, config.linear_value_head_dim
+        rotated = int(rope["partial_rotary_factor"] * head)
+        writer.add_rope_dimension_count(rotated)
+        # Time, height and width take turns; for text, they are one position.
+        writer.add_rope_dimension_sections([-(-(rotated // 2 - axis) // 3) for axis in range(3)] + [0])
+        writer.add_ssm_conv_kernel(config.linear_conv_kernel_dim)
+        writer.add_ssm_state_size(config.linear_key_head_dim)
+        writer.add_ssm_group_count(config.linear_num_key_heads)
+        writer.add_ssm_time_step_rank(heads)
+        writer.add_ssm_inner_size(heads * width)
+        writer.add_full_attention_interval(4)
     if config.model_type == "mixtral":
         writer.add_expert_count(config.num_local_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
@@ -257,11 +275,44 @@ def _converted(
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
             array = array + 1
+        if architecture == "qwen35":
+            hf_name, array = _of_qwen35(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
     if config.rope_parameters.get("rope_type") == "longrope":
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
+
+
+def _of_qwen35(
+    config: PreTrainedConfig, name: str, array: NDArray[np.float32]
+) -> tuple[str, NDArray[np.float32]]:
+    """Return the tensor as the converter names and stores it: value heads in tiled order, larger norms."""
+    key_heads, key_width = config.linear_num_key_heads, config.linear_key_head_dim
+    heads, width = config.linear_num_value_heads, config.linear_value_head_dim
+
+    def tiled(part: NDArray[np.float32], size: int) -> NDArray[np.float32]:
+        apart = part.reshape(key_heads, heads // key_heads, size, -1)
+        return apart.swapaxes(0, 1).reshape(part.shape)
+
+    first = 2 * key_heads * key_width  # rows of queries and keys
+    match name.partition(".linear_attn.")[2]:
+        case "in_proj_qkv.weight" | "conv1d.weight" as kind:
+            array = array.squeeze(1) if kind == "conv1d.weight" else array
+            array = np.concatenate([array[:first], tiled(array[first:], width)])
+        case "in_proj_z.weight":
+            array = tiled(array, width)
+        case "in_proj_a.weight" | "in_proj_b.weight":
+            array = tiled(array, 1)
+        case "out_proj.weight":
+            array = np.ascontiguousarray(tiled(np.ascontiguousarray(array.T), width).T)
+        case "A_log":
+            array = -np.exp(tiled(array, 1))
+        case "dt_bias":
+            name, array = name.replace("dt_bias", "dt_proj.bias"), tiled(array, 1)
+        case "":
+            array = array + 1 if name.endswith("norm.weight") else array
+    return name, array
 
 
 def values(weight: Weight) -> NDArray[np.float32]:
@@ -273,7 +324,7 @@ def values(weight: Weight) -> NDArray[np.float32]:
     if weight.rope_heads:
         size = weight.shape[0] // weight.rope_heads
         array = array.reshape(weight.rope_heads, size // 2, 2, -1).swapaxes(1, 2).reshape(weight.shape)
-    return array + np.float32(weight.plus)
+    return np.log(-array) if weight.decay else array + np.float32(weight.plus)
 
 
 def add_entry(writer: gguf.GGUFWriter, key: str, value: Any) -> None:

@@ -36,6 +36,11 @@ CHANGES: dict[str, dict[str, Any]] = {
     "olmo3": {},
     "glm4": {},
     "ministral3": {},
+    # With as many value heads as key heads, their order stays; others are in `test_builder`. llama.cpp takes
+    # the width of keys for that of values too.
+    "qwen3_5_text": dict(
+        num_hidden_layers=4, layer_types=None, linear_num_value_heads=2, linear_value_head_dim=8
+    ),
 }
 GEMMA3_ROPE = dict(
     sliding_attention=dict(rope_type="default", rope_theta=10000.0),
@@ -91,7 +96,11 @@ def logits(module: PreTrainedModel) -> torch.Tensor:
 def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: str, stacked: bool) -> None:
     module = tiny(kind)
     found = rebuilt(open_checkpoint(convert(module, tmp_path / "model.gguf", stacked)))
-    expected = {name: tensor for name, tensor in module.state_dict().items() if "norm" not in name}
+    expected = {
+        name: tensor
+        for name, tensor in module.state_dict().items()
+        if "norm" not in name and "A_log" not in name
+    }
     torch.testing.assert_close(
         {name: found.state_dict()[name] for name in expected}, expected, rtol=0, atol=0
     )

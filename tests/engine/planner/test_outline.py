@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine import catalog
 from engine.checkpoints import open_checkpoint
+from engine.model.rows import Rows
 from engine.planner import checkpoint_outline
 from engine.planner.outline import SECTOR, catalogued
+from engine.torch_model.tensor_cache import head_dim
 from tests.engine.checkpoints.files import real_file
-from tests.engine.models import reference
+from tests.engine.models import ours, reference
 
 
 @pytest.mark.parametrize("id", ["smollm2", "coder", "coder-draft"])
@@ -43,6 +46,28 @@ def test_outlines_of_checkpoints_saved_by_transformers(kind: str, tmp_path):
     assert found.kv_row == 2 * config.num_hidden_layers * config.num_key_value_heads * head_dim
     assert (found.hidden, found.vocabulary) == (config.hidden_size, config.vocab_size)
     assert found.tied == config.tie_word_embeddings
+    assert found.states == 0
+
+
+def tail_nbytes(tail) -> int:
+    parts = [tail.delta.keys, tail.delta.updates] if tail.delta else []
+    return sum(part.nbytes for part in (tail.inputs, *parts))
+
+
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2"])
+def test_states_count_as_memory_and_only_layers_that_attend_have_rows(kind: str, tmp_path):
+    module = reference(kind)
+    module.save_pretrained(tmp_path)
+    found = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
+    cache = ours(module).new_cache(64)
+    assert found.kv_row == 2 * 1 * module.config.num_key_value_heads * head_dim(module.config)
+    assert cache.nbytes == 4 * found.kv_row * 65 + found.states
+    model = ours(module)
+    states = model.new_cache(64)
+    visible = np.eye(3, dtype=np.bool_)
+    model.forward(Rows(np.array([5, 6, 7]), np.zeros(3, np.int64), visible), states)
+    kept = sum(tail_nbytes(states.memory(layer).tail) for layer in range(3) if layer != 1)
+    assert 0 < kept <= 3 * found.state_row
     counted = sum(parameter.numel() for parameter in module.parameters())
     assert found.weights == pytest.approx(counted, rel=0.01)
     assert found.nbytes == pytest.approx(sum(p.nbytes for p in module.parameters()), rel=0.01)

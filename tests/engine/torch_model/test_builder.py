@@ -4,6 +4,7 @@ import json
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -76,6 +77,41 @@ def test_the_text_part_of_mistral_3_is_loaded_from_its_wrapper(tmp_path):
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "mistral3", "text_config": text}))
     model = load(tmp_path, packed=True)
     logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
+def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(tmp_path):
+    module = reference("qwen3_5_text")
+    weights = {
+        name.replace("model.", "model.language_model."): weight
+        for name, weight in module.state_dict().items()
+    }
+    weights |= {"model.visual.patch_embed.proj.weight": torch.ones(4), "mtp.fc.weight": torch.ones(4, 8)}
+    save_file({name: weight.contiguous() for name, weight in weights.items()}, tmp_path / "model.safetensors")
+    text = module.config.to_dict() | dict(
+        full_attention_interval=2,
+        mtp_num_hidden_layers=1,
+        mamba_ssm_dtype="float32",
+        output_gate_type="swish",
+    )
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3_5", "text_config": text}))
+    assert open_checkpoint(tmp_path).vision
+    model = load(tmp_path, packed=True)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_value_heads_of_a_gguf_file_find_their_key_heads_and_a_block_for_drafts_is_left_out(tmp_path, packed):
+    module = reference("qwen3_5_text", num_hidden_layers=4, layer_types=None)
+    assert module.config.linear_num_value_heads > module.config.linear_num_key_heads
+    path = convert(
+        module,
+        tmp_path / "model.gguf",
+        metadata={"qwen35.block_count": 5, "qwen35.nextn_predict_layers": 1},
+        tensors={"blk.4.nextn.eh_proj.weight": np.ones((32, 64), np.float32)},
+    )
+    logits = Sequence(load(path, packed=packed), CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
 
 

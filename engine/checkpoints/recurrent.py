@@ -1,0 +1,34 @@
+"""The memory that layers with a state instead of rows take, from a checkpoint's headers."""
+
+from engine.checkpoints.checkpoint import Checkpoint
+
+SAVEPOINTS = 6  # the most copies of all states that a text keeps, see engine.torch_model.hybrid_cache
+COPIES = 2 + SAVEPOINTS  # with the states themselves, and those of a prompt that is being read
+
+_CONVOLUTIONS = ("linear_attn.conv1d.weight", "conv.conv.weight")
+
+
+def states_nbytes(checkpoint: Checkpoint) -> int:
+    """Return the bytes of memory for the states of one text, with as many savepoints as there may be; 0 if
+    all layers attend. Numbers are counted as float32."""
+    numbers = 0
+    for name, weight in checkpoint.weights.items():
+        if name.endswith(_CONVOLUTIONS):
+            numbers += weight.shape[0] * (weight.shape[-1] - 1)
+        elif name.endswith("linear_attn.A_log"):
+            value_width = checkpoint.weights[name.replace("A_log", "norm.weight")].shape[0]
+            key_width = checkpoint.config.get("linear_key_head_dim") or 128
+            numbers += weight.shape[0] * key_width * value_width
+    return 4 * COPIES * numbers
+
+
+def state_row_nbytes(checkpoint: Checkpoint) -> int:
+    """Return the bytes, at most, that layers with states keep of one row until the target has chosen: the
+    convolution's inputs, and keys and updates of DeltaNet."""
+    numbers = 0
+    for name, weight in checkpoint.weights.items():
+        if name.endswith(_CONVOLUTIONS):
+            numbers += weight.shape[0]
+        elif name.endswith("linear_attn.in_proj_qkv.weight"):
+            numbers += weight.shape[0]  # there are as many keys as queries, which are not kept
+    return 4 * numbers
