@@ -38,8 +38,8 @@ class Description:
     """A decoder.
 
     Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
-    `inner`, the width within the MLP; `layers`; `heads`; `kv_heads`; `head_width`; `positions`, the longest
-    text that the model is made for, tokens; `epsilon`, added to the mean square in norms; `activation`,
+    `inner`, the width within the MLP, or within an expert; `layers`; `heads`; `kv_heads`; `head_width`;
+    `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the mean square in norms; `activation`,
     transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`, c of c tanh(x / c),
     or None; `embedding_scale`, the factor of embeddings, as float32 holds it; `norms_plus_one`, whether norms
     multiply by one more than their weights; `windows`, for each layer the number of tokens that a token sees,
@@ -95,7 +95,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     if family is UNLISTED:
         return _unlisted(given, architecture)
     refuse_unknown_fields(architecture, understood(family), config)
-    sizes = _sizes(given, architecture, family.whole_heads)
+    sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
     window = _window(given, family)
@@ -117,13 +117,15 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         qkv_bias=family.qkv_bias or biased,
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
-        experts=_experts(given, layers) if family.mixture else 0,
+        experts=_experts(given, family, layers) if family.mixture else 0,
     )
 
 
-def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -> dict[str, Any]:
+def _sizes(
+    given: Configuration, architecture: str, whole_heads: bool = False, inner: str = "intermediate_size"
+) -> dict[str, Any]:
     """Return the name and the sizes that a description of any architecture has, by its fields. whole_heads:
-    whether the width of a state must be a multiple of the heads."""
+    whether the width of a state must be a multiple of the heads. inner: the field of the inner width."""
     width = given.whole("hidden_size", WIDTH_LIMIT)
     heads = given.whole("num_attention_heads", COUNT_LIMIT)
     kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
@@ -138,7 +140,7 @@ def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -
         "architecture": architecture,
         "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
         "width": width,
-        "inner": given.whole("intermediate_size", WIDTH_LIMIT),
+        "inner": given.whole(inner, WIDTH_LIMIT),
         "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
         "heads": heads,
         "kv_heads": kv_heads,
@@ -225,7 +227,11 @@ def _window(given: Configuration, family: Family) -> int | None:
     return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
 
 
-def _experts(given: Configuration, layers: int) -> int:
-    """Return the number of experts of a layer. `num_experts` is another name of `num_local_experts`."""
-    key = "num_experts" if "num_experts" in given.values else "num_local_experts"
+def _experts(given: Configuration, family: Family, layers: int) -> int:
+    """Return the number of experts of a layer. Its field has two names; the one that the defaults lack takes
+    precedence where a configuration has it."""
+    own, other = "num_local_experts", "num_experts"
+    if other in family.defaults:
+        own, other = other, own
+    key = other if other in given.values else own
     return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
