@@ -39,13 +39,14 @@ class Description:
 
     Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
     `inner`, the width within the MLP, or within an expert; `layers`; `heads`; `kv_heads`; `head_width`;
-    `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the mean square in norms; `activation`,
-    transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`, c of c tanh(x / c),
-    or None; `embedding_scale`, the factor of embeddings, as float32 holds it; `norms_plus_one`, whether norms
-    multiply by one more than their weights; `windows`, for each layer the number of tokens that a token sees,
-    itself among them, or None for all; `rotary`, the kinds of rotary positions, for `RotaryFactors`, and
-    `rotary_of_layer`, the number of each layer's kind; `tied`, whether the embedding is the output head too,
-    if the file has no weight for that; `qkv_bias`, `output_bias` and `mlp_bias`, which products have a bias;
+    `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the mean square in
+    norms; `activation`, transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`,
+    c of c tanh(x / c), or None; `embedding_scale`, the factor of embeddings, as float32 holds it;
+    `norms_plus_one`, whether norms multiply by one more than their weights; `windows`, for each layer the
+    number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
+    positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
+    the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
+    `mlp_bias`, which products have a bias;
     `experts` of each layer, or 0 if there are none.
     """
 
