@@ -41,6 +41,11 @@ class ExpertCounts:
         )
 
 
+def done_since(before: ExpertCounts | None, now: ExpertCounts | None) -> ExpertCounts | None:
+    """Return what was done between two readings; None where there is no cache."""
+    return now - before if now and before else now
+
+
 class ExpertCache:
     """Slots of one expert's bytes each. Its one user, the computing thread, announces the experts that a
     mixture has chosen, and fetches them one after another.
@@ -182,13 +187,10 @@ class ExpertCache:
         last, and later than that of `expert`; return False if there is none. of_wanted: whether that may be
         the slot of an expert that this pass still wants."""
         if not self._free:
-            uses = self._policy.next_uses()
-            if self._held is not None:
-                uses[self._held] = -1.0  # in use
-            last = int(np.where(self._ready, uses, -1.0).argmax())
-            if uses[last] <= uses[expert] or not (of_wanted or uses[last] >= 1) or not self._ready[last]:
+            out = self._policy.out(self._ready, expert, of_wanted, self._held)
+            if out is None:
                 return False
-            self._drop(last)
+            self._drop(out)
         self._slots[expert] = self._free.pop()
         queue = [(expert, piece) for extent in self._experts[expert].extents for piece in pieces(extent)]
         self._pieces += queue

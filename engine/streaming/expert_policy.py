@@ -55,6 +55,20 @@ class ExpertPolicy:
         uses[self.wanted] = np.arange(len(self.wanted)) / max(len(self.wanted), 1)
         return uses
 
+    def out(self, ready: NDArray[np.bool_], expert: int, of_wanted: bool, held: int | None) -> int | None:
+        """Return the expert that makes room for `expert`: the one whose next use is expected last, if that is
+        later than that of `expert`; None if there is none.
+
+        ready: bool [experts], those in the cache. of_wanted: whether an expert that is wanted may make room.
+        held: the expert in use, which stays.
+        """
+        uses = self.next_uses()
+        if held is not None:
+            uses[held] = -1.0
+        candidates = ready if of_wanted else ready & (uses >= 1)
+        last = int(np.where(candidates, uses, -1.0).argmax())
+        return last if uses[last] > uses[expert] and candidates[last] else None
+
     def guess(self) -> list[int]:
         """Return the experts that the last pass used in the mixture whose turn comes next."""
         return self._used[(self._now + 1) % len(self._used)]

@@ -11,13 +11,16 @@ from safetensors.torch import load_file, save_file
 from engine.checkpoints import open_checkpoint
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
+from engine.protocol import Chat, IterationDone, Load, Message, Options
 from engine.quantization import Experts
+from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
 from engine.streaming.expert_cache import ExpertCounts
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
+from tests.engine.heads.test_service import write_target
 from tests.engine.models import CONTEXT, reference
 from tests.engine.quantization.grouped_reference import Matrix
 from tests.engine.quantization.test_folders import SETTINGS
@@ -218,3 +221,28 @@ def test_a_sweep_fetches_every_expert(path):
         model.streamer.sweep()
         assert model.moved - before >= model.streamer.pass_nbytes
     model.close()
+
+
+def test_an_answer_tells_what_the_cache_did_and_its_tokens_do_not_depend_on_it(tmp_path):
+    write_target(tmp_path)
+    reference("mixtral", num_local_experts=8, hidden_size=64, intermediate_size=128).save_pretrained(tmp_path)
+    found, iterations = [], []
+    for limit in (None, 500_000, 1_000_000):
+        engine = EngineService()
+        ram_limit = None if limit is None else limit / 2**30
+        request = Load(
+            id=1, target=str(tmp_path), dtype="float32", device="cpu", context=64, ram_limit=ram_limit
+        )
+        engine.load(request, lambda event: None, lambda: False)
+        options = Options(drafter="recycling+pld", seed=4, max_new_tokens=12, temperature=0.9)
+        chat = Chat(id=2, messages=[Message("user", "HELLO HELLO")], options=options)
+        iterations.append([])
+        found.append(engine.answer(chat, iterations[-1].append, lambda: False))
+        engine.unload()
+    resident, *cached = found
+    assert resident.experts is None
+    for answer, events in zip(cached, iterations[1:], strict=True):
+        assert answer.token_ids == resident.token_ids
+        each = [event.experts for event in events if isinstance(event, IterationDone)]
+        assert 0 < sum(one.hits + one.misses for one in each) < answer.experts.hits + answer.experts.misses
+        assert 0 < answer.experts.bytes_read <= answer.bytes_streamed
