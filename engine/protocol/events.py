@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from engine.protocol.requests import Load
 
 __all__ = [
-    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "Experts", "Failed",
+    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "ExpertFigures", "Failed",
     "Forgotten", "IterationDone", "Judged", "Left", "Link", "LoadProgress", "LoadStage", "Loaded",
     "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "PassProgress", "PrefillProgress", "Ready",
     "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
@@ -252,7 +252,7 @@ class Committed(Struct, kw_only=True):
             raise ValueError("a committed token has not one text for each alternative")
 
 
-class Experts(Struct, kw_only=True):
+class ExpertFigures(Struct, kw_only=True):
     """What the cache of a streamed mixture's experts has done, on the processor."""
 
     hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
@@ -287,7 +287,7 @@ class IterationDone(Struct, tag=True, kw_only=True):
     tokens_per_pass: float  # in the answer so far
     tokens_per_second: float  # in the answer so far
     bytes_streamed: int = 0  # in this iteration
-    experts: Experts | None = None  # in this iteration; None if no experts are cached
+    experts: ExpertFigures | None = None  # in this iteration; None if no experts are cached
     survivors: int = (
         0  # number of nodes that the tree had from the start, from growth during the last iteration
     )
@@ -334,7 +334,7 @@ class Answer(Struct, tag=True, kw_only=True):
     time_to_first_token_s: float | None  # None if there were no tokens
     seconds: Seconds
     bytes_streamed: int
-    experts: Experts | None = None  # None if no experts are cached
+    experts: ExpertFigures | None = None  # None if no experts are cached
     link_gb_per_s: float | None
     memory: Memory  # zeros for an engine elsewhere
     drafter: str  # "" for an engine elsewhere

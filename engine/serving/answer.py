@@ -383,10 +383,10 @@ def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sa
     )
 
 
-def _told(counts: ExpertCounts | None) -> protocol.Experts | None:
+def _told(counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
     if counts is None:
         return None
-    return protocol.Experts(
+    return protocol.ExpertFigures(
         hits=counts.hits,
         misses=counts.misses,
         bytes_read=counts.read,
