@@ -33,8 +33,9 @@ class Architecture:
     `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized;
     `whole_qk_norm`, whether they are over all heads together; `fused_qkv`, whether Q, K and V are one matrix;
     `fused_gate`, whether gate and up are one; `plain_output`, whether the output of attention has no bias,
-    even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `norms`, a layer's
-    norms: GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
+    even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `mixture` and
+    `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a layer's norms:
+    GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
     """
 
     model_type: str
@@ -49,6 +50,8 @@ class Architecture:
     fused_gate: bool = False
     plain_output: bool = False
     gated: bool = False
+    mixture: str = "mlp"
+    router: str = "gate"
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
     norm_plus: float = 0.0
 
@@ -190,6 +193,23 @@ ARCHITECTURES = {
         norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
     ),
     "smollm3": Architecture("smollm3", "SmolLM3ForCausalLM", gguf_settings.smollm3, interleaved=True),
+    "qwen3moe": Architecture(
+        "qwen3_moe",
+        "Qwen3MoeForCausalLM",
+        gguf_settings.qwen3_moe,
+        (*EXPERTS, "expert_feed_forward_length"),
+        qk_norm=True,
+    ),
+    "olmoe": Architecture("olmoe", "OlmoeForCausalLM", gguf_settings.olmoe, EXPERTS, whole_qk_norm=True),
+    "granitemoe": Architecture(
+        "granitemoe",
+        "GraniteMoeForCausalLM",
+        gguf_settings.granite_moe,
+        (*EXPERTS, *FACTORS),
+        interleaved=True,
+        mixture="block_sparse_moe",
+        router="router",
+    ),
     "granite": Architecture(
         "granite", "GraniteForCausalLM", gguf_settings.granite, FACTORS, interleaved=True
     ),

@@ -109,14 +109,42 @@ def ministral3(keys: Keys, config: Config) -> Config:
     return {"hidden_act": "silu", "rope_parameters": rope, "sliding_window": None}
 
 
-def mixtral(keys: Keys, config: Config) -> Config:
+def _mixture(keys: Keys, config: Config, name: str = "num_local_experts") -> Config:
+    """Return the settings of a mixture's routing. name: the field of the number of experts."""
     # Each expert of each layer becomes a separate weight.
     most = min(1024, EXPERTS_LIMIT // config["num_hidden_layers"])
     experts = keys.number("{arch}.expert_count", least=1, most=most)
-    return mistral(keys, config) | {
-        "num_local_experts": experts,
+    return {
+        name: experts,
         "num_experts_per_tok": keys.number("{arch}.expert_used_count", least=1, most=experts),
     }
+
+
+def mixtral(keys: Keys, config: Config) -> Config:
+    return mistral(keys, config) | _mixture(keys, config)
+
+
+def qwen3_moe(keys: Keys, config: Config) -> Config:
+    """Return the settings of Qwen 3's mixtures. llama.cpp, too, always normalizes the experts' shares."""
+    return (
+        qwen(keys, config)
+        | _mixture(keys, config, "num_experts")
+        | {
+            "moe_intermediate_size": keys.number(
+                "{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT
+            ),
+            "norm_topk_prob": True,
+        }
+    )
+
+
+def olmoe(keys: Keys, config: Config) -> Config:
+    """Return the settings of OLMoE. llama.cpp, too, never normalizes the experts' shares."""
+    return swish(keys, config) | _mixture(keys, config, "num_experts") | {"norm_topk_prob": False}
+
+
+def granite_moe(keys: Keys, config: Config) -> Config:
+    return granite(keys, config) | _mixture(keys, config)
 
 
 def qwen(keys: Keys, config: Config) -> Config:

@@ -89,8 +89,8 @@ def _places(
     types = config.get("layer_types") or []
     norms = _norms(architecture, config)
     of_layer = norms | _attention(architecture, config)
-    if "num_local_experts" in config:
-        of_layer |= _experts(config, stacked)
+    if "num_experts_per_tok" in config:
+        of_layer |= _experts(architecture, config, stacked)
     else:
         of_layer |= _mlp(architecture, config)
     recurrent = {}
@@ -189,22 +189,24 @@ def _linear(
     return places
 
 
-def _experts(config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
+def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
     """Return the places of the router and the experts of one layer by GGUF name.
 
     stacked: whether a layer's experts are stacked in one tensor for each of gate, up and down, as converters
     have written them since April 2024.
     """
-    hidden, wide, count = config["hidden_size"], config["intermediate_size"], config["num_local_experts"]
-    places = {"ffn_gate_inp.weight": TensorPlace("mlp.gate.weight", (count, hidden))}
+    hidden, wide = config["hidden_size"], config.get("moe_intermediate_size", config["intermediate_size"])
+    count = config.get("num_local_experts") or config["num_experts"]
+    mixture = architecture.mixture
+    places = {"ffn_gate_inp.weight": TensorPlace(f"{mixture}.{architecture.router}.weight", (count, hidden))}
     for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(
-                f"mlp.experts.{{}}.{kind}_proj.weight", (count, *shape)
+                f"{mixture}.experts.{{}}.{kind}_proj.weight", (count, *shape)
             )
         else:
             for expert in range(count):
                 places[f"ffn_{kind}.{expert}.weight"] = TensorPlace(
-                    f"mlp.experts.{expert}.{kind}_proj.weight", shape
+                    f"{mixture}.experts.{expert}.{kind}_proj.weight", shape
                 )
     return places

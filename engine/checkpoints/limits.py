@@ -21,7 +21,7 @@ _MOST = {
     "num_hidden_layers": LAYERS_LIMIT, "num_attention_heads": COUNT_LIMIT, "num_key_value_heads": COUNT_LIMIT,
     "head_dim": COUNT_LIMIT, "num_experts": COUNT_LIMIT, "num_local_experts": COUNT_LIMIT,
     "num_experts_per_tok": COUNT_LIMIT, "num_labels": COUNT_LIMIT, "hidden_size": WIDTH_LIMIT,
-    "intermediate_size": WIDTH_LIMIT, "vocab_size": VOCABULARY_LIMIT,
+    "intermediate_size": WIDTH_LIMIT, "moe_intermediate_size": WIDTH_LIMIT, "vocab_size": VOCABULARY_LIMIT,
     "max_position_embeddings": CONTEXT_LIMIT, "original_max_position_embeddings": CONTEXT_LIMIT,
 }
 # fmt: on

@@ -29,7 +29,14 @@ _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
 _OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.mlp\.(experts\.\d+)\.(\w+_proj)\.(.+)")
 _ROUTER = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.gate\.(.+)")
-_STACKED = re.compile(r"(model\.layers\.\d+\.mlp\.experts)\.(gate_up_proj|down_proj)")
+_STACKED = re.compile(r"(model\.layers\.\d+\.(?:mlp|block_sparse_moe)\.experts)\.(gate_up_proj|down_proj)")
+# GraniteMoE's names on the Hub: transformers' names.
+_GRANITE = {
+    "input_linear.weight": "experts.gate_up_proj",
+    "output_linear.weight": "experts.down_proj",
+    "router.layer.weight": "router.weight",
+}
+_GRANITE_PART = re.compile(r"(model\.layers\.\d+\.block_sparse_moe)\.(.+)")
 
 
 def text_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -75,8 +82,9 @@ def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     """Return the tensors with separate matrices for each expert, named as in `Checkpoint`.
 
     For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's w1, w3 and w2
-    are renamed to these. The 3-D parameters of transformers are split: gate_up_proj [experts, 2 * wide,
-    width], which has the gate's rows first, and down_proj [experts, width, wide].
+    are renamed to these, and GraniteMoE's names to those of transformers' module. The 3-D parameters of
+    transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows first, and
+    down_proj [experts, width, wide].
     """
     return _unique(pair for name, span in tensors.items() for pair in _experts(name, span))
 
@@ -97,6 +105,8 @@ def _experts(name: str, span: Span) -> list[tuple[str, Span]]:
         return [(f"{layer}.mlp.{expert}.{_PROJECTIONS[matrix]}.{part}", span)]
     if found := _ROUTER.fullmatch(name):
         return [(f"{found[1]}.mlp.gate.{found[2]}", span)]
+    if (found := _GRANITE_PART.fullmatch(name)) and found[2] in _GRANITE:
+        name = f"{found[1]}.{_GRANITE[found[2]]}"
     if found := _STACKED.fullmatch(name):
         projections = ("gate_proj", "up_proj") if found[2] == "gate_up_proj" else ("down_proj",)
         pieces = _cut(name, span, len(projections))

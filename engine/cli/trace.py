@@ -100,6 +100,7 @@ def summary(recorded: trace.Trace) -> dict[str, object]:
                 "text": "".join(done.committed.pieces) if done.committed else None,
                 "seconds": msgspec.to_builtins(done.seconds),
                 "bytes_streamed": done.bytes_streamed,
+                "experts": msgspec.to_builtins(done.experts),
             }
             for done in recorded.iterations
         ],

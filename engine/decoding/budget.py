@@ -109,6 +109,11 @@ class CostCurve:
         self._count += 1
         self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
 
+    @property
+    def is_predicted(self) -> bool:
+        """Whether the machine's speed has stayed in proportion to the prediction."""
+        return not self._changed
+
     def at(self, size: int) -> float:
         """Return the estimated seconds at `size`, from a line fitted to how nearby measurements compare with
         the prediction.
@@ -160,8 +165,10 @@ class AutoLimits:
 
     One tree also shows what every smaller one would have given: the smaller tree consists of the best nodes
     of the larger one, and its accepted path ends where the larger tree's path leaves those nodes. From one
-    tree to the next, the number of rows changes by a factor of two at most. Where no tree pays, there is
-    none, except now and then one of the smallest.
+    tree to the next, the number of rows at most doubles. It falls to any smaller one while the prediction
+    holds, and else to half at most. A mixture of experts needs that: once all its experts are used, half as
+    many rows cost nearly as much, and only few rows are cheap. Where no tree pays, there is none, except
+    now and then one of the smallest.
     """
 
     def __init__(self, start: TreeLimits, most: int = BUDGETS[-1], predicted: Seconds = unknown) -> None:
@@ -243,8 +250,9 @@ class AutoLimits:
     def _best_budget(self) -> int:
         now = self._limits.budget
         here = max(0, bisect_right(self._budgets, now) - 1)
-        near = [b for b in self._budgets[max(0, here - 1) : here + 2] if b or self._grown >= KNOWN]
-        seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *near}}
+        least = 0 if self._iteration_s.is_predicted else max(0, here - 1)
+        choices = [b for b in self._budgets[least : here + 2] if b or self._grown >= KNOWN]
+        seconds_per_token = {b: self._iteration_s.at(b + 1) / self.tokens(b) for b in {now, *choices}}
         best = min(sorted(seconds_per_token), key=seconds_per_token.__getitem__)
         return best if seconds_per_token[best] * GAIN < seconds_per_token[now] else now
 

@@ -18,7 +18,8 @@ class Family:
     normalized; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by one
     more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
     scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
-    layer is a mixture of experts; `whole_heads`, whether the width must be a multiple of the heads;
+    layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
+    `whole_heads`, whether the width must be a multiple of the heads;
     `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
     `period`, the distance of layers without it where there are no such types, or 0 for that of the
     configuration;
@@ -41,6 +42,7 @@ class Family:
     gemma: bool = False
     capped: bool = False
     mixture: bool = False
+    inner: str = "intermediate_size"
     whole_heads: bool = False
     window: str = "none"
     period: int = 0
@@ -91,6 +93,10 @@ _GEMMA_OTHERS = dict(
     sliding_window=4096,
     use_bidirectional_attention=False,
 )
+_GRANITE_FACTORS = dict.fromkeys(
+    ("embedding_multiplier", "logits_scaling", "residual_multiplier", "attention_multiplier"), 1.0
+)
+_ROUTING = ("num_experts", "num_local_experts", "num_experts_per_tok", "norm_topk_prob")
 
 FAMILIES = {
     "llama": Family(_defaults(_LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
@@ -99,7 +105,38 @@ FAMILIES = {
         _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
         mixture=True,
         window="all",
-        others=("num_experts", "num_experts_per_tok"),
+        others=_ROUTING,
+    ),
+    "qwen3_moe": Family(
+        _defaults(
+            (151936, 2048, 6144, 24, 32),
+            4,
+            32768,
+            use_sliding_window=False,
+            sliding_window=4096,
+            moe_intermediate_size=768,
+            num_experts=128,
+        ),
+        options=("attention_bias",),
+        qk_norm=True,
+        mixture=True,
+        inner="moe_intermediate_size",
+        window="all",
+        others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers", "max_window_layers"),
+    ),
+    "olmoe": Family(
+        _defaults((50304, 2048, 2048, 16, 16), None, 4096, rms_norm_eps=1e-5, num_experts=64),
+        options=("attention_bias",),
+        mixture=True,
+        others=(*_ROUTING, "clip_qkv"),
+        compiled=False,  # norms over all heads together
+    ),
+    "granitemoe": Family(
+        _defaults(_LLAMA, None, 2048, **_GRANITE_FACTORS, num_local_experts=8),
+        options=("attention_bias",),
+        mixture=True,
+        others=_ROUTING,
+        compiled=False,  # as Granite
     ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
@@ -200,10 +237,7 @@ FAMILIES = {
             _LLAMA,
             None,
             2048,
-            embedding_multiplier=1.0,
-            logits_scaling=1.0,
-            residual_multiplier=1.0,
-            attention_multiplier=1.0,
+            **_GRANITE_FACTORS,
         ),
         options=("attention_bias", "mlp_bias"),
         compiled=False,  # scales what a layer adds

@@ -38,16 +38,16 @@ class Description:
     """A decoder.
 
     Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
-    `inner`, the width within the MLP; `layers`; `heads`; `kv_heads`; `head_width`; `positions`, the longest
-    text that the model is made for, tokens; `epsilon`, added to the mean square in norms; `activation`,
-    transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`, c of c tanh(x / c),
-    or None; `embedding_scale`, the factor of embeddings, as float32 holds it; `norms_plus_one`, whether norms
-    multiply by one more than their weights; `windows`, for each layer the number of tokens that a token sees,
-    itself among them, or None for all; `rotary`, the kinds of rotary positions, for `RotaryFactors`, and
-    `rotary_of_layer`, the number of each layer's kind; `tied`, whether the embedding is the output head too,
-    if the file has no weight for that; `qkv_bias`, `output_bias` and `mlp_bias`, which products have a bias;
-    `experts` of each layer, or 0 if there are none; `attending`, the number of layers that have rows in the
-    KV cache, since the others have states.
+    `inner`, the width within the MLP, or within an expert; `layers`; `heads`; `kv_heads`; `head_width`;
+    `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the mean square in
+    norms; `activation`, transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`,
+    c of c tanh(x / c), or None; `embedding_scale`, the factor of embeddings, as float32 holds it;
+    `norms_plus_one`, whether norms multiply by one more than their weights; `windows`, for each layer the
+    number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
+    positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
+    the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
+    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `attending`, the
+    number of layers that have rows in the KV cache, since the others have states.
     """
 
     architecture: str
@@ -99,7 +99,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     refuse_unknown_fields(architecture, understood(family), config)
     if "attn_output_gate" in family.defaults:
         _refuse_gates(given)
-    sizes = _sizes(given, architecture, family.whole_heads)
+    sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
     window = _window(given, family)
@@ -121,14 +121,16 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         qkv_bias=family.qkv_bias or biased,
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
-        experts=_experts(given, layers) if family.mixture else 0,
+        experts=_experts(given, family, layers) if family.mixture else 0,
         attending=layers - types.count(family.recurrent),
     )
 
 
-def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -> dict[str, Any]:
+def _sizes(
+    given: Configuration, architecture: str, whole_heads: bool = False, inner: str = "intermediate_size"
+) -> dict[str, Any]:
     """Return the name and the sizes that a description of any architecture has, by its fields. whole_heads:
-    whether the width of a state must be a multiple of the heads."""
+    whether the width of a state must be a multiple of the heads. inner: the field of the inner width."""
     width = given.whole("hidden_size", WIDTH_LIMIT)
     heads = given.whole("num_attention_heads", COUNT_LIMIT)
     kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
@@ -143,7 +145,7 @@ def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -
         "architecture": architecture,
         "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
         "width": width,
-        "inner": given.whole("intermediate_size", WIDTH_LIMIT),
+        "inner": given.whole(inner, WIDTH_LIMIT),
         "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
         "heads": heads,
         "kv_heads": kv_heads,
@@ -257,7 +259,11 @@ def _window(given: Configuration, family: Family) -> int | None:
     return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
 
 
-def _experts(given: Configuration, layers: int) -> int:
-    """Return the number of experts of a layer. `num_experts` is another name of `num_local_experts`."""
-    key = "num_experts" if "num_experts" in given.values else "num_local_experts"
+def _experts(given: Configuration, family: Family, layers: int) -> int:
+    """Return the number of experts of a layer. Its field has two names; the one that the defaults lack takes
+    precedence where a configuration has it."""
+    own, other = "num_local_experts", "num_experts"
+    if other in family.defaults:
+        own, other = other, own
+    key = other if other in given.values else own
     return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))

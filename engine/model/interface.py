@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from engine.arrays import Array
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
-from engine.streaming import Streamer
+from engine.streaming import ExpertCounts, Streamer
 
 Device = Literal["cpu", "cuda"]  # where passes run
 
@@ -63,6 +63,11 @@ class Model(ABC):
     def moved(self) -> int:
         """Bytes of weights streamed so far."""
         return self.streamer.moved if self.streamer else 0
+
+    @property
+    def experts(self) -> ExpertCounts | None:
+        """What the cache of experts has done so far; None if there is none."""
+        return self.streamer.experts if self.streamer else None
 
     @property
     def waited_s(self) -> float:

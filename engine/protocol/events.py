@@ -11,7 +11,7 @@ from msgspec import Meta, Struct
 from engine.protocol.requests import Load
 
 __all__ = [
-    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "Failed",
+    "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "ExpertFigures", "Failed",
     "Forgotten", "IterationDone", "Judged", "Left", "Link", "LoadProgress", "LoadStage", "Loaded",
     "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "OwnDraft", "PassProgress", "PrefillProgress",
     "Ready", "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
@@ -260,6 +260,16 @@ class Committed(Struct, kw_only=True):
             raise ValueError("a committed token has not one text for each alternative")
 
 
+class ExpertFigures(Struct, kw_only=True):
+    """What the cache of a streamed mixture's experts has done, on the processor."""
+
+    hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
+    misses: int  # experts that were not
+    bytes_read: int  # of experts; they are part of the streamed bytes
+    predicted: int  # experts read before their layer had chosen
+    right: int  # experts of these that it then chose
+
+
 class Step(Struct, kw_only=True):
     """An iteration of an engine that does not tell its tree, as counts."""
 
@@ -285,6 +295,7 @@ class IterationDone(Struct, tag=True, kw_only=True):
     tokens_per_pass: float  # in the answer so far
     tokens_per_second: float  # in the answer so far
     bytes_streamed: int = 0  # in this iteration
+    experts: ExpertFigures | None = None  # in this iteration; None if no experts are cached
     survivors: int = (
         0  # number of nodes that the tree had from the start, from growth during the last iteration
     )
@@ -331,6 +342,7 @@ class Answer(Struct, tag=True, kw_only=True):
     time_to_first_token_s: float | None  # None if there were no tokens
     seconds: Seconds
     bytes_streamed: int
+    experts: ExpertFigures | None = None  # None if no experts are cached
     link_gb_per_s: float | None
     memory: Memory  # zeros for an engine elsewhere
     drafter: str  # "" for an engine elsewhere

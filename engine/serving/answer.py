@@ -16,6 +16,8 @@ from engine.sampling import Sampler
 from engine.serving.pair import LoadedPair
 from engine.serving.stop_strings import StoppableText
 from engine.serving.telemetry import Pace, committed, judged
+from engine.streaming import ExpertCounts
+from engine.streaming.expert_cache import done_since
 from engine.tokenizer import Tokenizer
 from engine.tree import TokenTree
 
@@ -28,7 +30,8 @@ class BegunAnswer:
     there. It refers to no model.
 
     Attributes: `started`, `first`: when the request and the first token came, as time.perf_counter gave it;
-    `moved`: bytes streamed for it; the others are named as in `protocol.Answer`.
+    `moved`: bytes streamed for it; `experts`: what the cache of experts did for it; the others are named as
+    in `protocol.Answer`.
     """
 
     tokens: list[int]
@@ -40,6 +43,7 @@ class BegunAnswer:
     started: float
     first: float
     moved: int
+    experts: ExpertCounts | None
 
 
 class AnswerWriter:
@@ -87,6 +91,7 @@ class AnswerWriter:
         self._model = pair.target.model
         self._waited_s = self._model.waited_s
         self._moved = self._moved_before = self._model.moved
+        self._experts = self._experts_before = self._model.experts
         self._started = self._first = self._last = started
         self._tree_pace, self._pass_pace = Pace(), Pace()
         self._read = 0
@@ -113,6 +118,7 @@ class AnswerWriter:
             self._started,
             self._first,
             self._model.moved - self._moved,
+            done_since(self._experts, self._model.experts),
         )
 
     def _resume(self, begun: BegunAnswer) -> None:
@@ -129,6 +135,8 @@ class AnswerWriter:
         self.passes, self.seconds = len(begun.budgets), begun.seconds
         self._started, self._first, self._last = begun.started, begun.first, time.perf_counter()
         self._moved -= begun.moved
+        if self._experts and begun.experts:
+            self._experts -= begun.experts
 
     def begin(self, thought: str, beginning: str, begun: BegunAnswer | None) -> None:
         """Report that the prompt is about to be read, or go on with an answer that another pair has begun.
@@ -184,6 +192,7 @@ class AnswerWriter:
                 self._last = now
                 self._waited_s = self._model.waited_s
                 self._moved_before = self._model.moved
+                self._experts_before = self._model.experts
                 self._add([token], log_probs)
             case Grown(snapshot) if self.options.telemetry and self._tree_pace.is_due:
                 with self._tree_pace:
@@ -211,6 +220,8 @@ class AnswerWriter:
         self._accepted.append(min(count, len(event.accepted)))
         moved = self._model.moved - self._moved_before
         self._moved_before += moved
+        experts, before = self._model.experts, self._experts_before
+        self._experts_before = experts
         bonus = event.tokens[-1] if len(event.accepted) < count else None
         self._emit(
             protocol.IterationDone(
@@ -226,6 +237,7 @@ class AnswerWriter:
                 tokens_per_pass=(len(self.tokens) - 1) / self.passes,
                 tokens_per_second=self._tokens_per_second() or 0.0,
                 bytes_streamed=moved,
+                experts=_told(done_since(before, experts)),
                 survivors=event.survivors,
                 grown_ahead=event.ahead,
                 ahead_s=event.ahead_s,
@@ -259,6 +271,7 @@ class AnswerWriter:
             time_to_first_token_s=self._first - self._started if self.tokens else None,
             seconds=self.seconds,
             bytes_streamed=moved,
+            experts=_told(done_since(self._experts, self._model.experts)),
             link_gb_per_s=moved / 1e9 / (self._last - self._started) if moved and self.tokens else None,
             memory=self.pair.memory,
             drafter=self.drafter.name,
@@ -367,4 +380,16 @@ def sampler_of(options: protocol.Options, seed: int, tokenizer: Tokenizer) -> Sa
         xtc_probability=options.xtc_probability,
         xtc_threshold=options.xtc_threshold,
         spared=spared,
+    )
+
+
+def _told(counts: ExpertCounts | None) -> protocol.ExpertFigures | None:
+    if counts is None:
+        return None
+    return protocol.ExpertFigures(
+        hits=counts.hits,
+        misses=counts.misses,
+        bytes_read=counts.read,
+        predicted=counts.predicted,
+        right=counts.right,
     )

@@ -101,6 +101,17 @@ def make_chunk(stored: Sequence[StoredMatrix[Movable]]) -> Chunk:
     return Chunk(tuple(stored), tuple(extents), places, at, mixture)
 
 
+def by_expert(
+    stored: Sequence[StoredMatrix[Movable]],
+) -> tuple[list[StoredMatrix[Movable]], list[Chunk]]:
+    """Return the matrices that belong to no expert, and one chunk for each expert, in the order of use."""
+    experts: dict[tuple[int, int], list[StoredMatrix[Movable]]] = {}
+    for each in stored:
+        if each.expert is not None:
+            experts.setdefault(each.expert, []).append(each)
+    return [each for each in stored if each.expert is None], [make_chunk(each) for each in experts.values()]
+
+
 def _runs(spans: Iterable[Span]) -> list[tuple[Path, int, int]]:
     """Join spans of a file across small gaps, and return the resulting ranges as (file, start, stop)."""
     runs: list[tuple[Path, int, int]] = []

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.errors import BadOption
+from engine.streaming.chunks import Chunk
 from engine.streaming.disk import SECTOR
 
 Tier = Literal["device", "ram", "ssd"]
@@ -67,13 +68,34 @@ def place(
     return ChunkPlacement(tiers, slots, staging)
 
 
+def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int) -> int:
+    """Return how many slots a cache of `experts` has where it shares `nbytes` bytes with `chunks`, those that
+    every pass uses. These have priority: the cache gets what they leave, and at least as many slots as a
+    ring. 0 if there are no experts.
+
+    Raises BadOption if not even two experts and the smallest ring of the chunks fit.
+    """
+    if not experts:
+        return 0
+    size = max(expert.nbytes for expert in experts)
+    always = sum(chunk.nbytes for chunk in chunks)
+    least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
+    if nbytes < least + 2 * size:
+        raise _too_small(least + 2 * size, "--ram-limit")
+    return min(len(experts), max((nbytes - always) // size, min(SLOTS, (nbytes - least) // size)))
+
+
+def _too_small(nbytes: int, option: str) -> BadOption:
+    needed = nbytes / 2**30
+    return BadOption(
+        f"The weights being computed and moved at a time take {needed:.2f} GiB.",
+        f"Set {option} to {needed + 0.005:.2f} or more.",
+    )
+
+
 def _slots(size: int, nbytes: int, option: str) -> int:
     if nbytes < 2 * size:
-        needed = 2 * size / 2**30
-        raise BadOption(
-            f"The weights being computed and moved at a time take {needed:.2f} GiB.",
-            f"Set {option} to {needed + 0.005:.2f} or more.",
-        )
+        raise _too_small(2 * size, option)
     return min(SLOTS, nbytes // size)
 
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import PlainFormat, check_valid
-from engine.streaming.chunks import Chunk, Extent, StoredMatrix, split
+from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, DeviceRing
 from engine.streaming.disk import MemoryFile, Readable, memory
+from engine.streaming.expert_cache import ExpertCache, ExpertCounts
 from engine.streaming.mover import Movable
-from engine.streaming.placement import place, slot_nbytes
+from engine.streaming.placement import expert_slots, place, slot_nbytes
 from engine.streaming.ring import READERS, Ring
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,8 @@ class WeightLimits:
 
 
 class Streamer:
-    """A `Mover` that streams chunks through a ring.
+    """A `Mover` that streams chunks through a ring. On the CPU, the experts of mixtures come through a cache
+    instead, unless everything stays in memory.
 
     Attributes: those of `Mover`, and `resident`: the matrices that stay on the device; their bytes are read
     by the builder of the model; `on_wait`: called with True when a fetch on the CPU begins to wait for bytes,
@@ -63,6 +65,12 @@ class Streamer:
         """
         self._files: dict[Path, Readable] = {**files}
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
+        self._experts: list[Chunk] = []
+        if link is None and sum(chunk.nbytes for chunk in chunks) > limits.device_nbytes:
+            others, self._experts = by_expert(stored)
+            chunks = split(others, slot_nbytes(limits.device_nbytes))
+        self._cached = expert_slots(chunks, self._experts, limits.device_nbytes)
+        of_cache = self._cached * max((expert.nbytes for expert in self._experts), default=0)
         sizes = [chunk.nbytes for chunk in chunks]
         host_nbytes = None
         if link is not None:
@@ -72,22 +80,28 @@ class Streamer:
         plain = [
             all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
         ]
-        placement = place(sizes, limits.device_nbytes, host_nbytes, first=plain)
+        placement = place(sizes, limits.device_nbytes - of_cache, host_nbytes, first=plain)
         tiers = list(zip(chunks, placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]
-        self._number = {id(each.matrix): i for i, chunk in enumerate(self._chunks) for each in chunk.stored}
+        self._places = {  # by matrix: the number of its chunk, among the others or among the experts
+            id(each.matrix): (number, chunk)
+            for chunks in (self._chunks, self._experts)
+            for number, chunk in enumerate(chunks)
+            for each in chunk.stored
+        }
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
-        self._held: int | None = None
+        self._held: Chunk | None = None
         self.on_chunk: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
-        for chunk in self._chunks:
+        for chunk in (*self._chunks, *self._experts):
             for each in chunk.stored:
                 each.matrix.mover = self
         self._placement = placement
         self._link = link
         self._crew = crew
         self._ring: Ring | DeviceRing | None = None
+        self._cache: ExpertCache | None = None
 
     def start(self, progress: Callable[[int, int], None]) -> None:
         """Fill the RAM tier and start streaming. progress: called with (bytes read, bytes in all); it may
@@ -95,6 +109,9 @@ class Streamer:
 
         Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
         """
+        if self._experts:
+            self._cache = ExpertCache(self._experts, self._cached, self._files, self._crew)
+            self._cache.on_wait = lambda waits: self.on_wait(waits)
         if not self._chunks:
             return
         if self._link is None:
@@ -116,7 +133,7 @@ class Streamer:
     @property
     def pass_nbytes(self) -> int:
         """Bytes moved in a pass that uses every expert."""
-        return sum(chunk.nbytes for chunk in self._chunks)
+        return sum(chunk.nbytes for chunk in (*self._chunks, *self._experts))
 
     @property
     def tiers(self) -> dict[Literal["ram", "ssd"], int]:
@@ -126,15 +143,20 @@ class Streamer:
 
     @property
     def nbytes(self) -> int:
-        return self._ring.nbytes if self._ring else 0
+        return sum(way.nbytes for way in (self._ring, self._cache) if way)
 
     @property
     def moved(self) -> int:
-        return self._ring.moved if self._ring else 0
+        return (self._ring.moved if self._ring else 0) + (self.experts.read if self.experts else 0)
 
     @property
     def waited_s(self) -> float:
-        return self._ring.waited_s if self._ring else 0.0
+        return sum(way.waited_s for way in (self._ring, self._cache) if way)
+
+    @property
+    def experts(self) -> ExpertCounts | None:
+        """What the cache of experts has done since the start; None if there is none."""
+        return self._cache.counts if self._cache else None
 
     @property
     def idle_s(self) -> float:
@@ -149,45 +171,52 @@ class Streamer:
     def fetch(self, matrix: Movable) -> None:
         """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
-        assert self._ring is not None
-        number = self._number[id(matrix)]
-        if number == self._held:
+        number, chunk = self._places[id(matrix)]
+        if chunk is self._held:
             return
         self.on_chunk()
         if self._held is not None:
-            self._chunks[self._held].take()
+            self._held.take()
             self._held = None
-        self._chunks[number].give(self._ring.fetch(number))
-        self._held = number
+        way = self._ring if self._cache is None or chunk.mixture is None else self._cache
+        assert way is not None
+        chunk.give(way.fetch(number))
+        self._held = chunk
 
     def chunk(self, matrix: Movable) -> int:
         """Return the number of the chunk that brings a streamed matrix."""
-        return self._number[id(matrix)]
+        return self._places[id(matrix)][0]
 
     def choose(self, experts: Sequence[Movable], chosen: Sequence[Movable]) -> None:
-        streamed = [self._number[id(matrix)] for matrix in experts if matrix.mover]
+        streamed = [self._places[id(matrix)][0] for matrix in experts if matrix.mover]
         if not streamed:
+            return
+        if self._cache:
+            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)))
             return
         mixture = self._chunks[streamed[0]].mixture
         assert self._ring is not None
         assert mixture is not None
-        wanted = {self._number[id(matrix)] for matrix in chosen if matrix.mover}
+        wanted = {self._places[id(matrix)][0] for matrix in chosen if matrix.mover}
         self._ring.choose(mixture, wanted, len(chosen) >= _MOST * len(experts))
 
     def sweep(self) -> None:
         """Fetch every chunk once without computing, to measure the link."""
-        assert self._ring is not None
         self._held = None
-        mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
-        if mixture is not None:
-            self._ring.choose(mixture, range(len(self._chunks)), most=True)
-        for number in range(len(self._chunks)):
-            self._ring.fetch(number)
+        if self._ring:
+            mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
+            if mixture is not None:
+                self._ring.choose(mixture, range(len(self._chunks)), most=True)
+            for number in range(len(self._chunks)):
+                self._ring.fetch(number)
+        if self._cache:
+            self._cache.sweep()
 
     def close(self) -> None:
-        if self._ring:
-            self._ring.close()
-        for chunk in self._chunks:
+        for way in (self._ring, self._cache):
+            if way:
+                way.close()
+        for chunk in (*self._chunks, *self._experts):
             chunk.take()
         for file in self._files.values():
             file.close()

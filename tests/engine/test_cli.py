@@ -20,8 +20,8 @@ from tests.engine.heads.test_service import write_target
 
 ANSWER_FIELDS = {
     "text", "token_ids", "stop_reason", "seed", "prompt_tokens", "tokens", "target_passes", "tokens_per_pass",
-    "tokens_per_second", "time_to_first_token_s", "seconds", "bytes_streamed", "link_gb_per_s", "memory",
-    "drafter", "budget",
+    "tokens_per_second", "time_to_first_token_s", "seconds", "bytes_streamed", "experts", "link_gb_per_s",
+    "memory", "drafter", "budget",
 }  # fmt: skip
 
 

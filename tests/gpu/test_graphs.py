@@ -4,15 +4,16 @@ import pytest
 import torch
 
 from engine.bench.random_weights import PRESETS, checkpoint
+from engine.model.architectures import family_of
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
-from engine.torch_model.forward import TorchModel
+from engine.torch_model.forward import TorchModel, is_mixture
 from engine.torch_model.loader import load_model
 from tests.engine.models import CONFIGS, ours, reference
 from tests.engine.sessions import Session
 
-RECORDED = [kind for kind in CONFIGS if kind not in ("mixtral", "qwen3_5_text", "lfm2")]
+RECORDED = [kind for kind in CONFIGS if not (family_of(kind).recurrent or is_mixture(reference(kind)))]
 
 
 def on_device(kind, cuda):

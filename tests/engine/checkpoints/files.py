@@ -21,13 +21,14 @@ from engine.formats import FORMATS, BlockFormat
 from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
-INTERLEAVED = ("llama", "smollm3", "granite", "mistral3")
+INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
     "mixtral": "llama",
     "olmo3": "olmo2",
     "ministral3": "mistral3",
     "qwen3_5_text": "qwen35",
+    "qwen3_moe": "qwen3moe",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
@@ -216,7 +217,7 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
     if config.model_type == "olmo3":
         writer.add_sliding_window(config.sliding_window)
         writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
-    if architecture == "granite":
+    if architecture.startswith("granite"):
         writer.add_attention_scale(config.attention_multiplier)
         writer.add_embedding_scale(config.embedding_multiplier)
         writer.add_residual_scale(config.residual_multiplier)
@@ -237,7 +238,9 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_ssm_time_step_rank(heads)
         writer.add_ssm_inner_size(heads * width)
         writer.add_full_attention_interval(4)
-    if config.model_type == "mixtral":
+    if architecture == "qwen3moe":
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if hasattr(config, "num_experts_per_tok"):
         writer.add_expert_count(config.num_local_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_tokenizer_model("llama")
@@ -269,6 +272,7 @@ def _converted(
                     for expert, matrix in enumerate(half):
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
+        hf_name = hf_name.replace(".router.", ".router.layer.")  # GraniteMoE's, on the Hub
         layer = hf_name.split(".")[-2]
         if architecture in INTERLEAVED and layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)

@@ -149,3 +149,27 @@ def test_without_a_gain_there_is_no_tree_and_its_return_is_noticed():
     useful = Machine(lambda b: 0.001, lambda r: 0.02 + 1e-4 * r, [1, 1.2, 2])
     budgets = [useful.iterate(rule).budget for _ in range(60)]
     assert min(budgets[30:]) > BUDGETS[0]
+
+
+def fired(rows, experts=128, chosen=8, same=0.6):
+    """The experts that a pass of so many rows uses in a layer, if each row takes over a share of the choices
+    of the row before."""
+    return experts * (1 - (1 - chosen / experts) ** (1 + (rows - 1) * (1 - same)))
+
+
+@pytest.mark.parametrize("ranks", [[1, 1.2, 2, 4], [1, 3, 30], [3, 8, 40], [2, 30, 300]], ids=str)
+@pytest.mark.parametrize("expert_s", [0.0005, 0.005, 0.05], ids=["in RAM", "fast disk", "slow disk"])
+def test_a_mixture_gets_small_trees_where_rows_are_dear_and_none_where_none_pays(ranks, expert_s):
+    def pass_s(rows):
+        return 0.03 + 0.0005 * rows + expert_s * fired(rows)
+
+    machine = Machine(lambda beams: 0.005, pass_s, ranks)
+    rule = AutoLimits(START, predicted=lambda budget: pass_s(1 + budget))
+    late = [machine.iterate(rule).budget for _ in range(90)][30:]
+    seconds = sum(sum(machine.seconds(TreeLimits(budget, 16, 32))) for budget in late)
+    tokens = sum(np.mean([1 + len(machine.accepted(budget)) for _ in range(200)]) for budget in late)
+    plain, (_, best) = machine.cost(TreeLimits(PLAIN, 16, 32)), machine.best()
+    assert seconds / tokens < 1.12 * plain  # every PROBE passes, a small tree is tried
+    assert np.median(late) <= 2 * best + 7
+    if expert_s > 0.0005:
+        assert max(late) <= 7

@@ -68,6 +68,10 @@ VARIANTS = {
         {"head_dim": None, "rope_theta": 1000000.0},
     ],
     "mixtral": [{"num_experts": 3}, {"sliding_window": 5, "num_local_experts": 2}],
+    "qwen3_moe": [
+        {"num_local_experts": 6, "head_dim": 32, "attention_bias": True},
+        {"use_sliding_window": True, "sliding_window": 5, "num_experts": 3, "moe_intermediate_size": 64},
+    ],
     "qwen2": [
         {"use_sliding_window": True, "max_window_layers": 3},
         {"use_sliding_window": True, "sliding_window": None},
@@ -175,7 +179,7 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     body, attention = module.model, [layer.self_attn for layer in module.model.layers]
     assert found.architecture == made.model_type
     assert (found.rows, found.width) == tuple(body.embed_tokens.weight.shape)
-    assert found.inner == made.intermediate_size
+    assert found.inner == getattr(made, family_of(architecture).inner)
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)
     assert found.positions == made.max_position_embeddings
@@ -192,7 +196,7 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     common = None if architecture == "llama" else getattr(made, "sliding_window", None)
     assert list(found.windows) == [getattr(each, "sliding_window", common) for each in attention]
     assert found.tied == made.tie_word_embeddings
-    assert bool(found.experts) == (architecture == "mixtral")
+    assert found.experts == getattr(made, "num_local_experts", 0)
 
 
 @every_case
