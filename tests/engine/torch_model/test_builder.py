@@ -13,8 +13,8 @@ from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
-from engine.streaming import WeightLimits
-from engine.streaming.disk import DiskFile, memory
+from engine.streaming import WeightLimits, chunks
+from engine.streaming.disk import SECTOR, DiskFile, memory
 from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
@@ -25,6 +25,12 @@ from tests.engine.models import CONFIGS, CONTEXT, reference
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
 # Enough for the ring and a part of these models' 100 to 200 KB.
 LIMIT = 160_000
+
+
+@pytest.fixture(autouse=True)
+def gap_of_one_sector(monkeypatch):
+    """Join only spans within a sector of each other: in such small files all of them are close together."""
+    monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
 
 
 def load(path: Path, **kwargs):
