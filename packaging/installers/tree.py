@@ -1,4 +1,4 @@
-"""Build what a package contains besides Python: program, window packages, lists, uv, model, licences."""
+"""Build what a package contains besides Python: program, packages, lists, uv, model, licences."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dev  # for the embedded model's name and hash
 
-from installers import licences, lists, qt
+from installers import bulk, licences, lists, qt
 from installers.common import (
     NAME,
     PACKAGING,
@@ -37,10 +37,11 @@ def build(folder: Path, system: str, order: Order) -> None:
     models = folder / "resources" / "models"
     models.mkdir(exist_ok=True)
     shutil.copy(embedded_model(), models)
-    install(PACKAGING / "requirements" / "window.txt", folder / "lib", system)
+    install(PACKAGING / "requirements" / "package.txt", folder / "lib", system)
     for scripts in ("bin", "Scripts"):
         shutil.rmtree(folder / "lib" / scripts, ignore_errors=True)
     qt.prune(folder / "lib")
+    bulk.prune(folder / "lib")
     write_metadata(folder, order.version)
     lists.write(folder / "requirements", system, order.wheels)
     licences.write(folder, system, order.version, add_uv(folder, system))

@@ -40,13 +40,17 @@ def test_every_listed_package_has_hashes_and_no_list_has_a_url() -> None:
         assert len([line for line in pins if line.endswith("\\")]) == len(pins), path.name
 
 
-def test_the_window_has_no_torch_and_the_engine_no_qt(part) -> None:
+def test_a_package_answers_without_a_runtime_and_the_runtime_has_no_qt(part) -> None:
     names = {
         name: {part("lists")._name(block).lower() for block in part("lists").read(f"{name}.txt")}
-        for name in ("window", "engine", "torch")
+        for name in ("package", "engine", "torch")
     }
-    assert {"pyside6-essentials", "msgspec"} <= names["window"]
-    assert not names["window"] & {"torch", "transformers", "numba"}
+    lacking = {"accelerate", "safetensors", "torch", "transformers"}
+    assert set(part("lists").RUNTIME_ONLY) == lacking == set(interpreter.RUNTIME_ONLY)
+    assert {"pyside6-essentials", "msgspec", "numba", "tokenizers", "jinja2", "llguidance"} <= names[
+        "package"
+    ]
+    assert not names["package"] & (lacking | {"triton", "sympy"})
     assert {"transformers", "numba", "nvidia-ml-py"} <= names["engine"]
     assert not names["engine"] & {"torch", "triton", "pyside6-essentials"}
     assert {"torch", "triton", "nvidia-cudnn-cu13"} <= names["torch"]
@@ -59,7 +63,7 @@ def test_the_lists_match_the_constraints(part) -> None:
         return {name.lower().replace("_", "-"): version for name, version in pairs}
 
     constraints = versions((PACKAGING / "constraints.txt").read_text().splitlines())
-    for name in ("window.txt", "engine.txt", "torch.txt"):
+    for name in ("package.txt", "engine.txt", "torch.txt"):
         pins = versions(part("lists").read(name))
         assert {key: pins[key] for key in pins.keys() & constraints.keys()} == {
             key: constraints[key] for key in pins.keys() & constraints.keys()
@@ -199,6 +203,18 @@ def test_unused_parts_of_qt_are_removed(part, tmp_path: Path) -> None:
     part("qt").prune(tmp_path)
     here = tmp_path / "PySide6"
     assert {str(path.relative_to(here)) for path in here.rglob("*") if path.is_file()} == set(kept)
+
+
+def test_tests_headers_and_stubs_of_libraries_are_removed(part, tmp_path: Path) -> None:
+    kept = ["numba/core/x.py", "numba/testing/x.py", "llvmlite/libllvmlite.so", "a-1.dist-info/RECORD"]
+    removed = ["numba/tests/x.py", "numpy/_core/include/x.h", "tokenizers/x.pyi", "llvmlite/x.lib"]
+    for name in kept + removed:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    part("bulk").prune(tmp_path)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(kept)
 
 
 def test_windows_versions_have_four_numbers(part) -> None:
