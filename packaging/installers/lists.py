@@ -11,7 +11,7 @@ from pathlib import Path
 from installers.common import NAME, PACKAGING, PYTHON, ROOT, UV, Failed, run, say, sha256, tool, tools
 
 LISTS = PACKAGING / "requirements"
-# What an installed program leaves to a runtime; what it lacks because nothing imports it; what the engine does
+# What an installed program leaves to a runtime; what it lacks as nothing imports it; what the engine does
 # not need.
 RUNTIME_ONLY = ("torch", "transformers", "accelerate", "safetensors")
 UNUSED = ("hf-xet",)  # `engine.hub` downloads files itself

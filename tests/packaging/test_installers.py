@@ -217,6 +217,27 @@ def test_tests_headers_and_stubs_of_libraries_are_removed(part, tmp_path: Path) 
     assert left == set(kept)
 
 
+def test_the_setup_packs_files_in_the_order_of_their_names(part, tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.py", "a/ä b.py", "a-b/x", "cash/$HOME.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "empty").mkdir()
+    commands = part("windows").file_commands(tmp_path).replace(str(tmp_path), "T")
+    assert commands.splitlines() == [
+        'SetOutPath "$INSTDIR"',
+        'File "T/b.txt"',
+        'SetOutPath "$INSTDIR\\a"',
+        'File "T/a/z.py"',
+        'File "T/a/ä b.py"',
+        'SetOutPath "$INSTDIR\\a-b"',
+        'File "T/a-b/x"',
+        'SetOutPath "$INSTDIR\\cash"',
+        'File "T/cash/$$HOME.py"',
+        'SetOutPath "$INSTDIR\\empty"',
+        'SetOutPath "$INSTDIR"',
+    ]
+
+
 def test_windows_versions_have_four_numbers(part) -> None:
     windows = part("windows")
     assert windows._quad("0.1.0", ".") == "0.1.0.0"
