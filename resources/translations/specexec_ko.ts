@@ -5766,8 +5766,8 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
-            <source>Preparing the model</source>
-            <translation>모델 준비 중</translation>
+            <source>Preparing the model; this takes longer the first time</source>
+            <translation>모델을 준비하는 중입니다. 처음에는 더 오래 걸립니다</translation>
         </message>
         <message>
             <source>Reading the model files</source>

@@ -5766,8 +5766,8 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
-            <source>Preparing the model</source>
-            <translation>正在准备模型</translation>
+            <source>Preparing the model; this takes longer the first time</source>
+            <translation>正在准备模型；首次需要更长时间</translation>
         </message>
         <message>
             <source>Reading the model files</source>
