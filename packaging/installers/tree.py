@@ -74,9 +74,15 @@ def write_metadata(folder: Path, version: str) -> None:
     info = folder / f"specexec_desktop-{version}.dist-info"
     info.mkdir()
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {version}"]
-    if repository := os.environ.get("GITHUB_REPOSITORY"):
-        lines.append(f"Project-URL: Repository, https://github.com/{repository}")
+    if address := repository():
+        lines.append(f"Project-URL: Repository, {address}")
     (info / "METADATA").write_text("\n".join([*lines, ""]))
+
+
+def repository() -> str:
+    """Return the address of the repository that a GitHub workflow builds; "" elsewhere."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    return f"https://github.com/{name}" if name else ""
 
 
 def add_uv(folder: Path, system: str) -> Path:

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from installers import icons, licences, tree
+from installers import icons, licences, manifests, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tool, tools
 
 FILES = PACKAGING / "windows"
@@ -46,6 +46,8 @@ def build(order: Order, python_zip: Path | None) -> None:
     defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
     run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
     shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-windows.sbom.json")
+    if repository := tree.repository():
+        manifests.write(target, order.version, repository)
     licences.checksums(order.into)
     say(f"  {target}")
 

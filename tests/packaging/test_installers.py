@@ -1,5 +1,6 @@
 """The parts of packaging/build.py that can be tested without a build."""
 
+import hashlib
 import importlib
 import json
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from engine import runtime
 from engine.hub import Stop
@@ -215,6 +217,28 @@ def test_tests_headers_and_stubs_of_libraries_are_removed(part, tmp_path: Path) 
     part("bulk").prune(tmp_path)
     left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
     assert left == set(kept)
+
+
+def test_winget_and_scoop_install_the_setup_of_a_release(part, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("GITHUB_REF_NAME", "v1.2.3")
+    setup = tmp_path / "specexec-desktop-1.2.3-setup-x86_64.exe"
+    setup.write_bytes(b"setup")
+    digest = hashlib.sha256(b"setup").hexdigest()
+    written = part("manifests").write(setup, "1.2.3", "https://github.com/owner/program")
+    winget = {path.name: yaml.safe_load(path.read_text()) for path in written if path.suffix == ".yaml"}
+    name = "SpecExec.SpecExecDesktop"
+    assert sorted(winget) == [f"{name}.installer.yaml", f"{name}.locale.en-US.yaml", f"{name}.yaml"]
+    assert {(each["PackageIdentifier"], each["PackageVersion"]) for each in winget.values()} == {
+        (name, "1.2.3")
+    }
+    (installer,) = winget[f"{name}.installer.yaml"]["Installers"]
+    url = f"https://github.com/owner/program/releases/download/v1.2.3/{setup.name}"
+    assert installer == {"Architecture": "x64", "InstallerUrl": url, "InstallerSha256": digest.upper()}
+    scoop = json.loads((tmp_path / "specexec-desktop.json").read_text())
+    assert scoop["architecture"]["64bit"] == {"url": url, "hash": digest}
+    renewed = scoop["autoupdate"]["architecture"]["64bit"]["url"]
+    assert renewed.replace("$version", "1.2.3") == url
+    assert renewed.count("$version") == 2
 
 
 def test_the_setup_packs_files_in_the_order_of_their_names(part, tmp_path: Path) -> None:
