@@ -37,7 +37,7 @@ def apply(template: str, messages: Sequence[Any], tools: Sequence[Any], variable
 @lru_cache(maxsize=8)
 def compiled(template: str) -> Template:
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", Generation]
+        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols", GenerationBlock]
     )
     environment.filters["tojson"] = _to_json
     environment.globals.update(
@@ -46,7 +46,7 @@ def compiled(template: str) -> Template:
     return environment.from_string(template)
 
 
-class Generation(Extension):
+class GenerationBlock(Extension):
     """The block {% generation %}, which marks what the model says, for training. It changes no text."""
 
     tags = {"generation"}  # noqa: RUF012  (jinja2 declares it as a variable of the instance)
