@@ -32,7 +32,7 @@ def build(folder: Path, system: str, order: Order) -> None:
     """Fill `folder`, which already contains the interpreter, with everything else."""
     say(f"  the tree for {system}")
     for room in ROOMS:
-        ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "screenshots", "README.md")
+        ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "*.ts", "screenshots", "README.md")
         shutil.copytree(ROOT / room, folder / room, ignore=ignored)
     models = folder / "resources" / "models"
     models.mkdir(exist_ok=True)
