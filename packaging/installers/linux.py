@@ -9,7 +9,6 @@ from installers import icons, licences, python_linux, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tools
 
 FILES = PACKAGING / "linux"
-LLVM = Path("lib/llvmlite/binding/libllvmlite.so")
 PAPER = "https://arxiv.org/abs/2406.02532"  # the program's page where no repository is known
 # Debian packages with the libraries that a minimal system lacks; found by running the installed app in one
 # (tests/packaging).
@@ -27,7 +26,6 @@ def build(order: Order, kinds: list[str]) -> None:
     app.mkdir()
     python_linux.build(app / "python")
     tree.build(app, "linux", order)
-    run(["strip", "-s", app / LLVM])  # the wheel's has symbols: 19 MB
     for launcher in ("specexec-desktop", "specexec"):
         shutil.copy(FILES / launcher, app / launcher)
         (app / launcher).chmod(0o755)

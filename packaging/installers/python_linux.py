@@ -12,7 +12,8 @@ from installers.common import PYTHON, Failed, run, say
 # libraries that only they need are not copied either.
 LEFT_OUT = (
     "site-packages", "test", "tests", "pydoc_data", "idlelib", "tkinter", "turtledemo", "turtle.py",
-    "ensurepip", "lib2to3", "__pycache__", "config-3*", "_tkinter*", "_test*", "_ctypes_test*", "xxlimited*", "_xx*",
+    "ensurepip", "lib2to3",
+    "__pycache__", "config-3*", "_tkinter*", "_test*", "_ctypes_test*", "xxlimited*", "_xx*",
     "readline*", "curses", "_curses*", "nis*", "ossaudiodev*",
 )  # fmt: skip
 # The libraries of glibc, which are not copied: the program uses those of the system it runs on.
