@@ -40,6 +40,7 @@ from app.preferences import RecentPair
 from app.widgets.flow import Flow
 from app.widgets.icons import icon
 from app.widgets.plain_text import PlainLabel, plain
+from engine import planner
 from engine.hub import StoredModel
 from engine.planner import Plan
 from engine.protocol.messages import Loaded, Memory
@@ -276,6 +277,8 @@ class Picker(QFrame):
                 draft = self.tr("with the best draft model on this machine")
             case "none":
                 draft = self.tr("no draft model")
+            case planner.SELF:
+                draft = self.tr("drafts for itself")
             case _:
                 draft = self.tr("draft {}").format(Path(pair.draft).name)
         self._add(name, draft, pair)

@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import structs
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices
 
+from app import formatting
 from app.connection.conversation import Conversation
 from app.connection.engine import BUSY, WILL_ANSWER, Engine, State
 from app.connection.memory import without_oldest
@@ -21,6 +23,7 @@ from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
 from app.window.panes import Panes
 from app.window.remedies import Remedies
+from engine import planner
 from engine.errors import SpecExecError
 from engine.protocol.messages import (
     Answer,
@@ -58,6 +61,7 @@ class Reports(QObject):
         self._failed: tuple[int | None, Notice | None] = None, None
         self._explained: tuple[int, Answer] | None = None  # the answer in the panel, and its id
         self._warning: Notice | None = None  # of the loaded model; stays during answers
+        self._undrafted: set[str | None] = set()  # targets that shall not draft for themselves
         self._connect_engine()
         self._connect_chat()
         self._panel.colours_toggled.connect(self._tint.set_on)
@@ -76,6 +80,7 @@ class Reports(QObject):
         engine.loaded.connect(self._header.show_loaded)
         engine.loaded.connect(self._panel.show_loaded)
         engine.loaded.connect(self._show_warning)
+        engine.loaded.connect(self._offer_own_draft)
         engine.load_failed.connect(self._show_load_failure)
         engine.lost.connect(self._show_loss)
 
@@ -245,6 +250,21 @@ class Reports(QObject):
         if loaded.warning:
             close = self._transcript.clear_notice
             self._warning = self._notify(loaded.warning, "", self.tr("Close"), close)
+
+    def _offer_own_draft(self, loaded: Loaded) -> None:
+        """Offer that the model drafts for itself, once for each model."""
+        wanted, own = self._engine.wanted, loaded.own_draft
+        if own is None or loaded.warning or wanted.target in self._undrafted:
+            return
+        self._undrafted.add(wanted.target)
+        faster = self.tr("It can answer about {} times as fast").format(formatting.rounded(own.speedup))
+        said = self.tr(
+            "This model is read from the disk again and again, and no smaller model is here to draft for it. "
+            "It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk."
+        ).format(formatting.nbytes(own.nbytes))
+        notice = Notice(faster, said, self.tr("Let it draft for itself"), self._transcript, tone="offer")
+        self._show_notice(notice, lambda: self._engine.load(structs.replace(wanted, draft=planner.SELF)))
+        notice.offer(self.tr("Not now")).clicked.connect(self._transcript.clear_notice)
 
     def _show_repetition(self) -> None:
         """Offer to continue the answer that was stopped because it repeats itself."""

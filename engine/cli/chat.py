@@ -14,6 +14,7 @@ import msgspec
 from engine import protocol
 from engine.cli import elsewhere
 from engine.cli.elsewhere import Answerer
+from engine.cli.own_draft import about_own_draft
 from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
@@ -329,6 +330,8 @@ def run(parsed: argparse.Namespace) -> int:
         say(f"The text of this chat is sent to {loaded.place}.", to_stderr=True)
     for text in filter(None, (loaded.warning, loaded.note)):
         say(text, to_stderr=True)
+    if loaded.own_draft is not None:
+        say(about_own_draft(loaded.own_draft), to_stderr=True)
     if parsed.prompt is None:
         return converse(engine, messages, options)
     messages.append(protocol.Message("user", parsed.prompt))

@@ -11,6 +11,7 @@ import msgspec
 from engine import catalog, machine, planner
 from engine.cli.disk import add_disk_options, with_disk_measured
 from engine.cli.emit import add_emit_options, run_emit
+from engine.cli.own_draft import about_own_draft
 from engine.errors import BadOption
 from engine.files import named_path
 from engine.planner import Asked, MachineProfile, Plan, RatedPlan, Recommendation
@@ -122,25 +123,27 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.emit:
         return run_emit(parsed, there)
     history = () if any(vars(parsed)[name] is not None for name in DESCRIBING) else planner.history()
-    found = None
+    found = own = None
     if parsed.target is None:
         found = planner.recommend(there, catalog.catalog(), history)
         plan = found.plan
     else:
-        plan = max(
-            (
-                planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair))
-                for pair in planner.pairs_named(parsed.target, parsed.draft)
-            ),
-            key=lambda plan: plan.predicted_tokens_per_second or 0.0,
-        )
+        planned = [
+            (planner.plan_for(there, pair, _asked(parsed, pair.target), planner.learned(history, pair)), pair)
+            for pair in planner.pairs_named(parsed.target, parsed.draft)
+        ]
+        plan, pair = max(planned, key=lambda each: each[0].predicted_tokens_per_second or 0.0)
+        if parsed.draft == "auto":
+            own = planner.own_draft(there, pair, _asked(parsed, pair.target), plan, history)
     if parsed.json:
-        chosen = _recommended(found) if found else {"why": None}
+        chosen = _recommended(found) if found else {"why": None, "own_draft": own}
         say(msgspec.json.encode({**_fields(plan), **chosen, "machine": there}).decode())
     else:
         say(*_lines(plan))
         if found is not None:
             say(*_reasons(found))
+        if own is not None:
+            say(f"Alternative  {about_own_draft(own)}")
     return 0
 
 

@@ -2,9 +2,9 @@
 
 import hashlib
 import logging
+import shutil
 from contextlib import suppress
 from pathlib import Path
-from shutil import rmtree
 
 import numpy as np
 import platformdirs
@@ -44,7 +44,7 @@ class SubstituteFiles:
     def __init__(self, weights: dict[str, Weight], folder: Path | None = None) -> None:
         """weights: those of the model, by name. folder: of all models' substitutes; None: in the user's
         cache."""
-        folder = folder or platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "substitutes"
+        folder = folder or _usual_folder()
         paths = sorted({span.file for weight in weights.values() for span in weight.spans})
         facts = [
             ENCODING,
@@ -54,7 +54,7 @@ class SubstituteFiles:
         with suppress(OSError):
             for other in folder.iterdir() if folder.is_dir() else ():
                 if other != self._folder:
-                    rmtree(other, ignore_errors=True)
+                    shutil.rmtree(other, ignore_errors=True)
 
     def of(self, name: str, weight: Weight, form: str) -> NDArray[np.uint8]:
         """Return the weight's substitute in the format `form`, uint8 [bytes]. Raises BadCheckpoint if the
@@ -81,6 +81,19 @@ class SubstituteFiles:
         if len(found) != nbytes or data[:_CHECKSUM].tobytes() != _digest(found):
             return None
         return found
+
+
+def free_for_substitutes() -> int:
+    """Return how many bytes the disk has room for; 0 if it does not tell."""
+    folder = _usual_folder()
+    try:
+        return shutil.disk_usage(next(each for each in (folder, *folder.parents) if each.exists())).free
+    except OSError:
+        return 0
+
+
+def _usual_folder() -> Path:
+    return platformdirs.user_cache_path("specexec-desktop", appauthor=False) / "substitutes"
 
 
 def substitute(weight: Weight, form: str) -> NDArray[np.uint8]:

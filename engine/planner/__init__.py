@@ -31,6 +31,7 @@ from engine.planner.outline import (
     self_pair,
     variant_outline,
 )
+from engine.planner.own_draft import own_draft
 from engine.planner.paper import published
 from engine.planner.plan import Asked, Names, Plan, Tiers
 from engine.planner.recommendation import (
@@ -81,6 +82,7 @@ __all__ = [
     "named_machines",
     "observed",
     "outline_named",
+    "own_draft",
     "pair_named",
     "pair_of",
     "pairs",

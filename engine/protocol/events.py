@@ -13,8 +13,8 @@ from engine.protocol.requests import Load
 __all__ = [
     "CARD_FAILED_STATUS", "Answer", "AnswerBegun", "Committed", "Counted", "EngineLost", "Event", "Failed",
     "Forgotten", "IterationDone", "Judged", "Left", "Link", "LoadProgress", "LoadStage", "Loaded",
-    "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "PassProgress", "PrefillProgress", "Ready",
-    "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
+    "Memory", "MemoryPart", "ModelInfo", "NowLoaded", "OwnDraft", "PassProgress", "PrefillProgress",
+    "Ready", "Seconds", "Speculation", "Step", "StopReason", "Task", "Tasks", "TextDelta", "TokenLogProbs",
     "TreeGrown", "TreeNodes", "Unloaded",
 ]  # fmt: skip
 
@@ -79,6 +79,13 @@ class Link(Struct, kw_only=True):
     limit_gb_per_s: float | None  # the bandwidth last measured; None: never measured on this machine
 
 
+class OwnDraft(Struct, kw_only=True):
+    """What a target without a draft of its family would gain as its own draft (`Load.draft` = "self")."""
+
+    speedup: float  # factor of tokens/s that is predicted
+    nbytes: int  # of the copies in fewer bits that would be made and kept on the disk
+
+
 class Loaded(Struct, tag=True, kw_only=True):
     request: int
     target: ModelInfo
@@ -97,6 +104,7 @@ class Loaded(Struct, tag=True, kw_only=True):
     warning: str = ""  # text for the user: why the model's files are probably damaged
     place: str = ""  # host and port of the engine elsewhere to which the chat's text is sent; "": it stays on this machine
     tells_trees: bool = True  # whether answers come with the token tree of each iteration
+    own_draft: OwnDraft | None = None  # None: it is not worthwhile, not possible, or not left to the engine
     chat_template: str = ""  # the target's chat template; "": it has none
 
 

@@ -22,6 +22,7 @@ from engine.model.loader import load_compiled, prepare_compiled
 from engine.model.self_draft import check_self_draft, load_self_draft, no_self_draft
 from engine.model.sequence import Sequence
 from engine.model.shared_rows import FollowingSequence
+from engine.model.substitutes import free_for_substitutes
 from engine.model.threads import use_threads
 from engine.model.uniformity import uniformity_warning
 from engine.planner import Plan
@@ -298,9 +299,11 @@ def weight_limits(plan: Plan) -> WeightLimits | None:
     return None if device_nbytes is None else WeightLimits(device_nbytes, host_nbytes)
 
 
-def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -> protocol.Loaded:
-    """Return the event that describes what was loaded. note: a sentence for the user about how the plan
-    changed while loading, or ""."""
+def loaded_event(
+    request: int, pair: CheckedPair, fitted: Fitted, session: Session, note: str
+) -> protocol.Loaded:
+    """Return the event that describes what was loaded as `fitted`. note: a sentence for the user about how
+    the plan changed while loading, or ""."""
     files, loaded = pair.files, session.pair
     draft = None
     if files.draft_name and loaded.draft:
@@ -322,8 +325,23 @@ def loaded_event(request: int, pair: CheckedPair, session: Session, note: str) -
         threads=loaded.threads,
         note=" ".join(filter(None, [note, *_unlisted(files), *pair.remarks])),
         warning=pair.warning,
+        own_draft=_own_draft(pair, fitted),
         chat_template=loaded.tokenizer.chat_template or "",
     )
+
+
+def _own_draft(pair: CheckedPair, fitted: Fitted) -> protocol.OwnDraft | None:
+    """Return what the target would gain as its own draft, if the choice is left to the engine."""
+    if pair.request.draft != "auto" or not may_compile(pair.request, fitted.plan.device):
+        return None
+    found = planner.own_draft(fitted.machine, fitted.pair, fitted.asked, fitted.plan, planner.history())
+    if found is None or found.nbytes > free_for_substitutes():
+        return None
+    try:
+        check_self_draft(pair.files.target)
+    except BadOption:
+        return None
+    return found
 
 
 def _unlisted(files: PairFiles) -> list[str]:

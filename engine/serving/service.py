@@ -75,7 +75,8 @@ class EngineService:
             note = self.fitted.shrink("ram") or note
         note = self._build(job, note)
         assert self.session is not None
-        return loaded_event(request.id, pair, self.session, " ".join(filter(None, [about_card, note])))
+        note = " ".join(filter(None, [about_card, note]))
+        return loaded_event(request.id, pair, self.fitted, self.session, note)
 
     def answer(self, request: protocol.Chat, emit: Emit, cancelled: Callable[[], bool]) -> protocol.Answer:
         """Answer a chat; if memory runs out, load the pair again by the next smaller plan and go on behind

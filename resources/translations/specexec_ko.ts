@@ -1954,6 +1954,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>드래프트 {}</translation>
         </message>
         <message>
+            <source>drafts for itself</source>
+            <translation>스스로 초안을 만듦</translation>
+        </message>
+        <message>
             <source>fits in RAM</source>
             <translation>RAM에 들어감</translation>
         </message>
@@ -2566,8 +2570,20 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>“{}”에서: {}</translation>
         </message>
         <message>
+            <source>It can answer about {} times as fast</source>
+            <translation>약 {}배 빠르게 답할 수 있습니다</translation>
+        </message>
+        <message>
             <source>It repeats itself</source>
             <translation>같은 말을 되풀이합니다</translation>
+        </message>
+        <message>
+            <source>Let it draft for itself</source>
+            <translation>스스로 초안 만들기</translation>
+        </message>
+        <message>
+            <source>Not now</source>
+            <translation>나중에</translation>
         </message>
         <message>
             <source>Open log</source>
@@ -2592,6 +2608,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
         <message>
             <source>The answer says the same over and over, so it was stopped.</source>
             <translation>답변이 같은 말을 끝없이 되풀이하여 멈췄습니다.</translation>
+        </message>
+        <message>
+            <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
+            <translation>이 모델은 디스크에서 계속 다시 읽히며, 초안을 만들어 줄 더 작은 모델이 여기에 없습니다. 스스로 초안을 만들 수 있습니다. 더 적은 비트의 사본을 한 번 만들며, 디스크 공간 {}을(를) 차지합니다.</translation>
         </message>
         <message>
             <source>Try again</source>

@@ -1954,6 +1954,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>草稿模型 {}</translation>
         </message>
         <message>
+            <source>drafts for itself</source>
+            <translation>自行起草</translation>
+        </message>
+        <message>
             <source>fits in RAM</source>
             <translation>内存可容纳</translation>
         </message>
@@ -2566,8 +2570,20 @@ KV 缓存：模型对已有文本的记忆
             <translation>在“{}”中：{}</translation>
         </message>
         <message>
+            <source>It can answer about {} times as fast</source>
+            <translation>回答速度可提高到约 {} 倍</translation>
+        </message>
+        <message>
             <source>It repeats itself</source>
             <translation>回答在重复</translation>
+        </message>
+        <message>
+            <source>Let it draft for itself</source>
+            <translation>让它自行起草</translation>
+        </message>
+        <message>
+            <source>Not now</source>
+            <translation>以后再说</translation>
         </message>
         <message>
             <source>Open log</source>
@@ -2592,6 +2608,10 @@ KV 缓存：模型对已有文本的记忆
         <message>
             <source>The answer says the same over and over, so it was stopped.</source>
             <translation>回答不断重复相同的内容，因此已停止。</translation>
+        </message>
+        <message>
+            <source>This model is read from the disk again and again, and no smaller model is here to draft for it. It can draft for itself: a copy in fewer bits is made once, which takes {} of the disk.</source>
+            <translation>此模型需要不断从磁盘读取，而这里没有更小的模型为它起草。它可以为自己起草：只需制作一次位数更少的副本，占用磁盘空间 {}。</translation>
         </message>
         <message>
             <source>Try again</source>

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
@@ -15,8 +16,8 @@ from app.store import ChatSettings, Store
 from app.window.arguments import Arguments
 from app.window.window import Window
 from engine.protocol import messages
-from tests.app.fake_engine import FakeEngines, answer
-from tests.app.window.test_window import ask, reach
+from tests.app.fake_engine import FakeConnection, FakeEngines, answer, loaded
+from tests.app.window.test_window import ask, notice_text, reach
 
 
 @pytest.fixture
@@ -215,3 +216,26 @@ def test_the_names_shown_are_those_of_the_files(other: str) -> None:
     assert local_models.text_of(other) == "other.gguf"
     assert local_models.is_here(other)
     assert not local_models.is_here("no-such-model")
+
+
+def test_a_model_that_is_faster_as_its_own_draft_is_offered_to_be_once(
+    make_window: Callable[..., Window], qtbot: QtBot
+) -> None:
+    def offer(connection: FakeConnection, request: messages.Request) -> None:
+        if isinstance(request, messages.Load):
+            own = None if request.draft == "self" else messages.OwnDraft(speedup=1.8, nbytes=900 << 20)
+            connection.say(structs.replace(loaded(request.id), own_draft=own))
+
+    engines = FakeEngines(offer)
+    window = make_window(engines)
+    reach(window, qtbot, State.READY)
+    shown = notice_text(window)
+    assert "1.8 times as fast" in shown
+    assert "900.0 MB" in shown
+    window.transcript.notice.button.click()
+    reach(window, qtbot, State.READY)
+    assert [draft for _, draft in loads(engines)] == ["auto", "self"]
+    assert window.transcript.notice is None
+    window.engine.load(structs.replace(window.engine.wanted, draft="auto"))
+    reach(window, qtbot, State.READY)
+    assert window.transcript.notice is None, "it was said already"

@@ -5,6 +5,7 @@ import json
 import logging
 import shutil
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ import pytest
 import torch
 from safetensors.numpy import load_file, save_file
 
+from engine import planner
 from engine.errors import BadOption, VocabularyMismatch
 from engine.model import substitutes
 from engine.protocol import Chat, Load, Loaded, Message, Options
 from engine.serving import load as steps
+from engine.serving.fit import Fitted
 from engine.serving.service import EngineService
 from engine.torch_model import loader
 from tests.engine.conftest import model_file
@@ -198,6 +201,36 @@ def test_a_streamed_target_drafts_for_itself(
         engine.unload()
     gc.collect()
     assert [each() for each in freed] == [None] * 3
+
+
+@pytest.mark.parametrize(
+    ("draft", "room", "is_offered"), [("auto", 1 << 30, True), ("none", 1 << 30, False), ("auto", 0, False)]
+)
+def test_a_streamed_target_without_a_draft_is_said_to_be_faster_as_its_own(
+    draft: str, room: int, is_offered: bool, tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = Path(shutil.copytree(target, tmp_path / "compiled"))
+    tiny("qwen2").to(torch.bfloat16).save_pretrained(file)
+    fit = steps.fit
+
+    def on_a_slow_disk(*arguments: object) -> Fitted:
+        fitted = fit(*arguments)
+        machine = replace(fitted.machine, disk=1e5)
+        plan = planner.plan_for(machine, fitted.pair, fitted.asked)
+        return replace(fitted, machine=machine, plan=plan)
+
+    monkeypatch.setattr(steps, "fit", on_a_slow_disk)
+    monkeypatch.setattr(steps, "free_for_substitutes", lambda: room)
+    engine = EngineService()
+    try:
+        request = Load(id=1, target=str(file), draft=draft, device="cpu", context=96, ram_limit=0.0003)
+        own = engine.load(request, lambda event: None, lambda: False).own_draft
+    finally:
+        engine.unload()
+    assert (own is not None) == is_offered
+    if own is not None:
+        assert own.speedup > 1.25
+        assert own.nbytes > 0
 
 
 @pytest.mark.usefixtures("no_weights")

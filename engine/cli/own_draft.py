@@ -1,0 +1,11 @@
+"""What `plan` and `chat` say of a target that should draft for itself."""
+
+from engine.protocol import OwnDraft
+
+
+def about_own_draft(own: OwnDraft) -> str:
+    """Return what a target would gain as its own draft, as a sentence."""
+    return (
+        f"As its own draft (--draft self), this model would be about {own.speedup:.1f} times as fast; "
+        f"the copy in fewer bits takes {own.nbytes / 2**30:.1f} GiB of the disk."
+    )

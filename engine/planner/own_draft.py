@@ -1,0 +1,30 @@
+"""Whether a streamed target should draft for itself, in fewer bits."""
+
+from collections.abc import Sequence
+
+from engine.planner.corrections import Observed
+from engine.planner.machines import MachineProfile
+from engine.planner.observation import learned
+from engine.planner.outline import PairOutline, self_pair
+from engine.planner.plan import Asked, Plan
+from engine.planner.recommendation import reliable_speed
+from engine.planner.search import plan_for
+from engine.protocol.events import OwnDraft
+
+WORTHWHILE = 1.25  # factor of speed from which substitutes are worth their room on the disk
+
+
+def own_draft(
+    machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
+) -> OwnDraft | None:
+    """Return what the target of a pair without a draft would gain as its own draft; None if that is too
+    little, or if the plan for the pair streams nothing or uses a card."""
+    if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
+        return None
+    own = self_pair(pair.target)
+    assert own.draft is not None
+    its = plan_for(machine, own, asked, learned(history, own))
+    before, after = plan.predicted_tokens_per_second, reliable_speed(its, own, history)
+    if not before or not after or after < WORTHWHILE * before:
+        return None
+    return OwnDraft(speedup=after / before, nbytes=its.memory.ssd * own.draft.nbytes // own.target.nbytes)

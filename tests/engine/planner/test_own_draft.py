@@ -1,0 +1,42 @@
+"""When a target should draft for itself."""
+
+from dataclasses import replace
+
+from engine.planner import Asked, own_draft, plan_for
+from engine.planner.acceptance import acceptance
+from engine.planner.machines import GIB
+from engine.planner.outline import PairOutline
+from tests.engine.planner.made import DESKTOP, LAPTOP, SMALL, outline
+
+TARGET = outline(28, 90 << 20, 1_310_000_000, 1536, 151_936, packed=False, tied=True)
+ALONE = PairOutline(TARGET, None, acceptance(0))
+SCARCE = replace(LAPTOP, ram=4 * GIB, disk=0.5e9)
+
+
+PLAIN = Asked(2048)
+
+
+def offered(machine, pair, asked=PLAIN):
+    return own_draft(machine, pair, asked, plan_for(machine, pair, asked))
+
+
+def test_a_streamed_target_without_a_draft_should_and_its_copies_are_counted():
+    own = offered(SCARCE, ALONE, Asked(2048, ram_limit_nbytes=GIB // 2))
+    assert own.speedup >= 1.25
+    streamed = plan_for(SCARCE, ALONE, Asked(2048, ram_limit_nbytes=GIB // 2)).memory.ssd
+    assert 0.25 * streamed < own.nbytes < 0.35 * streamed, "4.5 of 16 bits"
+
+
+def test_one_that_is_in_memory_or_on_a_card_or_has_a_draft_should_not():
+    assert offered(LAPTOP, ALONE) is None
+    assert plan_for(DESKTOP, ALONE, Asked(2048)).device == "cuda"
+    assert offered(DESKTOP, ALONE) is None
+    assert offered(replace(SCARCE, ram=3 * GIB), replace(ALONE, draft=SMALL.draft)) is None
+
+
+def test_one_that_computes_longer_than_it_reads_should_not():
+    slow = replace(SCARCE.cpu, flops=SCARCE.cpu.flops / 50, memory=SCARCE.cpu.memory / 50)
+    asked = Asked(2048, ram_limit_nbytes=GIB // 2, budget=64)
+    assert offered(SCARCE, ALONE, asked) is not None
+    assert offered(replace(SCARCE, cpu=slow), ALONE, asked) is None
+    assert offered(replace(SCARCE, disk=5e9), ALONE, asked) is None
