@@ -2,6 +2,7 @@
 """Build the installers: python3.11 packaging/build.py COMMAND [OPTIONS]. See packaging/README.md.
 
 linux, windows, all   build the installers for that system, with SBOM, licences and checksums
+verify                build everything twice, and compare: each package must have the same bytes
 runtime BACKEND       build a runtime file of that backend for machines without a network
 lock                  regenerate packaging/requirements from pyproject.toml and constraints.txt
 hashes                add the hashes of PyTorch's own builds to backends.toml (needs PyTorch's index)
@@ -11,10 +12,11 @@ import argparse
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from installers import archive, lists
-from installers.common import DIST, Failed, Order, say, version
+from installers.common import DIST, WORK, Failed, Order, fresh, say, sha256, version
 from torch_build import wheel_folders
 
 
@@ -22,7 +24,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("command", choices=["linux", "windows", "all", "runtime", "lock", "hashes"])
+    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes"]
+    parser.add_argument("command", choices=commands)
     parser.add_argument("backend", nargs="?", choices=["cpu", "cuda", "rocm"])
     parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
     parser.add_argument(
@@ -57,6 +60,8 @@ def main() -> int:
                 lists.hashes()
             case "runtime":
                 archive.build(order, parsed.backend or "cpu", parsed.system)
+            case "verify":
+                verify(order, parsed)
             case _:
                 build(order, parsed)
     except Failed as failure:
@@ -83,10 +88,22 @@ def order_from(parsed: argparse.Namespace) -> Order:
 def build(order: Order, parsed: argparse.Namespace) -> None:
     from installers import linux, windows
 
-    if parsed.command in ("linux", "all"):
+    if parsed.command != "windows":
         linux.build(order, parsed.only or ["deb", "appimage", "run"])
-    if parsed.command in ("windows", "all"):
+    if parsed.command != "linux":
         windows.build(order, parsed.python_zip)
+
+
+def verify(order: Order, parsed: argparse.Namespace) -> None:
+    """Build everything twice and compare. Raises `Failed` if a package has other bytes the second time."""
+    folders = [fresh(WORK / "verify" / name) for name in ("first", "second")]
+    for folder in folders:
+        build(replace(order, into=folder), parsed)
+    first, second = ({path.name: sha256(path) for path in folder.iterdir()} for folder in folders)
+    for name in sorted(first):
+        say(f"  {'same' if first[name] == second[name] else 'DIFFERENT':9} {name}")
+    if different := sorted(name for name in first if first[name] != second[name]):
+        raise Failed(f"two builds of one commit differ in {', '.join(different)}")
 
 
 if __name__ == "__main__":

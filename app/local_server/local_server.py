@@ -169,7 +169,7 @@ class LocalServer(QObject):
         self.not_renewed.emit(error)
 
     def _launch(self) -> None:
-        """Start the process, with the key that has arrived if one is needed. Raises RuntimeMissing."""
+        """Start the process, with the key that has arrived if one is needed."""
         wanted = self.running_with = self._preferences.now.server
         key, self._arrived = self._arrived if needs_key(wanted) else None, None
         self.key, self.is_key_in_file = (key.text, key.is_in_file) if key else ("", False)

@@ -21,10 +21,7 @@ def needs_key(preferences: ServerPreferences) -> bool:
 
 def server_command(preferences: ServerPreferences, load: Load) -> list[str]:
     """Return the command. load: the models that the server loads if none are loaded. The key is never in
-    it, since every program of the machine can read command lines: the environment holds it.
-
-    Raises RuntimeMissing if the engine is not set up.
-    """
+    it, since every program of the machine can read command lines: the environment holds it."""
     options = ["--json", "--end-with-input", f"--host={preferences.address}", f"--port={preferences.port}"]
     options += [f"--allow-origin={origin}" for origin in preferences.origins]
     usual = Load(id=0)

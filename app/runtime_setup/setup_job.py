@@ -26,11 +26,13 @@ class EngineSetup(QObject):
     Signals:
         began: a set-up was started
         changed: the progress has changed; at most 4 times a second
+        testing: the new runtime is installed, and is now tested with a model
         ended: the set-up has ended; True if another runtime is in use from now on
     """
 
     began = Signal()
     changed = Signal()
+    testing = Signal()
     ended = Signal(bool)
 
     def __init__(self, preferences: PreferencesFile, parent: QObject | None = None) -> None:
@@ -39,12 +41,13 @@ class EngineSetup(QObject):
         self.progress: ProgressState | None = None
         self._preferences = preferences
         self._setup: Setup | None = None
+        self._is_testing = False
         self._timer = QTimer(self, interval=POLL_MS)
         self._timer.timeout.connect(self._poll)
 
     @property
     def is_needed(self) -> bool:
-        """Whether this is a packaged program whose engine has no runtime to run in."""
+        """Whether this is a packaged program without a runtime, so that it uses only the processor."""
         return runtime.is_packaged() and runtime.current() is None
 
     @property
@@ -70,7 +73,7 @@ class EngineSetup(QObject):
                 torch_mirror=sources.torch_mirror,
                 package_proxy=sources.proxy,
             )
-        self.archive = archive
+        self.archive, self._is_testing = archive, False
         self._setup = Setup(backend, sources, archive)
         self._setup.start()
         self._look(self._setup)
@@ -97,6 +100,9 @@ class EngineSetup(QObject):
     def _poll(self) -> None:
         assert self._setup is not None
         self._look(self._setup)
+        if self._setup.progress().stage == "testing" and not self._is_testing:
+            self._is_testing = True
+            self.testing.emit()
         is_over = not self.is_running
         if is_over:
             self._timer.stop()

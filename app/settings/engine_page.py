@@ -44,8 +44,8 @@ class EnginePage(QWidget):
         self.view = SetupView(setup, self._work, self)
         self._note = label(
             self.tr(
-                "The model is unloaded during the set-up. The current engine stays in use until the new one "
-                "has passed its test."
+                "The current engine stays in use until the new one has passed its test. The model is "
+                "unloaded during that test."
             ),
             "muted",
             self,
@@ -83,9 +83,9 @@ class EnginePage(QWidget):
 
     def _show_used(self, now: Used | None) -> None:
         self._used = now
-        self._facts.setVisible(now is not None)
-        if now is not None:
-            self._facts.show_rows(self._rows(now))
+        built_in = (self.tr("In use"), wording.name("cpu"), self.tr("built in"))
+        self._facts.show_rows([built_in] if now is None else self._rows(now))
+        self._facts.show()
         self._show_state()
 
     def _rows(self, now: Used) -> list[wording.Fact]:

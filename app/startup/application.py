@@ -28,6 +28,7 @@ from app.runtime_setup.setup_job import EngineSetup
 from app.sidebar import chat_import
 from app.sidebar.chat_import import Importing, Outcome
 from app.startup import languages
+from app.startup.card_offer import CardNotice, CardOffer
 from app.startup.collector import Collector
 from app.startup.failure import attempt, shown_failure
 from app.startup.single_instance import SingleInstance
@@ -78,7 +79,7 @@ def run(arguments: Arguments) -> int:
             program.open_window()
             if arguments.file is not None:
                 program.open_file(arguments.file)
-        if runtime.is_packaged() and not program.setup.is_needed:
+        if runtime.is_packaged():
             # Removing an old runtime takes up to 20 s, so a thread does it.
             threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
         threading.Thread(target=_keep_store, args=(store,), name="store", daemon=True).start()
@@ -86,6 +87,7 @@ def run(arguments: Arguments) -> int:
         instance.close()
         program.close_down()
         program.setup.close()
+        program.offers.close()
         program.updates.close()
         store.close()
     if program.window.engine.is_running:  # the engine ends once this process has ended
@@ -110,7 +112,8 @@ class Program:
 
     Attributes:
         window, wizard: the first window and the wizard; replaced when the user chooses another language.
-        setup, updates: the setup of the engine's packages and the check for a newer release; never replaced.
+        setup, offers, updates: the set-up of a runtime, its offer for a graphics card, and the check for a
+            newer release; never replaced.
     """
 
     window: Window
@@ -125,8 +128,11 @@ class Program:
         self._to_reopen: list[int | None] = []  # the chats of the windows beside the first
         self._serves = preferences.now.server.starts_with_window  # whether windows open with the local server
         self.setup = EngineSetup(preferences, app)
-        self.setup.began.connect(self._free_memory)
+        self.setup.testing.connect(self._free_memory)
         self.setup.ended.connect(self._switch_runtime)
+        self.offers = CardOffer(self.setup, app)
+        self.offers.look()
+        self._awaits_switch = False  # whether another runtime is to be used once the engine is idle
         released = runtime.repository()
         self.updates = Updates(lambda: bool(released) and preferences.now.updates, released or "", parent=app)
         self.updates.start()
@@ -143,8 +149,7 @@ class Program:
         self._tray.raise_asked.connect(self.show_window)
         self._tray.quit_asked.connect(self.window.close_all)
         core.queue.finished.connect(self._notify_answered)
-        core.engine.lost.connect(self._open_setup)
-        core.engine.state_changed.connect(self._free_memory)
+        core.engine.state_changed.connect(self._switch_if_idle)
         self._downloads = Downloads(parent=self.window)
         self.wizard = Wizard(self._downloads, self.setup, self.window)
         self.wizard.load_asked.connect(
@@ -179,6 +184,10 @@ class Program:
         window.closed.connect(self._closed)
         window.models_moved.connect(self._downloads.follow_models)
         window.header.wizard_asked.connect(self.wizard.begin)
+        window.setup_asked.connect(self.wizard.begin_setup)
+        offered = CardNotice(self.offers, window)
+        offered.clicked.connect(self.wizard.begin_setup)
+        window.header.place(offered)
         window.header.place(UpdateNotice(self.updates, window))
         indicator = DownloadIndicator(self._downloads, window)
         window.header.place(indicator)
@@ -227,24 +236,23 @@ class Program:
 
     # -- the engine's packages -------------------------------------------------------------------------------
 
-    def _open_setup(self) -> None:
-        if self.setup.is_needed:
-            self.wizard.begin()
-
     def _free_memory(self) -> None:
-        """Unload the model while a setup runs, because the setup loads its own model to test the runtime."""
-        if self.setup.is_running:
-            self.window.engine.stop()
-            self.window.engine.unload()
+        """Unload the model until the next question, because the set-up now loads its own to test the runtime.
+        An answer in progress goes on."""
+        self.window.engine.rest()
 
     def _switch_runtime(self, is_another: bool) -> None:
-        """Restart the engine in a new runtime, or load the model again if the old runtime stays."""
+        """Let the engine restart in a new runtime."""
+        self._awaits_switch = self._awaits_switch or is_another
+        self._switch_if_idle()
+
+    def _switch_if_idle(self) -> None:
+        """Restart the engine in a new runtime, unless it is answering: then when the answer is complete."""
         engine = self.window.engine
-        if is_another:
+        if self._awaits_switch and engine.state not in (State.ANSWERING, State.STOPPING):
+            self._awaits_switch = False
             engine.end()
             engine.start()
-        elif engine.state is State.UNLOADED:
-            engine.load()
 
     # -- the end of a window ---------------------------------------------------------------------------------
 

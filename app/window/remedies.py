@@ -1,4 +1,4 @@
-"""What helps where an engine elsewhere fails, as buttons of the notice that says so."""
+"""What helps where an engine fails, as buttons of the notice that says so."""
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
@@ -7,6 +7,7 @@ from app.widgets.notice import Notice
 from app.window.panes import Panes
 from engine.errors import BadOption, SpecExecError
 from engine.protocol.messages import Failed
+from engine.runtime import RuntimeMissing, is_packaged
 
 # Kinds of failures that the engine's settings, or another of its models, may mend.
 OF_ITS_SETTINGS = frozenset(
@@ -21,23 +22,28 @@ class Remedies(QObject):
     Signals:
         local_asked: the user wants a model on this machine in place of one elsewhere
         engine_asked: str, the name of the added engine whose settings the user wants
+        setup_asked: the user wants to set up a runtime
     """
 
     local_asked = Signal()
     engine_asked = Signal(str)
+    setup_asked = Signal()
 
     def __init__(self, engine: Engine, panes: Panes) -> None:
         super().__init__(panes)
         self._engine, self._header = engine, panes.header
 
     def offer(self, notice: Notice, failed: Failed) -> None:
-        """Offer the settings of the engine elsewhere, or another of its models, if they may help."""
+        """Offer a runtime, the settings of the engine elsewhere, or another of its models, if that may
+        help."""
         engine = self._engine.wanted.engine
         if engine and failed.kind in OF_ITS_SETTINGS:
             settings = notice.offer(self.tr("Settings of {}").format(engine))
             settings.clicked.connect(lambda: self.engine_asked.emit(engine))
         elif engine and failed.kind in OF_ITS_MODELS:
             notice.offer(self.tr("Choose another model")).clicked.connect(self._header.open_picker)
+        elif failed.kind == RuntimeMissing.kind and is_packaged():
+            notice.offer(self.tr("Set up PyTorch")).clicked.connect(self.setup_asked)
 
     def offer_local(self, notice: Notice) -> None:
         """Offer to go on with a model on this machine."""

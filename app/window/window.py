@@ -58,6 +58,7 @@ class Window(QMainWindow):
         window_asked: int or None, the chat to show in another window; None is a new one
         language_changed: the user chose another language, so the windows must be created again
         models_moved: the user chose another models folder
+        setup_asked: the user wants to set up a runtime
         settings_closed: the settings dialog was closed
         left: the window is closed while others stay open
         closed: the last window is closed, and the engine has ended or did not end in time.
@@ -66,6 +67,7 @@ class Window(QMainWindow):
     window_asked = Signal(object)
     language_changed = Signal()
     models_moved = Signal()
+    setup_asked = Signal()
     settings_closed = Signal()
     left = Signal()
     closed = Signal()
@@ -101,6 +103,7 @@ class Window(QMainWindow):
         self.search = SearchPalette(core.store, self)
         self._reports.remedies.local_asked.connect(lambda: self.load(core.preferences.now.last_local))
         self._reports.remedies.engine_asked.connect(self.settings.open_engines)
+        self._reports.remedies.setup_asked.connect(self.setup_asked)
         self._close_timer = QTimer(self, singleShot=True)
         self._close_timer.timeout.connect(self.closed)
         self.settings_closed.connect(self._instructions.refresh)

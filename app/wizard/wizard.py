@@ -23,7 +23,7 @@ from engine.hub import Gated, Item
 
 
 class Wizard(Paged):
-    """The dialog that installs the engine's packages if needed and downloads a model.
+    """The dialog that sets up a runtime if asked to, and downloads a model.
 
     The wizard is not modal: the user can chat at the same time. Closing it keeps its state, and downloads
     continue.
@@ -86,16 +86,17 @@ class Wizard(Paged):
     # -- opening and closing ---------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Open the wizard: at the engine page if the engine must be set up, otherwise where it was left.
+        """Open the wizard where it was left; at `choose` if that was `engine`, `machine`, `download` or
+        `ready`."""
+        self._starts_with_engine = False
+        self._begin_choosing()
+        self._show()
 
-        If it was left at `engine`, `machine`, `download` or `ready`, open it at `choose` instead.
-        """
-        self._starts_with_engine = self._setup.is_needed
-        if self._starts_with_engine:
-            self.go_to(self.engine)
-            self.engine.view.look()
-        else:
-            self._begin_choosing()
+    def begin_setup(self) -> None:
+        """Open the wizard at the set-up of a runtime."""
+        self._starts_with_engine = True
+        self.go_to(self.engine)
+        self.engine.view.look()
         self._show()
 
     def _begin_choosing(self) -> None:

@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 from engine.errors import SpecExecError, refused_by_system
+from engine.launch.interpreter import missing_runtime
 
 
 def main() -> None:
@@ -71,9 +72,10 @@ def run(arguments: list[str]) -> int:
 
 
 def _refused(error: BaseException, as_json: bool) -> int:
-    """Report what the system has refused, and return the exit status. Ctrl-C, the first while the program
-    starts or the second later, ends the command without a word. Any other error is raised again."""
-    if (refused := refused_by_system(error)) is not None:
+    """Report what the system has refused, or what is not installed, and return the exit status. Ctrl-C, the
+    first while the program starts or the second later, ends the command without a word. Any other error is
+    raised again."""
+    if (refused := refused_by_system(error) or missing_runtime(error)) is not None:
         from engine.terminal import fail
 
         return fail(refused, as_json)

@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
         run,
         "check this machine and report problems",
         "Lists graphics cards, processor, memory and the models' disk, then every problem with its remedy. "
-        "The exit status is 1 only if the engine cannot run at all; warnings leave it at 0.",
+        "The exit status is 0 whatever is found.",
     )
     add_disk_options(parser)
     parser.add_argument(
@@ -54,27 +54,23 @@ def run(parsed: argparse.Namespace) -> int:
         _print(_hardware(here, torch))
     torch = _with_architectures(torch, here)
     unmeasured: list[Finding] = []
-    if torch is not None:
-        try:
-            here = with_disk_measured(here, folder, parsed.measure)
-        except SpecExecError as error:
-            unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
+    try:
+        here = with_disk_measured(here, folder, parsed.measure)
+    except SpecExecError as error:
+        unmeasured = [Finding(error.kind, "warning", error.message, error.hint)]
     card = _checked_card(here, parsed.report) if parsed.device else None
     findings = unmeasured + machine.diagnose(here, torch)
-    worst = next((finding for finding in findings if finding.severity == "error"), None)
     if parsed.json:
         answer: dict[str, object] = {"machine": here, "torch": torch, "findings": findings}
         if card is not None:
             answer["card"] = as_data(card)
-        if worst is not None:
-            answer["error"] = {"kind": worst.kind, "message": worst.message, "hint": worst.hint}
         say(msgspec.json.encode(answer).decode())
     else:
         _print([("Models", _models(here))])
         if card is not None:
             say("", *table(card), "", *remarks(card.tried), f"The report is in {parsed.report}.")
         _print(_described(findings))
-    return 0 if worst is None else 1
+    return 0
 
 
 def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild | None:

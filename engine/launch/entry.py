@@ -1,7 +1,7 @@
-"""Run a module with the packages of a runtime: python -m engine.launch.entry FOLDER MODULE [ARGUMENT...].
+"""Run a module with the engine's packages: python -m engine.launch.entry FOLDER MODULE [ARGUMENT...].
 
-FOLDER is the runtime's folder, or "current" for the runtime in use. Until the runtime's packages are on the
-import path, only one of the window's packages is imported: platformdirs.
+FOLDER is the folder of a runtime or of the app itself, or "current" for the one that `packages_home` chooses.
+Until its packages are on the import path, only one of the app's own is imported: platformdirs.
 """
 
 import os
@@ -13,9 +13,9 @@ from engine.launch import interpreter
 
 
 def enter(folder: Path) -> None:
-    """Put the packages of the runtime at `folder` ahead of the window's packages on the import path.
+    """Put the packages in folder/lib ahead of all others on the import path.
 
-    Also tells child processes, through an environment variable, that this process runs in the runtime.
+    Also tells child processes, through an environment variable, to use the same ones.
     """
     sys.path.insert(0, str(folder / "lib"))
     os.environ[interpreter.RUNTIME_VARIABLE] = str(folder)
@@ -23,12 +23,7 @@ def enter(folder: Path) -> None:
 
 def main() -> None:
     folder, module, *arguments = sys.argv[1:]
-    if folder != "current":
-        enter(Path(folder))
-    elif (runtime := interpreter.current()) is not None:
-        enter(runtime.folder)
-    else:
-        sys.exit("The engine is not set up yet. Open the app and follow the set-up steps.")
+    enter(interpreter.packages_home() if folder == "current" else Path(folder))
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -1,8 +1,9 @@
 """Choose the interpreter and the packages with which the engine's processes are started.
 
 In a source checkout, the engine uses the running interpreter and its packages. A packaged app ships an
-interpreter with the window's packages only. The engine's other packages, such as the build of torch for this
-machine, form a *runtime*: a folder in the user's data that `engine.runtime` sets up. This module imports
+interpreter and `lib`, the packages with which window and engine run on the processor. torch, in the build for
+this machine, and what models need that compiled passes do not cover, come with a *runtime*: a folder in the
+user's data that `engine.runtime` sets up, whose own `lib` has all packages of the engine. This module imports
 neither torch nor Qt.
 """
 
@@ -10,6 +11,7 @@ import json
 import os
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import platformdirs
@@ -17,12 +19,14 @@ import platformdirs
 from engine.errors import SpecExecError
 
 ROOT = Path(__file__).parents[2]
-# The environment variable that tells a process which runtime it runs in. Its value is the runtime's folder.
+# The environment variable that tells a process whose packages it runs with. Its value is `packages_home`.
 RUNTIME_VARIABLE = "SPECEXEC_RUNTIME"
+# The packages of a runtime that a package lacks, by the names under which they are imported.
+RUNTIME_ONLY = ("torch", "transformers", "accelerate", "safetensors")
 
 
 class RuntimeMissing(SpecExecError):
-    """The engine's packages are not set up."""
+    """torch and the packages around it are needed, but not installed."""
 
     kind = "runtime_missing"
 
@@ -80,7 +84,7 @@ def current() -> Runtime | None:
 
 def _texts(file: Path, *names: str) -> list[str]:
     """Return the texts with these names from a JSON file. Not by `documents`, which imports msgspec: that
-    package must come from the runtime."""
+    package must come from the runtime, if there is one."""
     content = json.loads(file.read_text("utf-8"))
     texts = [content[name] for name in names]
     if not all(isinstance(text, str) for text in texts):
@@ -88,23 +92,47 @@ def _texts(file: Path, *names: str) -> list[str]:
     return texts
 
 
-def command(module: str, *arguments: str) -> list[str]:
-    """Return the command line that runs `module` with the engine's packages.
+def packages_home() -> Path:
+    """Return the folder whose `lib` holds the engine's packages in a packaged app: that of the runtime in
+    use, or else the app's own."""
+    runtime = current()
+    return runtime.folder if runtime else ROOT
 
-    Raises `RuntimeMissing` if the app is packaged and no runtime is set up.
-    """
+
+def command(module: str, *arguments: str) -> list[str]:
+    """Return the command line that runs `module` with the engine's packages."""
     if not is_packaged():
         return [sys.executable, "-m", module, *arguments]
-    if entered := os.environ.get(RUNTIME_VARIABLE):
-        return command_in(Path(entered), module, *arguments)
-    if (runtime := current()) is None:
-        raise RuntimeMissing("The engine is not set up yet.", "Open the app and follow the set-up steps.")
-    return command_in(runtime.folder, module, *arguments)
+    entered = os.environ.get(RUNTIME_VARIABLE)
+    return command_in(Path(entered) if entered else packages_home(), module, *arguments)
 
 
 def command_in(folder: Path, module: str, *arguments: str) -> list[str]:
-    """Return the command line that runs `module` in the runtime at `folder`."""
+    """Return the command line that runs `module` with the packages in folder/lib."""
     return [*isolated_python(), "-m", "engine.launch.entry", str(folder), module, *arguments]
+
+
+def need_runtime(what: str) -> None:
+    """Raise `RuntimeMissing` unless torch is installed for this process. what: what needs it, the beginning
+    of a sentence."""
+    if find_spec("torch") is None:
+        raise _missing(what)
+
+
+def missing_runtime(error: BaseException) -> RuntimeMissing | None:
+    """Return what `error` says about a package that only a runtime has; None if it is about something
+    else."""
+    lacking = isinstance(error, ModuleNotFoundError) and error.name in RUNTIME_ONLY
+    return _missing("This") if lacking else None
+
+
+def _missing(what: str) -> RuntimeMissing:
+    hint = (
+        "Set it up in the window (Settings, Engine), or by: specexec setup."
+        if is_packaged()
+        else "Install the program's packages again, for example by: pip install --force-reinstall torch."
+    )
+    return RuntimeMissing(f"{what} needs PyTorch, which is not set up.", hint)
 
 
 def isolated_python() -> list[str]:

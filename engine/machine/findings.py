@@ -9,16 +9,16 @@ from engine.machine.data import Gpu, Machine
 from engine.machine.gpu import NO_DRIVER
 from engine.machine.torch_build import TorchBuild
 
-Severity = Literal["error", "warning", "note"]
-_ORDER: tuple[Severity, ...] = ("error", "warning", "note")
+Severity = Literal["warning", "note"]
+_ORDER: tuple[Severity, ...] = ("warning", "note")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One problem of a machine.
 
-    kind: an identifier for programs. severity: "error" if nothing can run; "warning" if the machine does not
-    reach its full speed or capacity; "note" if it is only for information. message: one sentence that states
+    kind: an identifier for programs. severity: "warning" if the machine does not reach its full speed or
+    capacity; "note" if it is only for information. message: one sentence that states
     the problem. hint: what to do next.
     """
 
@@ -50,7 +50,12 @@ def diagnose(machine: Machine, torch: TorchBuild | None) -> list[Finding]:
 
 def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
     if torch is None:
-        yield Finding("no_torch", "error", "PyTorch is not installed.", "Reinstall the program.")
+        yield Finding(
+            "no_torch",
+            "warning" if machine.gpus else "note",
+            "PyTorch is not set up, so only the processor computes, and some models do not run.",
+            "Set it up in the window (Settings, Engine), or install the package torch.",
+        )
         return
     nvidia = [gpu for gpu in machine.gpus if gpu.vendor == "nvidia"]
     amd = [gpu for gpu in machine.gpus if gpu.vendor == "amd"]

@@ -8,16 +8,18 @@ from engine.checkpoints import Checkpoint
 from engine.checkpoints.recurrent import states_nbytes
 from engine.checkpoints.storage import stored_nbytes
 from engine.errors import DeviceUnavailable, OutOfMemory
+from engine.launch.interpreter import need_runtime
 from engine.model.description import describe
 from engine.model.interface import Device
 
 
 def choose_device(requested: str) -> Device:
     """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if there is no CUDA
-    device but one is requested."""
+    device but one is requested, or RuntimeMissing if torch is missing then."""
     if requested != "cpu" and _has_card():
         return "cuda"
     if requested == "cuda":
+        need_runtime("A graphics card")
         raise DeviceUnavailable(
             "No CUDA device is available.",
             "Use --device cpu, or install the CUDA build of torch and a current driver.",

@@ -50,7 +50,7 @@ class EngineConnection:
     def start() -> "EngineConnection":
         """Start an engine process for this client alone, to which `events` then connects.
 
-        Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
+        Raises EngineGone if it cannot be started.
         """
         return EngineConnection(StartedEngine.start())
 
@@ -59,7 +59,7 @@ class EngineConnection:
         """Join the engine that another process of this program shares, or start one that others can join. May
         wait while another process starts one.
 
-        Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
+        Raises EngineGone if it cannot be started.
         """
         rendezvous = Rendezvous.of_this_program()
         try:

@@ -64,7 +64,7 @@ class StartedEngine:
     def start(rendezvous: Rendezvous | None = None) -> "StartedEngine":
         """Start the engine process. rendezvous: where others can join it; None: nobody can.
 
-        Raises EngineGone if it cannot be started; RuntimeMissing if the engine is not set up.
+        Raises EngineGone if it cannot be started.
         """
         inherits = sys.platform != "win32"
         try:

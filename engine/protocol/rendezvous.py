@@ -39,7 +39,6 @@ class Rendezvous:
 
     @staticmethod
     def of_this_program() -> "Rendezvous":
-        """Raises RuntimeMissing if the engine is not set up."""
         data = platformdirs.user_data_path("specexec-desktop", appauthor=False)
         command = interpreter.command("engine.serving.process")
         whose = [version("specexec-desktop"), str(interpreter.ROOT), str(data.absolute()), *command]

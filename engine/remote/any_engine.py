@@ -50,7 +50,7 @@ class AnyEngine:
         """Join the engine on this machine, or start it, unless `first`, the `engine` of the Load that will
         come first, names another: then nothing is started here.
 
-        Raises EngineGone; RuntimeMissing, as `EngineConnection.share`.
+        Raises EngineGone.
         """
         return AnyEngine(None if first else EngineConnection.share())
 

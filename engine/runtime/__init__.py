@@ -1,4 +1,5 @@
-"""Propose, install, test and replace the runtime: the folder with the engine's packages in the user's data.
+"""Propose, install, test and replace the runtime: a folder in the user's data with torch for this machine and
+all other packages of the engine.
 
 Imports neither torch nor Qt. `backends` lists the backends that this build of the app can set up; `propose`
 ranks them for a machine. A `Setup` installs a backend with uv, from requirement lists with hashes, beside the

@@ -20,6 +20,7 @@ from engine.heads import (
     open_heads,
     with_borrowed,
 )
+from engine.launch.interpreter import need_runtime
 from engine.model.architectures import is_listed
 from engine.model.compiled import CompiledModel
 from engine.model.description import describe
@@ -233,6 +234,7 @@ def build(job: LoadJob, pair: CheckedPair, plan: Plan) -> LoadedPair:
                 return model
             if cache != "f16":
                 raise _needs_compiled_passes(cache)
+        need_runtime(f"The model {file.path.name}" if compiled else "This way of computing")
         from engine.torch_model.loader import choose_dtype, load_model, prepare
 
         dtype = choose_dtype(pair.request.dtype, device, file.architecture)
@@ -299,6 +301,7 @@ def _needs_compiled_passes(cache: str) -> BadOption:
 def _heads(file: HeadsFile, target: Model, context: int) -> Heads:
     heads = load_compiled_heads(file, target, context)
     if heads is None:
+        need_runtime(f"The draft {file.path.name}")
         from engine.torch_model.heads import load_heads
 
         heads = load_heads(file, target, context)

@@ -29,6 +29,7 @@ import numpy  # noqa: F401
 
 from engine import protocol
 from engine.errors import CardFailed, NotLoaded, SpecExecError, refused_by_system
+from engine.launch.interpreter import missing_runtime
 from engine.protocol.rendezvous import Rendezvous
 from engine.serving import heap
 from engine.serving.client import ConnectedClient, end_now, failed
@@ -195,6 +196,8 @@ def named(error: Exception) -> SpecExecError:
     log has its traceback."""
     if isinstance(error, SpecExecError):
         return error
+    if (missing := missing_runtime(error)) is not None:
+        return missing
     log.error("a request failed", exc_info=error)
     unknown = SpecExecError(
         "Something went wrong inside the engine.", "Try again; the details are in the log."

@@ -20,7 +20,7 @@ from typing import Any
 from engine.errors import BadOption, SystemLimit, UnsupportedModel, refused_by_system
 from engine.launch import interpreter, limits
 
-MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and transformers alone take 60 MiB
+MEMORY_LIMIT = 400 << 20  # bytes that the process may take; Python and jinja2 alone take 45 MiB
 LENGTH_LIMIT = 1 << 20  # characters of a template; real ones have 50,000 at most
 READY = b"ready\n"  # the first line of the process
 RESERVED = frozenset({

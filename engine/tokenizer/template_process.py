@@ -1,4 +1,4 @@
-"""The process that renders chat templates in transformers' sandbox.
+"""The process that renders chat templates.
 
 Run as a program, this module writes a line that says “ready”, then reads requests from standard input: each
 is a line with a JSON list, the arguments of `render`. It answers each with one line of JSON.
@@ -15,7 +15,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from jinja2.exceptions import TemplateError
-from transformers.utils.chat_template_utils import render_jinja_template
+
+from engine.tokenizer.template_sandbox import apply
 
 TIME_LIMIT_S = 0.8  # for one conversation; current templates take 0.01 s for long ones
 LENGTH_LIMIT = 16 << 20  # characters of a rendered conversation
@@ -49,27 +50,17 @@ def render(
     """Return {"text"}, the rendered conversation; or, if there is none, {"reason", "by_template"}, where
     `by_template` is whether the template itself refused, with raise_exception(...)."""
 
-    def rendered_of(messages: list[dict[str, Any]]) -> Any:
-        return render_jinja_template(
-            [messages],
-            tools=list(tools) or None,
-            chat_template=template,
-            add_generation_prompt=add_generation_prompt,
-            **tokens,
-            **options,
-        )
-
+    variables = {"add_generation_prompt": add_generation_prompt, **tokens, **options}
     try:
         try:
-            rendered = rendered_of(messages)
+            text = apply(template, messages, tools, variables)
         except TypeError:  # some templates take the arguments of calls as texts only
             if not any(message.get("tool_calls") for message in messages):
                 raise
-            rendered = rendered_of([_with_texts(message) for message in messages])
+            text = apply(template, [_with_texts(message) for message in messages], tools, variables)
     except Exception as error:  # a template may raise any error; none must end this process
         reason = str(error)[:1000] or type(error).__name__
         return {"reason": reason, "by_template": type(error) is TemplateError}
-    text: str = rendered[0][0]
     if len(text) > LENGTH_LIMIT:
         return {"reason": "its text is too long", "by_template": False}
     return {"text": text}

@@ -92,12 +92,14 @@ def sha256(path: Path) -> str:
 
 
 def tools() -> Path:
-    """Return the folder of an environment with uv and the window's packages, for the build machine.
+    """Return the folder of an environment with uv and a package's packages, for the build machine.
 
     It is created once, and again after the lists of these packages have changed.
     """
     folder = WORK / "tools"
-    wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(PACKAGING / "requirements" / "window.txt")
+    wanted = sha256(PACKAGING / "requirements" / "uv.txt") + sha256(
+        PACKAGING / "requirements" / "package.txt"
+    )
     stamp = folder / "stamp"
     if not stamp.is_file() or stamp.read_text() != wanted:
         fresh(folder)
@@ -106,7 +108,7 @@ def tools() -> Path:
         pip = [tool("python"), "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
         run([*pip, "-r", lists / "uv.txt"])
         uv = [tool("uv"), *UV, "pip", "install", "--python", tool("python"), *HASHED]
-        run([*uv, "-r", lists / "window.txt"])
+        run([*uv, "-r", lists / "package.txt"])
         stamp.write_text(wanted)
     return folder
 

@@ -9,6 +9,7 @@ from installers import icons, licences, python_linux, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tools
 
 FILES = PACKAGING / "linux"
+PAPER = "https://arxiv.org/abs/2406.02532"  # the program's page where no repository is known
 # Debian packages with the libraries that a minimal system lacks; found by running the installed app in one
 # (tests/packaging).
 DEPENDS = (
@@ -36,11 +37,11 @@ def build(order: Order, kinds: list[str]) -> None:
     licences.checksums(order.into)
 
 
-def desktop_files(share: Path, command: str) -> None:
+def desktop_files(share: Path, command: str, version: str) -> None:
     """Write the menu entry, icons, AppStream data and the MIME type of exported chats to `share`."""
     entry = (FILES / f"{NAME}.desktop").read_text().replace("@COMMAND@", command)
     _write(share / "applications" / f"{NAME}.desktop", entry)
-    _write(share / "metainfo" / f"{NAME}.metainfo.xml", (FILES / f"{NAME}.metainfo.xml").read_text())
+    _write(share / "metainfo" / f"{NAME}.metainfo.xml", metainfo(version))
     _write(share / "mime" / "packages" / f"{NAME}.xml", (FILES / "mime.xml").read_text())
     hicolor = share / "icons" / "hicolor"
     for size in (16, 32, 48, 128, 256):
@@ -48,6 +49,19 @@ def desktop_files(share: Path, command: str) -> None:
     place = hicolor / "scalable" / "apps" / f"{NAME}.svg"
     place.parent.mkdir(parents=True)
     shutil.copy(icons.SOURCE, place)
+
+
+def metainfo(version: str) -> str:
+    """Return the AppStream data, with what is known only at a release."""
+    facts = {"VERSION": version, "DAY": _day(), "HOMEPAGE": tree.repository() or PAPER}
+    text = (FILES / f"{NAME}.metainfo.xml").read_text()
+    for key, value in facts.items():
+        text = text.replace(f"@{key}@", value)
+    return text
+
+
+def _day() -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(epoch()))
 
 
 def _write(path: Path, text: str) -> None:
@@ -63,7 +77,7 @@ def deb(app: Path, order: Order) -> Path:
     (root / "usr" / "bin").mkdir(parents=True)
     for launcher in ("specexec-desktop", "specexec"):
         (root / "usr" / "bin" / launcher).symlink_to(f"/opt/{NAME}/{launcher}")
-    desktop_files(root / "usr" / "share", NAME)
+    desktop_files(root / "usr" / "share", NAME, order.version)
     documents = root / "usr" / "share" / "doc" / NAME
     documents.mkdir(parents=True)
     (documents / "copyright").symlink_to(f"/opt/{NAME}/licences/{NAME}.txt")
@@ -95,7 +109,7 @@ def appimage(app: Path, order: Order) -> Path:
     place = folder / "usr" / "lib" / NAME
     place.parent.mkdir(parents=True)
     shutil.copytree(app, place, symlinks=True, copy_function=os.link)
-    desktop_files(folder / "usr" / "share", NAME)
+    desktop_files(folder / "usr" / "share", NAME, order.version)
     (folder / "AppRun").symlink_to(f"usr/lib/{NAME}/specexec-desktop")
     shutil.copy(folder / "usr" / "share" / "applications" / f"{NAME}.desktop", folder)
     icons.png(folder / f"{NAME}.png", 256)
@@ -122,14 +136,13 @@ def appimage(app: Path, order: Order) -> Path:
 def run_file(app: Path, order: Order) -> Path:
     folder = fresh(WORK / "run")
     shutil.copytree(app, folder / "app", symlinks=True, copy_function=os.link)
-    desktop_files(folder / "share", "@COMMAND@")
+    desktop_files(folder / "share", "@COMMAND@", order.version)
     shutil.copy(FILES / "install.sh", folder / "install.sh")
     (folder / "install.sh").chmod(0o755)
     target = order.into / f"{NAME}-{order.version}-x86_64.run"
-    day = time.strftime("%Y-%m-%d", time.gmtime(epoch()))
     tar = f"--mtime=@{epoch()} --owner=0 --group=0 --numeric-owner"
     level = ["--gzip", "--complevel", "1" if order.fast else "9"]
-    options = ["--quiet", *level, "--packaging-date", day, "--tar-extra", tar]
+    options = ["--quiet", *level, "--packaging-date", _day(), "--tar-extra", tar]
     # makeself writes its command line to the file, so the line must contain no path of this machine. GZIP=-n
     # keeps the time out of the file.
     run(["makeself", *options, folder.name, target.name, TITLE, "./install.sh"], cwd=WORK, GZIP="-n")

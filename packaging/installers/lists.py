@@ -11,18 +11,10 @@ from pathlib import Path
 from installers.common import NAME, PACKAGING, PYTHON, ROOT, UV, Failed, run, say, sha256, tool, tools
 
 LISTS = PACKAGING / "requirements"
-# Packages that the window does not need, and packages that the engine does not need.
-ENGINE_ONLY = (
-    "torch",
-    "transformers",
-    "accelerate",
-    "array-api-compat",
-    "safetensors",
-    "tokenizers",
-    "numba",
-    "jinja2",
-    "llguidance",
-)
+# What an installed program leaves to a runtime; what it lacks as nothing imports it; what the engine does
+# not need.
+RUNTIME_ONLY = ("torch", "transformers", "accelerate", "safetensors")
+UNUSED = ("hf-xet",)  # `engine.hub` downloads files itself
 WINDOW_ONLY = ("pyside6-essentials", "ziamath", "pypdf", "openpyxl", "defusedxml")
 UV_VERSION = "0.13.9"
 TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages specific to a build of torch
@@ -30,11 +22,11 @@ HEADER = "# Made by `python3 packaging/build.py lock`; do not edit by hand.\n"
 
 
 def lock() -> None:
-    """Regenerate packaging/requirements for both systems: window.txt, engine.txt, torch.txt, uv.txt."""
+    """Regenerate packaging/requirements for both systems: package.txt, engine.txt, torch.txt, uv.txt."""
     tools()
-    window = _compile(ENGINE_ONLY)
+    package = _compile((*RUNTIME_ONLY, *UNUSED))
     both = _compile(WINDOW_ONLY)
-    _write("window.txt", window)
+    _write("package.txt", package)
     _write("engine.txt", [block for block in both if not TORCH.fullmatch(_name(block))])
     _write("torch.txt", [block for block in both if TORCH.fullmatch(_name(block))])
     lock_uv()

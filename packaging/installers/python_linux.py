@@ -11,7 +11,8 @@ from installers.common import PYTHON, Failed, run, say
 # Files of the standard library that are not copied. The modules in the last line are left out so that the
 # libraries that only they need are not copied either.
 LEFT_OUT = (
-    "site-packages", "test", "tests", "idlelib", "tkinter", "turtledemo", "turtle.py", "ensurepip", "lib2to3",
+    "site-packages", "test", "tests", "pydoc_data", "idlelib", "tkinter", "turtledemo", "turtle.py",
+    "ensurepip", "lib2to3",
     "__pycache__", "config-3*", "_tkinter*", "_test*", "_ctypes_test*", "xxlimited*", "_xx*",
     "readline*", "curses", "_curses*", "nis*", "ossaudiodev*",
 )  # fmt: skip
@@ -38,6 +39,7 @@ def build(folder: Path) -> None:
     for path in _needed([program, *own, *modules], base):
         shutil.copy(path, folder / "lib" / path.name)
     for module in modules:
+        run(["strip", "-s", module])
         run(["patchelf", "--set-rpath", "$ORIGIN/../..", module])
     for library in (path for path in (folder / "lib").glob("*.so*") if not path.is_symlink()):
         run(["patchelf", "--set-rpath", "$ORIGIN", library])

@@ -1,4 +1,4 @@
-"""Build what a package contains besides Python: program, window packages, lists, uv, model, licences."""
+"""Build what a package contains besides Python: program, packages, lists, uv, model, licences."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dev  # for the embedded model's name and hash
 
-from installers import licences, lists, qt
+from installers import bulk, licences, lists, qt
 from installers.common import (
     NAME,
     PACKAGING,
@@ -32,15 +32,16 @@ def build(folder: Path, system: str, order: Order) -> None:
     """Fill `folder`, which already contains the interpreter, with everything else."""
     say(f"  the tree for {system}")
     for room in ROOMS:
-        ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "screenshots", "README.md")
+        ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "*.ts", "screenshots", "README.md")
         shutil.copytree(ROOT / room, folder / room, ignore=ignored)
     models = folder / "resources" / "models"
     models.mkdir(exist_ok=True)
     shutil.copy(embedded_model(), models)
-    install(PACKAGING / "requirements" / "window.txt", folder / "lib", system)
+    install(PACKAGING / "requirements" / "package.txt", folder / "lib", system)
     for scripts in ("bin", "Scripts"):
         shutil.rmtree(folder / "lib" / scripts, ignore_errors=True)
     qt.prune(folder / "lib")
+    bulk.prune(folder / "lib")
     write_metadata(folder, order.version)
     lists.write(folder / "requirements", system, order.wheels)
     licences.write(folder, system, order.version, add_uv(folder, system))
@@ -73,9 +74,15 @@ def write_metadata(folder: Path, version: str) -> None:
     info = folder / f"specexec_desktop-{version}.dist-info"
     info.mkdir()
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {version}"]
-    if repository := os.environ.get("GITHUB_REPOSITORY"):
-        lines.append(f"Project-URL: Repository, https://github.com/{repository}")
+    if address := repository():
+        lines.append(f"Project-URL: Repository, {address}")
     (info / "METADATA").write_text("\n".join([*lines, ""]))
+
+
+def repository() -> str:
+    """Return the address of the repository that a GitHub workflow builds; "" elsewhere."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    return f"https://github.com/{name}" if name else ""
 
 
 def add_uv(folder: Path, system: str) -> Path:

@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from installers import icons, licences, tree
+from installers import icons, licences, manifests, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tool, tools
 
 FILES = PACKAGING / "windows"
@@ -34,10 +34,11 @@ def build(order: Order, python_zip: Path | None) -> None:
     facts = {
         "VERSION": order.version,
         "QUAD": _quad(order.version, "."),
-        "TREE": app,
         "OUTPUT": target,
         "ICON": WORK / "app.ico",
+        "FILES": WORK / "files.nsh",
     }
+    facts["FILES"].write_text(file_commands(app), "utf-8")
     # Debian's NSIS includes 64-bit stubs; NSIS for Windows includes only 32-bit ones.
     facts["TARGET"] = "x86-unicode" if os.name == "nt" else "amd64-unicode"
     defined = [f"-D{key}={value}" for key, value in facts.items()]
@@ -45,8 +46,32 @@ def build(order: Order, python_zip: Path | None) -> None:
     defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
     run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
     shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-windows.sbom.json")
+    if repository := tree.repository():
+        manifests.write(target, order.version, repository)
     licences.checksums(order.into)
     say(f"  {target}")
+
+
+def file_commands(tree: Path) -> str:
+    """Return NSIS's commands that pack each file of `tree`, in the order of their names.
+
+    NSIS's own `File /r` takes them in the order in which the folder lists them, which differs from one build
+    to the next.
+    """
+    lines = []
+    folders = [path for path in tree.rglob("*") if path.is_dir()]
+    for folder in [tree, *sorted(folders, key=lambda path: path.relative_to(tree).as_posix())]:
+        inside = "\\".join(["", *folder.relative_to(tree).parts])
+        lines.append(f'SetOutPath "$INSTDIR{_quoted(inside)}"')
+        files = sorted(path for path in folder.iterdir() if path.is_file())
+        lines += [f'File "{_quoted(str(path))}"' for path in files]
+    # The last one is the folder in which shortcuts start the program.
+    return "".join(f"{line}\n" for line in [*lines, 'SetOutPath "$INSTDIR"'])
+
+
+def _quoted(text: str) -> str:
+    """Return text for NSIS's double quotes."""
+    return text.replace("$", "$$").replace('"', '$\\"')
 
 
 def add_python(folder: Path, python_zip: Path | None) -> None:

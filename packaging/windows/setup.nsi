@@ -1,4 +1,5 @@
-; Defined by the build: VERSION, QUAD (four numbers), TREE (the folder to install), OUTPUT, ICON, TARGET; optionally FAST, SIGN.
+; Defined by the build: VERSION, QUAD (four numbers), FILES (the commands that pack the program),
+; OUTPUT, ICON, TARGET; optionally FAST, SIGN.
 Unicode true
 Target ${TARGET}
 !define NAME "SpecExec Desktop"
@@ -79,8 +80,7 @@ VIAddVersionKey "LegalCopyright" "Apache-2.0"
 Section
   !insertmacro StopApp
   !insertmacro RemoveTree
-  SetOutPath "$INSTDIR"
-  File /r "${TREE}/*.*"
+  !include /CHARSET=UTF8 "${FILES}"
   WriteUninstaller "$INSTDIR\uninstall.exe"
   CreateShortCut "$SMPROGRAMS\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
   WriteRegStr HKCU "Software\Classes\.specexec-chat" "" "${TYPE}"

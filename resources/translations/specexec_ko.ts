@@ -205,6 +205,17 @@
         </message>
     </context>
     <context>
+        <name>CardNotice</name>
+        <message>
+            <source>Use the graphics card</source>
+            <translation>그래픽 카드 사용</translation>
+        </message>
+        <message>
+            <source>{} Its packages are downloaded once ({}), while you chat.</source>
+            <translation>{} 필요한 패키지는 대화하는 동안 한 번만 다운로드합니다({}).</translation>
+        </message>
+    </context>
+    <context>
         <name>Catalogue</name>
         <message>
             <source>All models</source>
@@ -750,8 +761,12 @@
             <translation>이 엔진으로 전환</translation>
         </message>
         <message>
-            <source>The model is unloaded during the set-up. The current engine stays in use until the new one has passed its test.</source>
-            <translation>설치하는 동안 모델은 내려집니다. 새 엔진이 시험을 통과할 때까지 지금의 엔진을 계속 사용합니다.</translation>
+            <source>The current engine stays in use until the new one has passed its test. The model is unloaded during that test.</source>
+            <translation>새 엔진이 시험을 통과할 때까지 지금의 엔진을 계속 사용합니다. 시험하는 동안 모델이 내려집니다.</translation>
+        </message>
+        <message>
+            <source>built in</source>
+            <translation>기본 포함</translation>
         </message>
         <message>
             <source>from an earlier version; repair it</source>
@@ -2477,6 +2492,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>이 컴퓨터에 모델을 로드한 뒤 다시 시도하세요.</translation>
         </message>
         <message>
+            <source>Set up PyTorch</source>
+            <translation>PyTorch 설치</translation>
+        </message>
+        <message>
             <source>Settings of {}</source>
             <translation>{} 설정</translation>
         </message>
@@ -2945,6 +2964,10 @@ A message must contain all words. The beginning of a word is enough.</source>
     <context>
         <name>SetupPage</name>
         <message>
+            <source>A graphics card, and models that the built-in engine does not cover, need PyTorch. The version that suits this machine is downloaded once. You can chat in the meantime.</source>
+            <translation>그래픽 카드와 기본 엔진이 지원하지 않는 모델에는 PyTorch가 필요합니다. 이 컴퓨터에 맞는 버전을 한 번만 다운로드합니다. 그동안 대화할 수 있습니다.</translation>
+        </message>
+        <message>
             <source>Choose a model</source>
             <translation>모델 선택</translation>
         </message>
@@ -2969,12 +2992,8 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>설치 중…</translation>
         </message>
         <message>
-            <source>The engine computes the answers with PyTorch. The version that suits this machine is downloaded once, now. You can close this window in the meantime.</source>
-            <translation>엔진은 PyTorch로 답변을 계산합니다. 이 컴퓨터에 맞는 버전을 지금 한 번 다운로드합니다. 그동안 이 창을 닫아도 됩니다.</translation>
-        </message>
-        <message>
-            <source>The engine is ready. This program includes a small model: close this window to chat with it, or choose a larger one.</source>
-            <translation>엔진이 준비되었습니다. 이 프로그램에는 작은 모델이 들어 있습니다. 이 창을 닫고 그 모델과 대화하거나 더 큰 모델을 고르세요.</translation>
+            <source>The engine is ready. Close this window to go on chatting, or choose a larger model.</source>
+            <translation>엔진이 준비되었습니다. 이 창을 닫고 대화를 계속하거나 더 큰 모델을 고르세요.</translation>
         </message>
     </context>
     <context>
@@ -5767,8 +5786,8 @@ other: everything else</source>
             <translation>모델</translation>
         </message>
         <message>
-            <source>Preparing the model</source>
-            <translation>모델 준비 중</translation>
+            <source>Preparing the model; this takes longer the first time</source>
+            <translation>모델을 준비하는 중입니다. 처음에는 더 오래 걸립니다</translation>
         </message>
         <message>
             <source>Reading the model files</source>

@@ -205,6 +205,17 @@
         </message>
     </context>
     <context>
+        <name>CardNotice</name>
+        <message>
+            <source>Use the graphics card</source>
+            <translation>使用显卡</translation>
+        </message>
+        <message>
+            <source>{} Its packages are downloaded once ({}), while you chat.</source>
+            <translation>{} 所需的包只下载一次（{}），期间可以继续聊天。</translation>
+        </message>
+    </context>
+    <context>
         <name>Catalogue</name>
         <message>
             <source>All models</source>
@@ -750,8 +761,12 @@
             <translation>切换到此引擎</translation>
         </message>
         <message>
-            <source>The model is unloaded during the set-up. The current engine stays in use until the new one has passed its test.</source>
-            <translation>安装期间会卸载模型。在新引擎通过测试之前，继续使用当前的引擎。</translation>
+            <source>The current engine stays in use until the new one has passed its test. The model is unloaded during that test.</source>
+            <translation>新引擎通过测试之前会继续使用当前的引擎。测试期间会卸载模型。</translation>
+        </message>
+        <message>
+            <source>built in</source>
+            <translation>内置</translation>
         </message>
         <message>
             <source>from an earlier version; repair it</source>
@@ -2477,6 +2492,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>请在本机加载模型，然后重试。</translation>
         </message>
         <message>
+            <source>Set up PyTorch</source>
+            <translation>安装 PyTorch</translation>
+        </message>
+        <message>
             <source>Settings of {}</source>
             <translation>{} 的设置</translation>
         </message>
@@ -2945,6 +2964,10 @@ A message must contain all words. The beginning of a word is enough.</source>
     <context>
         <name>SetupPage</name>
         <message>
+            <source>A graphics card, and models that the built-in engine does not cover, need PyTorch. The version that suits this machine is downloaded once. You can chat in the meantime.</source>
+            <translation>显卡以及内置引擎不支持的模型需要 PyTorch。适合本机的版本只下载一次，期间可以聊天。</translation>
+        </message>
+        <message>
             <source>Choose a model</source>
             <translation>选择模型</translation>
         </message>
@@ -2969,12 +2992,8 @@ A message must contain all words. The beginning of a word is enough.</source>
             <translation>正在安装…</translation>
         </message>
         <message>
-            <source>The engine computes the answers with PyTorch. The version that suits this machine is downloaded once, now. You can close this window in the meantime.</source>
-            <translation>引擎使用 PyTorch 计算回答。适合本机的版本现在下载，只需一次。其间您可以关闭此窗口。</translation>
-        </message>
-        <message>
-            <source>The engine is ready. This program includes a small model: close this window to chat with it, or choose a larger one.</source>
-            <translation>引擎已就绪。本程序自带一个小模型：您可以关闭此窗口与它对话，也可以选择更大的模型。</translation>
+            <source>The engine is ready. Close this window to go on chatting, or choose a larger model.</source>
+            <translation>引擎已就绪。关闭此窗口继续聊天，或选择更大的模型。</translation>
         </message>
     </context>
     <context>
@@ -5767,8 +5786,8 @@ other: everything else</source>
             <translation>模型</translation>
         </message>
         <message>
-            <source>Preparing the model</source>
-            <translation>正在准备模型</translation>
+            <source>Preparing the model; this takes longer the first time</source>
+            <translation>正在准备模型；首次需要更长时间</translation>
         </message>
         <message>
             <source>Reading the model files</source>

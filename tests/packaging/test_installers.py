@@ -1,5 +1,6 @@
 """The parts of packaging/build.py that can be tested without a build."""
 
+import hashlib
 import importlib
 import json
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import yaml
 
 from engine import runtime
 from engine.hub import Stop
@@ -40,13 +42,17 @@ def test_every_listed_package_has_hashes_and_no_list_has_a_url() -> None:
         assert len([line for line in pins if line.endswith("\\")]) == len(pins), path.name
 
 
-def test_the_window_has_no_torch_and_the_engine_no_qt(part) -> None:
+def test_a_package_answers_without_a_runtime_and_the_runtime_has_no_qt(part) -> None:
     names = {
         name: {part("lists")._name(block).lower() for block in part("lists").read(f"{name}.txt")}
-        for name in ("window", "engine", "torch")
+        for name in ("package", "engine", "torch")
     }
-    assert {"pyside6-essentials", "msgspec"} <= names["window"]
-    assert not names["window"] & {"torch", "transformers", "numba"}
+    lacking = {"accelerate", "safetensors", "torch", "transformers"}
+    assert set(part("lists").RUNTIME_ONLY) == lacking == set(interpreter.RUNTIME_ONLY)
+    assert {"pyside6-essentials", "msgspec", "numba", "tokenizers", "jinja2", "llguidance"} <= names[
+        "package"
+    ]
+    assert not names["package"] & (lacking | {"triton", "sympy"})
     assert {"transformers", "numba", "nvidia-ml-py"} <= names["engine"]
     assert not names["engine"] & {"torch", "triton", "pyside6-essentials"}
     assert {"torch", "triton", "nvidia-cudnn-cu13"} <= names["torch"]
@@ -59,7 +65,7 @@ def test_the_lists_match_the_constraints(part) -> None:
         return {name.lower().replace("_", "-"): version for name, version in pairs}
 
     constraints = versions((PACKAGING / "constraints.txt").read_text().splitlines())
-    for name in ("window.txt", "engine.txt", "torch.txt"):
+    for name in ("package.txt", "engine.txt", "torch.txt"):
         pins = versions(part("lists").read(name))
         assert {key: pins[key] for key in pins.keys() & constraints.keys()} == {
             key: constraints[key] for key in pins.keys() & constraints.keys()
@@ -199,6 +205,61 @@ def test_unused_parts_of_qt_are_removed(part, tmp_path: Path) -> None:
     part("qt").prune(tmp_path)
     here = tmp_path / "PySide6"
     assert {str(path.relative_to(here)) for path in here.rglob("*") if path.is_file()} == set(kept)
+
+
+def test_tests_headers_and_stubs_of_libraries_are_removed(part, tmp_path: Path) -> None:
+    kept = ["numba/core/x.py", "numba/testing/x.py", "llvmlite/libllvmlite.so", "a-1.dist-info/RECORD"]
+    removed = ["numba/tests/x.py", "numpy/_core/include/x.h", "tokenizers/x.pyi", "llvmlite/x.lib"]
+    for name in kept + removed:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    part("bulk").prune(tmp_path)
+    left = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert left == set(kept)
+
+
+def test_winget_and_scoop_install_the_setup_of_a_release(part, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("GITHUB_REF_NAME", "v1.2.3")
+    setup = tmp_path / "specexec-desktop-1.2.3-setup-x86_64.exe"
+    setup.write_bytes(b"setup")
+    digest = hashlib.sha256(b"setup").hexdigest()
+    written = part("manifests").write(setup, "1.2.3", "https://github.com/owner/program")
+    winget = {path.name: yaml.safe_load(path.read_text()) for path in written if path.suffix == ".yaml"}
+    name = "SpecExec.SpecExecDesktop"
+    assert sorted(winget) == [f"{name}.installer.yaml", f"{name}.locale.en-US.yaml", f"{name}.yaml"]
+    assert {(each["PackageIdentifier"], each["PackageVersion"]) for each in winget.values()} == {
+        (name, "1.2.3")
+    }
+    (installer,) = winget[f"{name}.installer.yaml"]["Installers"]
+    url = f"https://github.com/owner/program/releases/download/v1.2.3/{setup.name}"
+    assert installer == {"Architecture": "x64", "InstallerUrl": url, "InstallerSha256": digest.upper()}
+    scoop = json.loads((tmp_path / "specexec-desktop.json").read_text())
+    assert scoop["architecture"]["64bit"] == {"url": url, "hash": digest}
+    renewed = scoop["autoupdate"]["architecture"]["64bit"]["url"]
+    assert renewed.replace("$version", "1.2.3") == url
+    assert renewed.count("$version") == 2
+
+
+def test_the_setup_packs_files_in_the_order_of_their_names(part, tmp_path: Path) -> None:
+    for name in ("b.txt", "a/z.py", "a/ä b.py", "a-b/x", "cash/$HOME.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    (tmp_path / "empty").mkdir()
+    commands = part("windows").file_commands(tmp_path).replace(str(tmp_path), "T")
+    assert commands.splitlines() == [
+        'SetOutPath "$INSTDIR"',
+        'File "T/b.txt"',
+        'SetOutPath "$INSTDIR\\a"',
+        'File "T/a/z.py"',
+        'File "T/a/ä b.py"',
+        'SetOutPath "$INSTDIR\\a-b"',
+        'File "T/a-b/x"',
+        'SetOutPath "$INSTDIR\\cash"',
+        'File "T/cash/$$HOME.py"',
+        'SetOutPath "$INSTDIR\\empty"',
+        'SetOutPath "$INSTDIR"',
+    ]
 
 
 def test_windows_versions_have_four_numbers(part) -> None:

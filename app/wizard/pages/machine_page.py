@@ -101,9 +101,7 @@ class MachinePage(Page):
             if finding.kind in SHOWN_AS_FACTS:
                 continue
             card = Card(self)
-            card.column.addWidget(
-                label(finding.message, "danger" if finding.severity == "error" else "name", card)
-            )
+            card.column.addWidget(label(finding.message, "name", card))
             card.column.addWidget(label(finding.hint, "muted", card))
             self._findings.addWidget(card)
 

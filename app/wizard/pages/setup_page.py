@@ -1,4 +1,4 @@
-"""The page that sets up the engine's packages, the first one in a packaged program without a runtime."""
+"""The page that sets up a runtime: PyTorch and what belongs to it."""
 
 from PySide6.QtWidgets import QWidget
 
@@ -60,13 +60,12 @@ class SetupPage(Page):
         if self._setup.is_done:
             self.view.choosing.hide()
             text = self.tr(
-                "The engine is ready. This program includes a small model: close this window to chat with "
-                "it, or choose a larger one."
+                "The engine is ready. Close this window to go on chatting, or choose a larger model."
             )
         else:
             text = self.tr(
-                "The engine computes the answers with PyTorch. The version that suits this machine is "
-                "downloaded once, now. You can close this window in the meantime."
+                "A graphics card, and models that the built-in engine does not cover, need PyTorch. The "
+                "version that suits this machine is downloaded once. You can chat in the meantime."
             )
         self._text.setText(text)
         self.changed.emit()

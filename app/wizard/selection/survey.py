@@ -143,8 +143,7 @@ def measure(models: Path, again: bool, stop: Stop) -> Examined:
     Args:
         again: whether to repeat a measurement that is less than a week old.
 
-    Raises NotMeasured if the process gives no valid result; RuntimeMissing if the engine is not set up;
-    Stopped after a request to stop.
+    Raises NotMeasured if the process gives no valid result; Stopped after a request to stop.
     """
     command = interpreter.command("engine.cli", "doctor", "--json", "--models", str(models))
     doctor = subprocess.Popen(

@@ -158,7 +158,7 @@ def _is_filled(page: QWidget) -> bool:
 
 def _wizard(stage: Stage) -> None:
     wizard = Wizard(stage.downloads, stage.setup)
-    wizard.begin()
+    wizard.begin_setup()
     until(lambda: wizard.engine.view.chosen is not None)
     wizard.engine.view.network.setChecked(True)
     stage.show("wizard: set up the engine", wizard)

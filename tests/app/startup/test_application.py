@@ -16,16 +16,20 @@ from app.header.update_box import UpdateBox
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
 from app.startup.application import Program
+from app.startup.card_offer import CardNotice
 from app.startup.single_instance import SingleInstance
 from app.store import Store
 from app.store.exchange import export_file
 from app.window.arguments import Arguments
 from engine import hub, runtime
-from engine.launch import interpreter
+from engine.protocol.messages import Failed
 from engine.runtime import Sources, Unreachable
-from tests.app.fake_engine import FakeConnection, FakeEngines
-from tests.app.runtime_setup.packaged import FakeSetups, package, put_runtime
+from tests.app.fake_engine import FakeEngines
+from tests.app.runtime_setup.conftest import seen
+from tests.app.runtime_setup.packaged import CARD, FakeSetups, package, put_runtime
 from tests.app.sidebar.conftest import chat
+
+__all__ = ["seen"]
 
 ROOT = Path(__file__).parents[3]
 SECOND = """
@@ -37,14 +41,6 @@ app = QCoreApplication([])
 second = SingleInstance(Path(sys.argv[1]))
 sys.exit(0 if not second.is_first and second.raise_first(Path(sys.argv[2])) else 1)
 """
-
-
-class PackagedEngines(FakeEngines):
-    """Engines that start only if a runtime is installed."""
-
-    def __call__(self) -> FakeConnection:
-        interpreter.command("engine.serving.process")
-        return super().__call__()
 
 
 @pytest.fixture
@@ -67,10 +63,10 @@ def program(
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Callable[[], Program]]:
-    """Start a program whose engines are `PackagedEngines`."""
+    """Start a program whose engines are `FakeEngines`."""
     made: list[Program] = []
     monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path / "models"))
-    monkeypatch.setattr("app.window.core.EngineLink", lambda connect: EngineLink(PackagedEngines()))
+    monkeypatch.setattr("app.window.core.EngineLink", lambda connect: EngineLink(FakeEngines()))
 
     def begin() -> Program:
         program = Program(qapp, Arguments(), preferences, store)
@@ -83,6 +79,7 @@ def program(
     for each in made:
         each.close_down()
         each.setup.close()
+        each.offers.close()
         each.updates.close()
         if each.window.engine.is_running:
             with qtbot.waitSignal(each.window.engine.ended):
@@ -90,7 +87,7 @@ def program(
         each.window.panel.begin()
         each.window.close()
         each.window.deleteLater()
-        for part in (each.setup, each.updates):
+        for part in (each.setup, each.offers, each.updates):
             part.deleteLater()
 
 
@@ -118,52 +115,100 @@ def test_the_window_imports_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=60)
 
 
-def test_without_a_runtime_the_window_opens_the_setup_and_then_starts_the_engine(
+def test_without_a_runtime_the_window_chats_and_offers_the_card_in_the_background(
+    setups: FakeSetups,
+    program: Callable[[], Program],
+    seen: Callable[..., None],
+    qtbot: QtBot,
+) -> None:
+    seen(CARD)
+    begun = program()
+    wizard, engine = begun.wizard, begun.window.engine
+    notice = begun.window.findChild(CardNotice)
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    assert not wizard.isVisible()
+    qtbot.waitUntil(notice.isVisible)
+    assert "GeForce RTX 4090" in notice.toolTip()
+    notice.click()
+    qtbot.waitUntil(lambda: wizard.page is wizard.engine and wizard.main.isEnabled())
+    assert wizard.engine.view.chosen == runtime.backends()["cuda"]
+    wizard.main.click()
+    assert engine.state is State.READY
+    assert notice.isVisible()
+    with qtbot.waitSignal(begun.setup.ended):
+        setups.last.finish()
+    assert not notice.isVisible()
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+
+
+def test_without_a_card_nothing_is_offered(
+    setups: FakeSetups, program: Callable[[], Program], seen: Callable[..., None], qtbot: QtBot
+) -> None:
+    seen()
+    begun = program()
+    qtbot.waitUntil(lambda: not begun.offers.is_looking)
+    assert begun.offers.proposal is None
+    assert begun.window.findChild(CardNotice).isHidden()
+
+
+def test_a_model_that_needs_torch_offers_the_setup(
     setups: FakeSetups, program: Callable[[], Program], qtbot: QtBot
 ) -> None:
     begun = program()
-    wizard, engine = begun.wizard, begun.window.engine
-    qtbot.waitUntil(lambda: wizard.isVisible() and wizard.page is wizard.engine)
-    qtbot.waitUntil(lambda: wizard.main.isEnabled())
-    assert engine.state is State.LOST
-    wizard.main.click()
-    with qtbot.waitSignal(begun.setup.ended):
-        setups.last.finish()
+    engine = begun.window.engine
     qtbot.waitUntil(lambda: engine.state is State.READY)
-    assert begun.window.transcript.notice is None
+    engine.pair = None
+    missing = runtime.RuntimeMissing("The model x needs PyTorch, which is not set up.", "Set it up.")
+    engine.load_failed.emit(Failed(request=1, kind=missing.kind, message=missing.message, hint=missing.hint))
+    notice = begun.window.transcript.notice
+    (button,) = [each for each in notice.findChildren(QPushButton) if each.text() == "Set up PyTorch"]
+    button.click()
+    assert begun.wizard.isVisible()
+    assert begun.wizard.page is begun.wizard.engine
 
 
-def test_a_setup_unloads_the_model_and_a_failed_one_loads_it_again(
+def test_a_setup_lets_an_answer_go_on_and_rests_the_model_while_it_tests(
     setups: FakeSetups, program: Callable[[], Program], qtbot: QtBot
 ) -> None:
     put_runtime("cpu")
     begun = program()
     engine = begun.window.engine
     qtbot.waitUntil(lambda: engine.state is State.READY)
-    begun.window.composer.write("hello")
     begun.window.composer.sent.emit("hello", [])
     assert engine.state is State.ANSWERING
     begun.setup.begin(runtime.backends()["cpu"], Sources())
-    qtbot.waitUntil(lambda: engine.state is State.UNLOADED)
+    with qtbot.waitSignal(begun.setup.testing):
+        setups.last.say(stage="testing")
+    assert engine.state is State.ANSWERING
     setups.last.fail(Unreachable("No network.", "Try again."))
+    with qtbot.waitSignal(begun.setup.ended):
+        pass
+    assert engine.state is State.ANSWERING
+    begun.window.core.engine.stop()
     qtbot.waitUntil(lambda: engine.state is State.READY)
+    begun.setup.begin(runtime.backends()["cpu"], Sources())
+    setups.last.say(stage="testing")
+    qtbot.waitUntil(lambda: engine.state is State.IDLE)
 
 
-def test_the_engine_restarts_in_a_new_runtime(
+def test_the_engine_restarts_in_a_new_runtime_once_the_answer_is_complete(
     setups: FakeSetups, program: Callable[[], Program], qtbot: QtBot
 ) -> None:
     put_runtime("cpu")
     begun = program()
     engine = begun.window.engine
     qtbot.waitUntil(lambda: engine.state is State.READY)
+    begun.window.composer.sent.emit("hello", [])
+    assert engine.state is State.ANSWERING
+    begun.setup.begin(runtime.backends()["cuda"], Sources())
+    with qtbot.waitSignal(begun.setup.ended):
+        setups.last.finish()
+    assert engine.state is State.ANSWERING
     states: list[State] = []
     engine.state_changed.connect(states.append)
-    begun.setup.begin(runtime.backends()["cuda"], Sources())
-    qtbot.waitUntil(lambda: engine.state is State.UNLOADED)
-    setups.last.finish()
-    qtbot.waitUntil(lambda: engine.state is State.READY)
-    assert State.STARTING in states
-    assert not begun.wizard.isVisible() or begun.wizard.page is not begun.wizard.engine
+    engine.stop()
+    qtbot.waitUntil(lambda: State.STARTING in states and engine.state is State.READY)
+    assert not begun.wizard.isVisible()
 
 
 def test_a_setup_continues_in_a_window_created_again(
@@ -171,10 +216,12 @@ def test_a_setup_continues_in_a_window_created_again(
 ) -> None:
     begun = program()
     old = begun.window
-    qtbot.waitUntil(lambda: begun.wizard.main.isEnabled() and begun.wizard.page is begun.wizard.engine)
+    begun.wizard.begin_setup()
+    qtbot.waitUntil(begun.wizard.main.isEnabled)
     begun.wizard.main.click()
     old.language_changed.emit()
-    qtbot.waitUntil(lambda: begun.window is not old and begun.wizard.isVisible())
+    qtbot.waitUntil(lambda: begun.window is not old and begun.window.isVisible())
+    begun.wizard.begin_setup()
     assert begun.wizard.engine.view.progress.isVisible()
     setups.last.finish()
     qtbot.waitUntil(lambda: begun.window.engine.state is State.READY)

@@ -42,7 +42,7 @@ def test_the_engine_is_set_up_from_a_mirror_once_it_has_all_packages(
 ) -> None:
     monkeypatch.setattr(setup_job, "POLL_MS", 20)
     wizard = make_wizard()
-    wizard.begin()
+    wizard.begin_setup()
     view = wizard.engine.view
     qtbot.waitUntil(lambda: wizard.main.isEnabled() and wizard.main.hasFocus())
     go_to(view.network, wizard, qtbot)

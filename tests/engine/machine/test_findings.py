@@ -70,6 +70,15 @@ def test_a_card_without_compiled_kernels_is_named_slow(system, problem, words):
     assert "slow_kernels" not in kinds(replace(HEALTHY, gpus=()), torch)
 
 
+def test_a_missing_torch_is_a_warning_only_beside_a_card():
+    def severity(machine: Machine) -> str:
+        (found,) = [finding for finding in diagnose(machine, None) if finding.kind == "no_torch"]
+        return found.severity
+
+    assert severity(HEALTHY) == "warning"
+    assert severity(replace(HEALTHY, gpus=())) == "note"
+
+
 def test_a_healthy_machine_has_no_findings():
     assert kinds(HEALTHY) == []
 
@@ -172,9 +181,9 @@ def test_wsl_distinguishes_windows_drives_from_network_shares():
 
 
 def test_the_most_severe_finding_is_first():
-    machine = replace(with_disk("hdd"), surroundings=Surroundings(on_battery=True))
+    machine = replace(with_disk("hdd"), gpus=(), surroundings=Surroundings(on_battery=True))
     severities = [finding.severity for finding in diagnose(machine, None)]
-    assert severities == ["error", "warning", "note"]
+    assert severities == ["warning", "note", "note", "note"]
     assert kinds(replace(with_disk("hdd"), memory=SystemMemory(8 * GIB, 6 * GIB, 8 * GIB, 8 * GIB))) == [
         "hard_disk",
         "ram_limit",

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the miniature app has L
 
 def test_a_runtime_is_set_up_tested_and_used(app: App) -> None:
     assert runtime.current() is None
-    with pytest.raises(runtime.RuntimeMissing):
-        interpreter.command("engine.serving.process")
+    without = interpreter.command("engine.serving.process")
+    assert without == interpreter.command_in(app.root, "engine.serving.process")
     setup = app.setup()
     assert app.setup_done(setup)
     progress = setup.progress()

@@ -15,13 +15,23 @@ class CleanRoot:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder, folder / "home" / "somebody"
+        self._prefix: tuple[str, ...] = ()
+
+    @contextmanager
+    def offline(self) -> Iterator[None]:
+        """Run programs without any network, not even loopback, while the block runs."""
+        self._prefix = ("unshare", "--net")
+        try:
+            yield
+        finally:
+            self._prefix = ()
 
     def run(
         self, *command: str, home: str = "/home/somebody", **environment: str
     ) -> subprocess.CompletedProcess[str]:
         clean = {"HOME": home, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **environment}
         return subprocess.run(
-            ["chroot", self.folder, *command],
+            [*self._prefix, "chroot", self.folder, *command],
             env=clean,
             stdin=subprocess.DEVNULL,
             capture_output=True,

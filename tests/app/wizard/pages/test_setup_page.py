@@ -11,10 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.preferences import PreferencesFile
 from app.runtime_setup.setup_job import EngineSetup
-from app.wizard.selection.survey import installed_torch, measure
+from app.wizard.selection.survey import installed_torch
 from app.wizard.wizard import Wizard
 from engine import runtime
-from engine.hub import Stop
 from engine.hub.errors import DiskFull
 from engine.runtime import Sources, Unreachable
 from tests.app.runtime_setup.conftest import packaged, seen, setups
@@ -32,7 +31,7 @@ def begun(setups: FakeSetups, make_wizard: Callable[[], Wizard], qtbot: QtBot) -
 
 
 def begin(wizard: Wizard, qtbot: QtBot) -> Wizard:
-    wizard.begin()
+    wizard.begin_setup()
     qtbot.waitUntil(lambda: wizard.engine.view.chosen is not None)
     qtbot.waitActive(wizard)
     return wizard
@@ -98,7 +97,7 @@ def test_progress_is_shown_also_after_the_wizard_was_closed(
         doing="Downloading torch",
     )  # fmt: skip
     qtbot.waitUntil(lambda: setup.progress is not None and setup.progress.done > 0)
-    begun.begin()
+    begun.begin_setup()
     assert begun.page is begun.engine
     text = said(begun.engine.view.progress)
     assert "Engine: Processor (CPU)" in text
@@ -178,8 +177,3 @@ def test_with_a_runtime_the_wizard_starts_at_the_choice_and_knows_its_torch(
     with qtbot.waitSignal(wizard.survey.predicted):
         wizard.begin()
     assert wizard.page is wizard.choose
-
-
-def test_without_a_runtime_nothing_is_measured() -> None:
-    with pytest.raises(runtime.RuntimeMissing):
-        measure(Path(), False, Stop())
