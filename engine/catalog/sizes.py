@@ -73,7 +73,7 @@ def _vectors(model: CatalogModel) -> int:
     """Return the number of parameters in the norms and biases of one layer."""
     gemma = model.architecture.startswith("gemma")
     norms = (4 if gemma else 2) * model.hidden
-    if model.architecture in ("qwen3", "gemma3_text"):
+    if model.architecture in ("qwen3", "qwen3_moe", "gemma3_text"):
         norms += 2 * model.head_dim
     biases = (model.heads + 2 * model.kv_heads) * model.head_dim if model.architecture == "qwen2" else 0
     return norms + biases

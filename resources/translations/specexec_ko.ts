@@ -4038,6 +4038,10 @@ other: everything else</source>
             <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
         </message>
         <message>
+            <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
+            <translation>생각할 수 있는 알리바바의 전문가 혼합 모델. 토큰마다 10분의 1만 작동합니다.</translation>
+        </message>
+        <message>
             <source>Alibaba's model of medium size that can think before it answers.</source>
             <translation>답하기 전에 생각할 수 있는 Alibaba의 중간 크기 모델.</translation>
         </message>

@@ -4038,6 +4038,10 @@ other: everything else</source>
             <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
         </message>
         <message>
+            <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
+            <translation>阿里巴巴的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
+        </message>
+        <message>
             <source>Alibaba's model of medium size that can think before it answers.</source>
             <translation>阿里巴巴的中型模型，可先思考再回答。</translation>
         </message>
