@@ -40,6 +40,13 @@ class Glossary(QDialog):
             (self.tr("token"), self.tr("A word or a part of a word. Models read and write token by token.")),
             (self.tr("target"), self.tr("The model that answers. Every token of the answer is its choice.")),
             (
+                self.tr("experts"),
+                self.tr(
+                    "In some models each layer has many parts of which every token uses only a few: a "
+                    "mixture of experts. Those used most stay in memory, the others are read when needed."
+                ),
+            ),
+            (
                 self.tr("pass"),
                 self.tr(
                     "One run through all of the target's weights. It takes nearly as long for one token "

@@ -82,6 +82,7 @@ class Panel(QFrame):
         self.time_page = TimePage(self)
         self.memory = MemoryBars(self)
         self._details = label(role="muted", parent=self)
+        self._experts = label(role="muted", parent=self)
         self.speed_page = SpeedPage(self)
         self.run_page = RunPage(self)
         self.pages = QTabWidget(self)
@@ -162,6 +163,7 @@ class Panel(QFrame):
         column = QVBoxLayout(page)
         column.setContentsMargins(0, 8, 0, 0)
         column.addWidget(self._details)
+        column.addWidget(self._experts)
         column.addWidget(self.memory, 1)
         return page
 
@@ -193,6 +195,7 @@ class Panel(QFrame):
         self._pause_timer.stop()
         self._charts_timer.stop()
         self._waiting = self._answer = None
+        self._experts.clear()
         self.history.clear()
         self.origins = Origins()
         self.stats.clear()
@@ -250,6 +253,8 @@ class Panel(QFrame):
         self.speed_page.show_answer(answer)
         if not self._is_elsewhere:
             self.memory.show_memory(answer.memory)
+        told = answer.experts and run_figures.experts_line(answer.experts, answer.tokens)
+        self._experts.setText(told or "")
         self._tell()
         self._charts_timer.stop()
         self._refresh()

@@ -7,7 +7,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app import formatting
 from app.panel import told
-from engine.protocol.messages import Answer, IterationDone, Link, Loaded
+from engine.protocol.messages import Answer, ExpertFigures, IterationDone, Link, Loaded
 
 RECENT_S = 30.0
 NO_GAIN = 1.1  # tokens per pass; below, an answer hardly gained from guesses
@@ -143,6 +143,26 @@ def why(answer: Answer, loaded: Loaded, plain_tokens_per_second: float | None) -
         ),
     ]
     return [*sentences, _speed_up(answer.tokens_per_second, plain_tokens_per_second)]
+
+
+def experts_line(experts: ExpertFigures, tokens: int) -> str:
+    """Describe what the cache of a mixture's experts did for an answer of so many tokens."""
+    chosen = experts.hits + experts.misses
+    sentences = [
+        _tr(
+            "{} % of the experts that the model used were in memory; {} were read from the disk per token."
+        ).format(
+            round(100 * experts.hits / chosen) if chosen else 100,
+            formatting.nbytes(round(experts.bytes_read / max(1, tokens))),
+        )
+    ]
+    if experts.predicted:
+        sentences.append(
+            _tr("{} % of those read ahead were the right ones.").format(
+                min(100, round(100 * experts.right / experts.predicted))
+            )
+        )
+    return " ".join(sentences)
 
 
 def _gain(tokens_per_pass: float, drafter: str) -> str:

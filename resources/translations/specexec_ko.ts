@@ -976,6 +976,10 @@
             <translation>모델이 계산하는 정밀도입니다. 숫자마다 32비트 또는 16비트를 씁니다.</translation>
         </message>
         <message>
+            <source>In some models each layer has many parts of which every token uses only a few: a mixture of experts. Those used most stay in memory, the others are read when needed.</source>
+            <translation>일부 모델은 층마다 여러 부분이 있고 토큰마다 그중 몇 개만 사용합니다. 이를 전문가 혼합이라고 합니다. 가장 많이 쓰이는 것은 메모리에 남고, 나머지는 필요할 때 읽습니다.</translation>
+        </message>
+        <message>
             <source>KV cache</source>
             <translation>KV 캐시</translation>
         </message>
@@ -1030,6 +1034,10 @@
         <message>
             <source>drafter</source>
             <translation>드래프터</translation>
+        </message>
+        <message>
+            <source>experts</source>
+            <translation>전문가</translation>
         </message>
         <message>
             <source>float32, bfloat16, float16</source>
@@ -5260,6 +5268,14 @@ other: everything else</source>
         <message>
             <source>waited {} s for the disk</source>
             <translation>디스크를 {}초 기다림</translation>
+        </message>
+        <message>
+            <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
+            <translation>모델이 사용한 전문가의 {} %가 메모리에 있었습니다. 토큰마다 디스크에서 {}을(를) 읽었습니다.</translation>
+        </message>
+        <message>
+            <source>{} % of those read ahead were the right ones.</source>
+            <translation>미리 읽은 것 중 {} %가 맞았습니다.</translation>
         </message>
         <message>
             <source>{} nodes from the pass before</source>

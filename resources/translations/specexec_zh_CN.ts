@@ -976,6 +976,10 @@
             <translation>模型计算的精度：每个数使用 32 位或 16 位。</translation>
         </message>
         <message>
+            <source>In some models each layer has many parts of which every token uses only a few: a mixture of experts. Those used most stay in memory, the others are read when needed.</source>
+            <translation>有些模型的每一层都有许多部分，每个词元只用到其中几个，这就是混合专家模型。最常用的留在内存中，其余的在需要时读取。</translation>
+        </message>
+        <message>
             <source>KV cache</source>
             <translation>KV 缓存</translation>
         </message>
@@ -1030,6 +1034,10 @@
         <message>
             <source>drafter</source>
             <translation>起草方法</translation>
+        </message>
+        <message>
+            <source>experts</source>
+            <translation>专家</translation>
         </message>
         <message>
             <source>float32, bfloat16, float16</source>
@@ -5260,6 +5268,14 @@ other: everything else</source>
         <message>
             <source>waited {} s for the disk</source>
             <translation>等待磁盘 {} 秒</translation>
+        </message>
+        <message>
+            <source>{} % of the experts that the model used were in memory; {} were read from the disk per token.</source>
+            <translation>模型用到的专家有 {} % 在内存中；每个词元从磁盘读取 {}。</translation>
+        </message>
+        <message>
+            <source>{} % of those read ahead were the right ones.</source>
+            <translation>预先读取的专家中有 {} % 是对的。</translation>
         </message>
         <message>
             <source>{} nodes from the pass before</source>

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QElapsedTimer, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QToolButton
@@ -18,7 +19,7 @@ from app.panel.tree_layout import ROOT
 from app.panel.tree_painter import Kind
 from app.startup.replay import Replay, show
 from app.widgets import motion, theme
-from engine.protocol.messages import IterationDone, PassProgress
+from engine.protocol.messages import ExpertFigures, IterationDone, PassProgress
 from tests.app.fake_engine import answer, grown, verdict
 from tests.app.panel.recorded import RUN
 from tests.app.seen import labels, says
@@ -266,6 +267,15 @@ def test_memory_is_listed_by_tier_and_part(played: Panel) -> None:
 def test_how_the_model_was_loaded_is_said_with_its_memory(played: Panel) -> None:
     played.pages.setCurrentIndex(2)
     assert says(played, formatting.model_details(RUN.header.loaded))
+
+
+def test_what_the_cache_of_experts_did_is_said_until_the_next_answer(panel: Panel) -> None:
+    panel.pages.setCurrentIndex(2)
+    figures = ExpertFigures(hits=3, misses=1, bytes_read=4096, predicted=0, right=0)
+    panel.show_answer(structs.replace(answer(1), experts=figures))
+    assert says(panel, "75 % of the experts")
+    panel.begin()
+    assert not says(panel, "of the experts")
 
 
 def test_the_words_of_the_panel_are_explained(played: Panel, qtbot: QtBot) -> None:

@@ -3,7 +3,7 @@ from msgspec import structs
 
 from app.panel import run_figures
 from app.panel.run_figures import Rates, link_gb_per_s, seconds_of
-from engine.protocol.messages import IterationDone, Link, Seconds
+from engine.protocol.messages import ExpertFigures, IterationDone, Link, Seconds
 from tests.app.fake_engine import answer, loaded, verdict
 
 
@@ -101,3 +101,14 @@ def test_an_answer_without_a_pass_has_no_figures() -> None:
 def test_the_use_of_the_link_is_compared_to_its_limit() -> None:
     assert run_figures.link_use(2.1, Link(kind="disk", limit_gb_per_s=3.2)) == "disk: 2.10 of 3.20 GB/s"
     assert "not measured" in run_figures.link_use(2.1, Link(kind="PCIe", limit_gb_per_s=None))
+
+
+def test_what_the_cache_of_experts_did_is_said() -> None:
+    figures = ExpertFigures(hits=75, misses=25, bytes_read=30 << 20, predicted=0, right=0)
+    said = run_figures.experts_line(figures, tokens=10)
+    assert said.startswith("75 % of the experts")
+    assert "3.0 MB" in said
+    assert "ahead" not in said
+    assert "40 % of those read ahead" in run_figures.experts_line(
+        structs.replace(figures, predicted=10, right=4), tokens=10
+    )
