@@ -12,11 +12,14 @@ def _tr(text: str) -> str:
 
 def by_tier(memory: Memory) -> str:
     """Return one line of text with the bytes in each tier in use."""
-    ssd = sum(part.nbytes for part in memory.parts if part.tier == "ssd")
+    on_disk = [part for part in memory.parts if part.tier == "ssd"]
+    experts = sum(part.nbytes for part in on_disk if part.what == "target_experts")
+    ssd = sum(part.nbytes for part in on_disk) - experts
     parts = [
         _tr("VRAM {}").format(formatting.nbytes(memory.vram)) if memory.vram else "",
         _tr("RAM {}").format(formatting.nbytes(memory.ram)) if memory.ram else "",
         _tr("{} read from the disk in every pass").format(formatting.nbytes(ssd)) if ssd else "",
+        _tr("experts of {} on the disk").format(formatting.nbytes(experts)) if experts else "",
     ]
     return " · ".join(filter(None, parts))
 
@@ -32,6 +35,7 @@ def by_part(memory: Memory) -> str:
 def _part_name(part: MemoryPart) -> str:
     return {
         "target": _tr("target"),
+        "target_experts": _tr("experts"),
         "target_ring": _tr("slots for streamed layers"),
         "target_cache": _tr("target KV cache"),
         "draft": _tr("draft"),

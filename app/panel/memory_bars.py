@@ -42,7 +42,7 @@ class MemoryBars(QWidget):
     def lines(self) -> list[str]:
         """Return one line of text per tier that names all its parts."""
         return [
-            f"{self._tier(tier)}: " + ", ".join(self._part(part) for part in parts)
+            f"{self._tier(tier, parts)}: " + ", ".join(self._part(part) for part in parts)
             for tier, parts in self._by_tier()
         ]
 
@@ -71,7 +71,7 @@ class MemoryBars(QWidget):
         for tier, parts in tiers:
             total = sum(part.nbytes for part in parts)
             painter.setPen(QColor(colours.text))
-            title = f"{self._tier(tier)}  {formatting.nbytes(total)}"
+            title = f"{self._tier(tier, parts)}  {formatting.nbytes(total)}"
             painter.drawText(QRectF(0, y, self.width(), self._line()), Qt.AlignmentFlag.AlignVCenter, title)
             y = self._paint_tier(painter, y + self._line(), parts, whole) + 12
         assert self._memory is not None
@@ -106,16 +106,20 @@ class MemoryBars(QWidget):
         grouped = [(tier, [part for part in parts if part.tier == tier]) for tier in TIERS]
         return [(tier, of_tier) for tier, of_tier in grouped if of_tier]
 
-    def _tier(self, tier: str) -> str:
+    def _tier(self, tier: str, parts: Sequence[MemoryPart]) -> str:
+        is_whole = all(part.what == "target" for part in parts)
         return {
             "vram": self.tr("VRAM"),
             "ram": self.tr("RAM"),
-            "ssd": self.tr("SSD, read in every pass"),
+            "ssd": self.tr("SSD, read in every pass") if is_whole else self.tr("SSD"),
         }[tier]
 
     def _part(self, part: MemoryPart) -> str:
         name = {
             "target": self.tr("target weights"),
+            "target_experts": self.tr("experts, read when needed")
+            if part.tier == "ssd"
+            else self.tr("experts in memory"),
             "target_ring": self.tr("slots for streamed layers"),
             "target_cache": self.tr("target KV cache"),
             "draft": self.tr("draft weights"),
@@ -128,8 +132,10 @@ class MemoryBars(QWidget):
     def _look(self, part: MemoryPart) -> tuple[str, Qt.BrushStyle]:
         c = theme.current()
         solid, striped = Qt.BrushStyle.SolidPattern, Qt.BrushStyle.BDiagPattern
+        dense = Qt.BrushStyle.Dense3Pattern
         return {
             "target": (c.time_target, solid),
+            "target_experts": (c.time_target, dense),
             "target_ring": (c.time_wait, striped),
             "target_cache": (c.time_target, striped),
             "draft": (c.time_draft, solid),

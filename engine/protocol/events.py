@@ -58,7 +58,11 @@ class ModelInfo(Struct, kw_only=True):
 
 
 class MemoryPart(Struct, kw_only=True):
-    what: Literal["target", "target_ring", "target_cache", "draft", "draft_cache", "heads", "prompt_cache"]
+    # "target_experts": of a streamed mixture, those in memory, and in tier "ssd" all that are read when needed
+    what: Literal[
+        "target", "target_experts", "target_ring", "target_cache",
+        "draft", "draft_cache", "heads", "prompt_cache",
+    ]  # fmt: skip
     tier: Literal["vram", "ram", "ssd"]  # "ssd": weights that are read in each pass and occupy no memory
     nbytes: int
 

@@ -50,17 +50,21 @@ class LoadedPair:
 
 def memory_parts(target: Sequence, draft: Sequence | None, heads: Heads | None) -> list[protocol.MemoryPart]:
     """Return the parts of the pair that take memory, and those that each pass reads from the disk."""
-    tier = tier_of(target)
-    ring = target.model.streamer.nbytes if target.model.streamer else 0
+    tier, streamer = tier_of(target), target.model.streamer
+    slots, experts = (streamer.nbytes, streamer.cache_nbytes) if streamer else (0, 0)
     parts = [
-        protocol.MemoryPart(what="target", tier=tier, nbytes=target.model.nbytes - ring),
-        protocol.MemoryPart(what="target_ring", tier=tier, nbytes=ring),
+        protocol.MemoryPart(what="target", tier=tier, nbytes=target.model.nbytes - slots),
+        protocol.MemoryPart(what="target_experts", tier=tier, nbytes=experts),
+        protocol.MemoryPart(what="target_ring", tier=tier, nbytes=slots - experts),
         protocol.MemoryPart(what="target_cache", tier=tier, nbytes=target.cache.nbytes),
         protocol.MemoryPart(what="heads", tier=tier, nbytes=heads.nbytes if heads else 0),
     ]
-    if target.model.streamer:
-        for place, nbytes in target.model.streamer.tiers.items():
-            parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=nbytes))
+    if streamer:
+        needed = streamer.experts_nbytes
+        for place, nbytes in streamer.tiers.items():
+            each_pass = nbytes - needed if place == "ssd" else nbytes
+            parts.append(protocol.MemoryPart(what="target", tier=place, nbytes=each_pass))
+        parts.append(protocol.MemoryPart(what="target_experts", tier="ssd", nbytes=needed))
     if draft:
         parts.append(protocol.MemoryPart(what="draft", tier=tier_of(draft), nbytes=draft.model.nbytes))
         parts.append(protocol.MemoryPart(what="draft_cache", tier=tier_of(draft), nbytes=draft.cache.nbytes))

@@ -142,6 +142,16 @@ class Streamer:
         return {"ram": ram, "ssd": self.pass_nbytes - ram}
 
     @property
+    def experts_nbytes(self) -> int:
+        """Bytes of all experts that come through the cache of experts."""
+        return sum(expert.nbytes for expert in self._experts)
+
+    @property
+    def cache_nbytes(self) -> int:
+        """Bytes of the cache of experts; they are part of `nbytes`."""
+        return self._cache.nbytes if self._cache else 0
+
+    @property
     def nbytes(self) -> int:
         return sum(way.nbytes for way in (self._ring, self._cache) if way)
 

@@ -1508,6 +1508,10 @@
             <translation>RAM</translation>
         </message>
         <message>
+            <source>SSD</source>
+            <translation>SSD</translation>
+        </message>
+        <message>
             <source>SSD, read in every pass</source>
             <translation>SSD, 패스마다 읽음</translation>
         </message>
@@ -1522,6 +1526,14 @@
         <message>
             <source>draft weights</source>
             <translation>드래프트 가중치</translation>
+        </message>
+        <message>
+            <source>experts in memory</source>
+            <translation>메모리에 있는 전문가</translation>
+        </message>
+        <message>
+            <source>experts, read when needed</source>
+            <translation>전문가 (필요할 때 읽음)</translation>
         </message>
         <message>
             <source>heads</source>
@@ -4710,6 +4722,14 @@ other: everything else</source>
         <message>
             <source>draft KV cache</source>
             <translation>드래프트 KV 캐시</translation>
+        </message>
+        <message>
+            <source>experts</source>
+            <translation>전문가</translation>
+        </message>
+        <message>
+            <source>experts of {} on the disk</source>
+            <translation>디스크의 전문가 {}</translation>
         </message>
         <message>
             <source>heads</source>

@@ -1508,6 +1508,10 @@
             <translation>内存</translation>
         </message>
         <message>
+            <source>SSD</source>
+            <translation>SSD</translation>
+        </message>
+        <message>
             <source>SSD, read in every pass</source>
             <translation>SSD，每遍读取</translation>
         </message>
@@ -1522,6 +1526,14 @@
         <message>
             <source>draft weights</source>
             <translation>草稿模型的权重</translation>
+        </message>
+        <message>
+            <source>experts in memory</source>
+            <translation>内存中的专家</translation>
+        </message>
+        <message>
+            <source>experts, read when needed</source>
+            <translation>专家（需要时读取）</translation>
         </message>
         <message>
             <source>heads</source>
@@ -4710,6 +4722,14 @@ other: everything else</source>
         <message>
             <source>draft KV cache</source>
             <translation>草稿模型的 KV 缓存</translation>
+        </message>
+        <message>
+            <source>experts</source>
+            <translation>专家</translation>
+        </message>
+        <message>
+            <source>experts of {} on the disk</source>
+            <translation>磁盘上的专家 {}</translation>
         </message>
         <message>
             <source>heads</source>

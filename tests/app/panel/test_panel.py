@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app import formatting
+from app.header.memory import by_tier
 from app.panel.export import LONGEST, MOST_PIXELS, RunExport
 from app.panel.glossary import Glossary
 from app.panel.panel import Panel
@@ -19,7 +20,7 @@ from app.panel.tree_layout import ROOT
 from app.panel.tree_painter import Kind
 from app.startup.replay import Replay, show
 from app.widgets import motion, theme
-from engine.protocol.messages import ExpertFigures, IterationDone, PassProgress
+from engine.protocol.messages import ExpertFigures, IterationDone, Memory, MemoryPart, PassProgress
 from tests.app.fake_engine import answer, grown, verdict
 from tests.app.panel.recorded import RUN
 from tests.app.seen import labels, says
@@ -262,6 +263,19 @@ def test_memory_is_listed_by_tier_and_part(played: Panel) -> None:
     assert "RAM: target weights" in text
     assert "SSD, read in every pass: target weights" in text
     assert "VRAM" not in text
+
+
+def test_experts_are_not_said_to_be_read_in_every_pass(panel: Panel) -> None:
+    parts = [
+        MemoryPart(what="target_experts", tier="ram", nbytes=1 << 20),
+        MemoryPart(what="target_experts", tier="ssd", nbytes=4 << 20),
+    ]
+    memory = Memory(vram=0, ram=1 << 20, peak=1 << 21, parts=parts)
+    panel.memory.show_memory(memory)
+    text = panel.memory.accessibleDescription()
+    assert "RAM: experts in memory 1.0 MB" in text
+    assert "SSD: experts, read when needed 4.0 MB" in text
+    assert by_tier(memory) == "RAM 1.0 MB · experts of 4.0 MB on the disk"
 
 
 def test_how_the_model_was_loaded_is_said_with_its_memory(played: Panel) -> None:
