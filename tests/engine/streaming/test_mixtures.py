@@ -134,9 +134,8 @@ def test_each_chosen_expert_is_a_hit_or_a_miss_and_only_misses_and_predictions_a
         counts = settled(model) - before
         assert counts.hits + counts.misses == len(routed.experts)
         assert counts.right <= settled(model).predicted
-        if (
-            len(rows) == 1
-        ):  # more rows may choose more experts than there are slots, of which one is read twice
+        # More rows may choose more experts than there are slots, of which one is read twice.
+        if len(rows) == 1:
             assert counts.read <= (counts.misses + counts.predicted) * max(size)
     model.close()
 
@@ -246,3 +245,6 @@ def test_an_answer_tells_what_the_cache_did_and_its_tokens_do_not_depend_on_it(t
         each = [event.experts for event in events if isinstance(event, IterationDone)]
         assert 0 < sum(one.hits + one.misses for one in each) < answer.experts.hits + answer.experts.misses
         assert 0 < answer.experts.bytes_read <= answer.bytes_streamed
+        parts = {(part.what, part.tier): part.nbytes for part in answer.memory.parts}
+        assert 0 < parts["target_experts", "ram"] < parts["target_experts", "ssd"]
+        assert ("target", "ssd") not in parts, "the dense parts are in memory"
