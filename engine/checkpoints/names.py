@@ -13,7 +13,12 @@ from engine.checkpoints.limits import COUNT_LIMIT, TENSORS_LIMIT
 from engine.errors import BadCheckpoint
 
 # A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
-WRAPPERS = {"gemma3": "gemma3_text", "mistral3": "mistral", "qwen3_5": "qwen3_5_text"}
+WRAPPERS = {
+    "gemma3": "gemma3_text",
+    "mistral3": "mistral",
+    "qwen3_5": "qwen3_5_text",
+    "qwen3_5_moe": "qwen3_5_moe_text",
+}
 # Keys of a wrapper's config that apply to the text model too.
 _INHERITED = (
     "bos_token_id", "dtype", "eos_token_id", "pad_token_id", "quantization_config", "tie_word_embeddings",
@@ -23,7 +28,7 @@ _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
 _VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
-_DRAFTS = {"qwen3_5_text": "mtp."}
+_DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}

@@ -29,6 +29,6 @@ def state_row_nbytes(checkpoint: Checkpoint) -> int:
     for name, weight in checkpoint.weights.items():
         if name.endswith(_CONVOLUTIONS):
             numbers += weight.shape[0]
-        elif name.endswith("linear_attn.in_proj_qkv.weight"):
+        elif name.endswith(("linear_attn.in_proj_qkv.weight", "linear_attn.in_proj_qkvz.weight")):
             numbers += weight.shape[0]  # there are as many keys as queries, which are not kept
     return 4 * numbers

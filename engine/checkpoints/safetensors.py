@@ -38,7 +38,8 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
     "gpt2", "gpt_neox", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
-    "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_text", "qwen3_moe", "smollm3", "stablelm",
+    "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text",
+    "qwen3_moe", "qwen3_next", "smollm3", "stablelm",
     "starcoder2",
 })
 # fmt: on

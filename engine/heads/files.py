@@ -88,10 +88,10 @@ def open_heads(path: Path) -> HeadsFile | None:
 
 def built_in_heads(target: Checkpoint) -> HeadsFile | None:
     """Return the layer for multi-token prediction that the target's files contain. Returns None if there is
-    none, or if it is one of several, or is stored in packed numbers."""
+    none, or if it is one of several, is a mixture of experts, or is stored in packed numbers."""
     layers = {name.split(".")[1] for name in target.draft if name.startswith("layers.")}
     plain = all(span.storage in ("BF16", *_DTYPES) for span in target.draft.values())
-    if layers != {"0"} or not plain:
+    if layers != {"0"} or not plain or any(".experts." in name for name in target.draft):
         return None
     tensors = {name: _in_span(name, span) for name, span in target.draft.items()}
     return HeadsFile(target.path, "mtp", target.config, tensors)

@@ -96,6 +96,22 @@ _GEMMA_OTHERS = dict(
 _GRANITE_FACTORS = dict.fromkeys(
     ("embedding_multiplier", "logits_scaling", "residual_multiplier", "attention_multiplier"), 1.0
 )
+_DELTA = dict(
+    head_dim=256,
+    partial_rotary_factor=0.25,
+    layer_types=None,
+    full_attention_interval=4,
+    linear_conv_kernel_dim=4,
+    linear_key_head_dim=128,
+    linear_value_head_dim=128,
+    linear_num_key_heads=16,
+    linear_num_value_heads=32,
+)
+_GATED = dict(attn_output_gate=True, output_gate_type="swish")
+# States are float32 in any case; the layer for drafts is left out (`engine.checkpoints.names`).
+_DRAFTING = ("mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings")
+_SECTIONS = ("mrope_section", "mrope_interleaved")  # equal for text
+_SHARED = dict(moe_intermediate_size=512, shared_expert_intermediate_size=512)
 _ROUTING = ("num_experts", "num_local_experts", "num_experts_per_tok", "norm_topk_prob")
 
 FAMILIES = {
@@ -278,30 +294,37 @@ FAMILIES = {
         compiled=False,  # norms behind both halves, rotated pairs side by side, a fused MLP
     ),
     "qwen3_5_text": Family(
-        _defaults(
-            (248320, 4096, 12288, 32, 16),
-            4,
-            32768,
-            head_dim=256,
-            partial_rotary_factor=0.25,
-            layer_types=None,
-            full_attention_interval=4,
-            linear_conv_kernel_dim=4,
-            linear_key_head_dim=128,
-            linear_value_head_dim=128,
-            linear_num_key_heads=16,
-            linear_num_value_heads=32,
-            attn_output_gate=True,
-            output_gate_type="swish",
-        ),
+        _defaults((248320, 4096, 12288, 32, 16), 4, 32768, **_DELTA, **_GATED),
         options=("attention_bias",),
         partial=True,
         recurrent="linear_attention",
-        # States are float32 in any case; the layer for drafts is left out (`engine.checkpoints.names`).
-        others=("mamba_ssm_dtype", "mtp_num_hidden_layers", "mtp_use_dedicated_embeddings"),
-        rotary_others=("mrope_section", "mrope_interleaved"),  # equal for text
+        others=_DRAFTING,
+        rotary_others=_SECTIONS,
         large_states=True,
         compiled=False,  # gated attention, and layers with states
+    ),
+    "qwen3_5_moe_text": Family(
+        _defaults((248320, 2048, 512, 40, 16), 2, 32768, **_DELTA, **_GATED, **_SHARED, num_experts=256),
+        options=("attention_bias",),
+        mixture=True,
+        inner="moe_intermediate_size",
+        partial=True,
+        recurrent="linear_attention",
+        others=(*_ROUTING, *_DRAFTING),
+        rotary_others=_SECTIONS,
+        large_states=True,
+        compiled=False,
+    ),
+    "qwen3_next": Family(
+        _defaults((151936, 2048, 5632, 48, 16), 2, 32768, **_DELTA, **_SHARED, num_experts=512),
+        options=("attention_bias",),
+        mixture=True,
+        inner="moe_intermediate_size",
+        partial=True,
+        recurrent="linear_attention",
+        others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers"),
+        large_states=True,
+        compiled=False,
     ),
     "lfm2": Family(
         _defaults(

@@ -137,6 +137,12 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
+# Beside the settings of a Qwen 3.5: those of its mixture, and of Qwen3-Next.
+EXPERTS: dict[str, Any] = dict(
+    num_experts=6, num_experts_per_tok=2, moe_intermediate_size=24, shared_expert_intermediate_size=40
+)
+
+
 def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     """Return transformers' own model. Its head is sharper than at random, so that a draft and a target can
     agree at all."""

@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption, StreamBroken
+from engine.heads import built_in_heads
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits, chunks
@@ -19,7 +20,7 @@ from engine.torch_model import builder
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
-from tests.engine.models import CONFIGS, CONTEXT, reference
+from tests.engine.models import CONFIGS, CONTEXT, EXPERTS, reference
 
 # Longer than all sliding windows of the configurations, shorter than the longest context.
 TEXT = [1, 5, 9, 30, 2, 44, 17, 8, 60, 3, 3, 21, 33, 52, 11, 40, 6, 28, 19, 55]
@@ -105,6 +106,21 @@ def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(
     model = load(tmp_path, packed=True)
     logits = Sequence(model, CONTEXT).extend(TEXT)
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["qwen3_5_moe_text", "qwen3_next"])
+@pytest.mark.parametrize("limits", [None, WeightLimits(120_000)])
+def test_mixtures_whose_layers_have_states_are_loaded_without_their_draft(kind, limits, tmp_path):
+    module = reference("qwen3_5_text", model_type=kind, **EXPERTS)
+    draft = {"mtp.fc.weight": torch.ones(4, 8), "mtp.layers.0.mlp.experts.0.up_proj.weight": torch.ones(4, 4)}
+    save_file(module.state_dict() | draft, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(json.dumps(module.config.to_dict()))
+    assert built_in_heads(open_checkpoint(tmp_path)) is None
+    model = load(tmp_path, packed=True, limits=limits)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+    assert (limits is None) == (model.experts is None)
+    model.close()
 
 
 @pytest.mark.parametrize("packed", [False, True])

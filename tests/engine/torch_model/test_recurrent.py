@@ -14,7 +14,7 @@ from engine.model.sequence import Sequence
 from engine.torch_model import hybrid_cache, recurrent
 from engine.torch_model.hybrid_cache import SAVEPOINTS, thinned
 from engine.torch_model.recurrent import DeltaInputs, delta_rule, normalized
-from tests.engine.models import VOCABULARY, ours, reference
+from tests.engine.models import EXPERTS, VOCABULARY, ours, reference
 
 CAPACITY = 512
 KINDS = ["qwen3_5_text", "lfm2"]
@@ -22,8 +22,8 @@ KINDS = ["qwen3_5_text", "lfm2"]
 
 @cache
 def pair(kind):
-    if kind == "qwen3_next":  # of which all published models are mixtures
-        module = reference("qwen3_5_text", model_type=kind, num_experts=0)
+    if kind in ("qwen3_5_moe_text", "qwen3_next"):
+        module = reference("qwen3_5_text", model_type=kind, **EXPERTS)
     else:
         module = reference(kind)
     return module, ours(module, CAPACITY)
@@ -79,7 +79,7 @@ class RandomTree:
         self.visible = self.visible[np.ix_(left, left)]
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "qwen3_next"])
+@pytest.mark.parametrize("kind", [*KINDS, "qwen3_5_moe_text", "qwen3_next"])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_random_tree_in_several_passes_equals_each_path_as_plain_text(kind, seed):
     sequence = Sequence(pair(kind)[1], CAPACITY)
