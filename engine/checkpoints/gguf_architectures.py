@@ -33,7 +33,8 @@ class Architecture:
     `qkv_bias`, whether Q, K and V have biases; `qk_norm`, whether queries and keys are normalized;
     `whole_qk_norm`, whether they are over all heads together; `fused_qkv`, whether Q, K and V are one matrix;
     `fused_gate`, whether gate and up are one; `plain_output`, whether the output of attention has no bias,
-    even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `mixture` and
+    even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `shared`, whether
+    all layers are mixtures with an expert that every token uses, and none has an MLP; `mixture` and
     `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a layer's norms:
     GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
     """
@@ -50,6 +51,7 @@ class Architecture:
     fused_gate: bool = False
     plain_output: bool = False
     gated: bool = False
+    shared: bool = False
     mixture: str = "mlp"
     router: str = "gate"
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
@@ -123,7 +125,6 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
         "architectures": [architecture.class_name],
         "vocab_size": rows,
         "hidden_size": hidden,
-        "intermediate_size": keys.number("{arch}.feed_forward_length", least=1, most=WIDTH_LIMIT),
         "num_hidden_layers": keys.number("{arch}.block_count", least=1, most=LAYERS_LIMIT),
         "num_attention_heads": heads,
         "num_key_value_heads": kv_heads,
@@ -135,6 +136,9 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
         "eos_token_id": vocabulary.eos_id,
         "pad_token_id": keys.token_id("tokenizer.ggml.padding_token_id", len(vocabulary.tokens)),
     }
+    if not architecture.shared:
+        width = keys.number("{arch}.feed_forward_length", least=1, most=WIDTH_LIMIT)
+        config["intermediate_size"] = width
     return config | architecture.settings(keys, config)
 
 
@@ -164,6 +168,7 @@ def _asks(key: str, value: Value) -> bool:
 WINDOW, CAP, LAST_CAP = "attention.sliding_window", "attn_logit_softcapping", "final_logit_softcapping"
 PATTERN, LOCAL_BASE = "attention.sliding_window_pattern", "rope.freq_base_swa"
 EXPERTS = ("expert_count", "expert_used_count")
+WIDTHS = ("expert_feed_forward_length", "expert_shared_feed_forward_length")
 FACTORS = ("attention.scale", "embedding_scale", "residual_scale", "logit_scale")
 MIXTRAL = Architecture("mixtral", "MixtralForCausalLM", gguf_settings.mixtral, EXPERTS, interleaved=True)
 OLMO3 = Architecture(  # under the name of OLMo 2
@@ -235,6 +240,17 @@ ARCHITECTURES = {
         gguf_settings.QWEN35,
         qk_norm=True,
         gated=True,
+        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+        norm_plus=-1.0,
+    ),
+    "qwen35moe": Architecture(
+        "qwen3_5_moe_text",
+        "Qwen3_5MoeForCausalLM",
+        gguf_settings.qwen35_moe,
+        (*gguf_settings.QWEN35, *EXPERTS, *WIDTHS),
+        qk_norm=True,
+        gated=True,
+        shared=True,
         norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
         norm_plus=-1.0,
     ),

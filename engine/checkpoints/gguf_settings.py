@@ -219,6 +219,21 @@ def qwen35(keys: Keys, config: Config) -> Config:
     }
 
 
+def qwen35_moe(keys: Keys, config: Config) -> Config:
+    """Return the settings of Qwen 3.5's mixtures, each of which has an expert that every token uses."""
+    return (
+        qwen35(keys, config)
+        | _mixture(keys, config, "num_experts")
+        | {
+            name: keys.number(f"{{arch}}.{key}", least=1, most=WIDTH_LIMIT)
+            for name, key in (
+                ("moe_intermediate_size", "expert_feed_forward_length"),
+                ("shared_expert_intermediate_size", "expert_shared_feed_forward_length"),
+            )
+        }
+    )
+
+
 def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:
     """Return the settings shared by Gemma 2 and 3.
 

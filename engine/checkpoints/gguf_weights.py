@@ -26,7 +26,7 @@ class TensorPlace:
     Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
     the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and
     `decay`, as in `Weight`; `channels`, whether it is the kernels of a convolution, [channels, kernel], which
-    HF gives a dimension of 1 between these.
+    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row.
     """
 
     name: str
@@ -35,6 +35,7 @@ class TensorPlace:
     plus: float = 0.0
     decay: bool = False
     channels: bool = False
+    row: bool = False
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
@@ -78,6 +79,8 @@ def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weig
         weight = Weight.of(span, place.rope_heads, place.plus)
         if place.channels:
             weight = replace(weight, shape=(shape[0], 1, shape[1]))
+        if place.row:
+            weight = replace(weight, shape=(1, *shape))
         yield place.name.format(index), replace(weight, decay=place.decay)
 
 
@@ -90,13 +93,14 @@ def _places(
     norms = _norms(architecture, config)
     of_layer = norms | _attention(architecture, config)
     if "num_experts_per_tok" in config:
-        of_layer |= _experts(architecture, config, stacked)
+        behind = _experts(architecture, config, stacked)
     else:
-        of_layer |= _mlp(architecture, config)
+        behind = _mlp(architecture, config)
+    of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:
         recurrent = {name: place for name, place in norms.items() if "self_attn" not in place.name}
-        recurrent |= _delta(config) | _mlp(architecture, config)
+        recurrent |= _delta(config) | behind
     yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
@@ -195,7 +199,7 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
     stacked: whether a layer's experts are stacked in one tensor for each of gate, up and down, as converters
     have written them since April 2024.
     """
-    hidden, wide = config["hidden_size"], config.get("moe_intermediate_size", config["intermediate_size"])
+    hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
     count = config.get("num_local_experts") or config["num_experts"]
     mixture = architecture.mixture
     places = {"ffn_gate_inp.weight": TensorPlace(f"{mixture}.{architecture.router}.weight", (count, hidden))}
@@ -209,4 +213,10 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
                 places[f"ffn_{kind}.{expert}.weight"] = TensorPlace(
                     f"{mixture}.experts.{expert}.{kind}_proj.weight", shape
                 )
+    if architecture.shared:
+        wide = config["shared_expert_intermediate_size"]
+        for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
+            places |= _linear(f"ffn_{kind}_shexp", f"{mixture}.shared_expert.{kind}_proj", *shape, bias=False)
+        gate = TensorPlace(f"{mixture}.shared_expert_gate.weight", (hidden,), row=True)
+        places["ffn_gate_inp_shexp.weight"] = gate
     return places

@@ -29,6 +29,8 @@ ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 ALIKE: dict[str, dict[str, Any]] = {
     "qwen3_5_text": {"linear_num_value_heads": 6},  # so that the converter changes their order
+    "qwen3_5_moe_text": {"linear_num_value_heads": 6},
+    "olmoe": {"num_key_value_heads": 4},  # llama.cpp expects as many as heads
     "phi3": {"sliding_window": 400},
     "phi3_short": {"sliding_window": 400},
     "olmo3": {"rope_parameters": {"sliding_attention": PLAIN_ROPE, "full_attention": PLAIN_ROPE}},
@@ -61,16 +63,20 @@ def judged(llama_cpp: Path, files: dict[str, Path]) -> dict[str, dict[str, Any]]
 
 
 def ours(file: Path) -> tuple[list[int], list[float]]:
-    """Return what this program continues the prompt with, and the log-probabilities."""
-    sequence = Sequence(load_model(open_checkpoint(file), torch.float32, "cpu", no_progress, 256), 256)
+    """Return what this program continues the prompt with, and the log-probabilities. The token that ends a
+    text is never chosen, as llama.cpp is told."""
+    checkpoint = open_checkpoint(file)
+    sequence = Sequence(load_model(checkpoint, torch.float32, "cpu", no_progress, 256), 256)
+    end = checkpoint.config["eos_token_id"]
     tokens: list[int] = []
     log_probs: list[float] = []
     rows = PROMPT
     for _ in range(COUNT):
         after = torch.as_tensor(sequence.extend(rows)).float().log_softmax(-1)
-        rows = [int(after.argmax())]
+        allowed = after.index_fill(-1, torch.tensor([end]), -torch.inf)
+        rows = [int(allowed.argmax())]
         tokens += rows
-        log_probs.append(float(after.max()))
+        log_probs.append(float(allowed.max()))
     return tokens, log_probs
 
 

@@ -22,12 +22,14 @@ from tests.engine.formats.made import random_blocks
 
 HIDDEN, WIDE, HEADS, KV_HEADS, LAYERS = 64, 96, 4, 2, 2
 INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3")
+STATEFUL = ("qwen35", "qwen35moe")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
     "mixtral": "llama",
     "olmo3": "olmo2",
     "ministral3": "mistral3",
     "qwen3_5_text": "qwen35",
+    "qwen3_5_moe_text": "qwen35moe",
     "qwen3_moe": "qwen3moe",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
@@ -174,7 +176,8 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
     writer.add_block_count(config.num_hidden_layers)
     writer.add_context_length(config.max_position_embeddings)
     writer.add_embedding_length(config.hidden_size)
-    writer.add_feed_forward_length(config.intermediate_size)
+    if architecture != "qwen35moe":  # whose layers have no MLP
+        writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
     writer.add_head_count_kv(config.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
@@ -226,7 +229,7 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_rope_dimension_count(head)
     if architecture == "glm4":
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
-    if architecture == "qwen35":
+    if architecture in STATEFUL:
         heads, width = config.linear_num_value_heads, config.linear_value_head_dim
         rotated = int(rope["partial_rotary_factor"] * head)
         writer.add_rope_dimension_count(rotated)
@@ -238,10 +241,12 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_ssm_time_step_rank(heads)
         writer.add_ssm_inner_size(heads * width)
         writer.add_full_attention_interval(4)
-    if architecture == "qwen3moe":
+    if architecture in ("qwen3moe", "qwen35moe"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+    if architecture == "qwen35moe":
+        writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if hasattr(config, "num_experts_per_tok"):
-        writer.add_expert_count(config.num_local_experts)
+        writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
         writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_tokenizer_model("llama")
     writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
@@ -279,7 +284,9 @@ def _converted(
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
             array = array + 1
-        if architecture == "qwen35":
+        if hf_name.endswith("shared_expert_gate.weight"):
+            array = array.squeeze(0)
+        if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
     if config.rope_parameters.get("rope_type") == "longrope":
