@@ -176,7 +176,7 @@ def test_an_answer_ends_if_it_no_longer_fits_the_context_of_the_smaller_plan():
     load(engine := EngineService())
     session = engine.session
     room = session.context - len(session.tokens_of(QUESTION))
-    begun = BegunAnswer([9] * room, [], [0] * (room - 1), [], [], protocol.Seconds(), 0.0, 1.0, 0)
+    begun = BegunAnswer([9] * room, [], [0] * (room - 1), [], [], protocol.Seconds(), 0.0, 1.0, 0, None)
     answer = session.answer(QUESTION, Options(), [].append, lambda: False, begun=begun)
     assert (answer.stop_reason, answer.token_ids) == ("context_full", [9] * room)
     engine.unload()
