@@ -14,7 +14,6 @@ import numpy as np
 
 from engine.bench.options import numbers
 from engine.errors import BadOption
-from engine.streaming.expert_policy import ExpertPolicy
 from engine.terminal import Commands, add_command
 
 # For each turn of a mixture, in the order of a pass: its number, and the experts it chooses, numbered among
@@ -156,6 +155,8 @@ def measure(turns: Turns, routing: Routing, share: float) -> HitRates:
 
 def hits_of_policy(turns: Turns, mixtures: Sequence[int], slots: int) -> int:
     """Return the hits by the engine's policy, without reading ahead. mixtures: of each expert."""
+    from engine.streaming.expert_policy import ExpertPolicy  # imports the compiler
+
     policy = ExpertPolicy(mixtures)
     ready = np.zeros(len(mixtures), np.bool_)
     hits = held = 0
