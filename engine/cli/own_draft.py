@@ -1,4 +1,4 @@
-"""What `plan` and `chat` say of a target that should draft for itself."""
+"""The sentence of `plan` and `chat` about a target that should draft for itself."""
 
 from engine.protocol import OwnDraft
 

@@ -1,4 +1,4 @@
-"""Whether a streamed target should draft for itself, in fewer bits."""
+"""The decision whether a streamed target should draft for itself, in fewer bits."""
 
 from collections.abc import Sequence
 

@@ -84,7 +84,7 @@ class Link(Struct, kw_only=True):
 
 
 class OwnDraft(Struct, kw_only=True):
-    """What a target without a draft of its family would gain as its own draft (`Load.draft` = "self")."""
+    """The gain of a target without a draft of its family if it drafts for itself (`Load.draft` = "self")."""
 
     speedup: float  # factor of tokens/s that is predicted
     nbytes: int  # of the copies in fewer bits that would be made and kept on the disk
@@ -265,7 +265,7 @@ class Committed(Struct, kw_only=True):
 
 
 class ExpertFigures(Struct, kw_only=True):
-    """What the cache of a streamed mixture's experts has done, on the processor."""
+    """Counts of the cache of a streamed mixture's experts, on the processor."""
 
     hits: int  # experts that were in the cache when their layer chose them, once for all rows of a pass
     misses: int  # experts that were not
