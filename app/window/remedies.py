@@ -1,4 +1,4 @@
-"""What helps where an engine fails, as buttons of the notice that says so."""
+"""Remedies where an engine fails, as buttons of the notice that says so."""
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 

@@ -5,7 +5,7 @@ Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and g
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.checkpoints import gguf_settings
 from engine.checkpoints.checkpoint import GgufVocabulary
@@ -179,6 +179,16 @@ OLMO3 = Architecture(  # under the name of OLMo 2
     whole_qk_norm=True,
     norms=OUTER_NORMS,
 )
+QWEN35 = Architecture(
+    "qwen3_5_text",
+    "Qwen3_5ForCausalLM",
+    gguf_settings.qwen35,
+    gguf_settings.QWEN35,
+    qk_norm=True,
+    gated=True,
+    norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+    norm_plus=-1.0,
+)
 ARCHITECTURES = {
     "llama": Architecture("llama", "LlamaForCausalLM", gguf_settings.llama, interleaved=True),
     "mistral": Architecture("mistral", "MistralForCausalLM", gguf_settings.mistral, interleaved=True),
@@ -233,26 +243,14 @@ ARCHITECTURES = {
         norms=INNER_NORMS
         | {"post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm"},
     ),
-    "qwen35": Architecture(
-        "qwen3_5_text",
-        "Qwen3_5ForCausalLM",
-        gguf_settings.qwen35,
-        gguf_settings.QWEN35,
-        qk_norm=True,
-        gated=True,
-        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
-        norm_plus=-1.0,
-    ),
-    "qwen35moe": Architecture(
-        "qwen3_5_moe_text",
-        "Qwen3_5MoeForCausalLM",
-        gguf_settings.qwen35_moe,
-        (*gguf_settings.QWEN35, *EXPERTS, *WIDTHS),
-        qk_norm=True,
-        gated=True,
+    "qwen35": QWEN35,
+    "qwen35moe": replace(
+        QWEN35,
+        model_type="qwen3_5_moe_text",
+        class_name="Qwen3_5MoeForCausalLM",
+        settings=gguf_settings.qwen35_moe,
+        maths=(*gguf_settings.QWEN35, *EXPERTS, *WIDTHS),
         shared=True,
-        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
-        norm_plus=-1.0,
     ),
     "gemma2": Architecture(
         "gemma2",

@@ -66,7 +66,7 @@ class Model(ABC):
 
     @property
     def experts(self) -> ExpertCounts | None:
-        """What the cache of experts has done so far; None if there is none."""
+        """Counts of the cache of experts so far; None if there is none."""
         return self.streamer.experts if self.streamer else None
 
     @property

@@ -17,7 +17,7 @@ from engine.streaming.ring import READERS, STOP_S, end_if_interrupted, pieces
 
 @dataclass(frozen=True, slots=True)
 class ExpertCounts:
-    """What a cache has done since its start.
+    """Counts of a cache since its start.
 
     Attributes: `hits`, `misses`: experts that were, and were not, in the cache or on their way when their
     mixture chose them; `read`: bytes read; `predicted`: experts read before a mixture had chosen; `right`:

@@ -165,7 +165,7 @@ class Streamer:
 
     @property
     def experts(self) -> ExpertCounts | None:
-        """What the cache of experts has done since the start; None if there is none."""
+        """Counts of the cache of experts since the start; None if there is none."""
         return self._cache.counts if self._cache else None
 
     @property

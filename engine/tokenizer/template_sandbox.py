@@ -58,7 +58,7 @@ class GenerationBlock(Extension):
 
 
 class _Dictionaries:
-    """What a template may do with the name `dict`; the class itself would lead it to Python's other ones."""
+    """The uses of the name `dict` in a template; the class itself would lead it to Python's other ones."""
 
     def __call__(self, *args: Any, **fields: Any) -> dict[Any, Any]:
         return dict(*args, **fields)

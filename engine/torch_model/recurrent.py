@@ -63,7 +63,7 @@ def normalized(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True, slots=True)
 class DeltaInputs:
-    """What the delta rule reads of rows, float32. queries, keys: [key heads, rows, key width], normalized,
+    """The input of the delta rule for rows, float32. queries, keys: [key heads, rows, key width], normalized,
     queries scaled too; values: [heads, rows, value width]; strengths, decays: [heads, rows], b and g."""
 
     queries: Tensor

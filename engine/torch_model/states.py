@@ -1,5 +1,5 @@
-"""What a recurrent layer remembers of a text: a state for the committed tokens, and for each row of the tail
-the little that is needed to advance the state along a path.
+"""The memory that a recurrent layer has of a text: a state for the committed tokens, and for each row of the
+tail the little that is needed to advance the state along a path.
 
 A layer has a state instead of rows: a matrix for each head (gated DeltaNet), the last inputs of a short
 convolution, or both. The state is advanced only when rows are committed.
@@ -47,7 +47,7 @@ class LayerState:
 
 @dataclass(frozen=True, slots=True)
 class DeltaRows:
-    """What the delta rule has computed for rows, each on its own path. All are float32.
+    """The results of the delta rule for rows, each on its own path. All are float32.
 
     keys: [key heads, rows, key width], normalized. updates: [heads, rows, value width], u of `delta_rule`.
     decays: [heads, rows], the log of each row's factor. totals: [heads, rows], the sum of `decays` on the

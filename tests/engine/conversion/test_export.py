@@ -1,4 +1,4 @@
-"""What export refuses rather than writing another model."""
+"""Models that export refuses rather than writing another one."""
 
 import pytest
 import torch
