@@ -32,14 +32,10 @@ class RoutingCounts:
 
     def __post_init__(self) -> None:
         """Raises ValueError if these cannot be counts."""
-        pairs = (
-            *zip(self.drawn, self.fresh, strict=True),
-            (self.stayed, self.stays),
-            *((each, self.passes + 1) for each in self.fresh),
-        )
-        if not 0 < len(self.drawn) <= EXPERTS_LIMIT or not all(
-            0 <= part <= whole < 1e9 for part, whole in pairs
-        ):
+        pairs = [*zip(self.drawn, self.fresh, strict=True), (self.stayed, self.stays)]
+        pairs += [(each, self.passes + 1) for each in self.fresh]
+        known = all(0 <= part <= whole < 1e9 for part, whole in pairs)
+        if not 0 < len(self.drawn) <= EXPERTS_LIMIT or not known:
             raise ValueError("they are no counts")
 
     def hit_rate(self, share: float) -> float:

@@ -1,4 +1,4 @@
-"""Made-up routing of a mixture of experts, with a stated skew and overlap, and the chances that generate it."""
+"""Made-up routing of a mixture of experts with a stated skew and overlap, and the chances behind it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -23,10 +23,10 @@ class ExpertPolicy:
 
     A pass uses an expert because the token before the pass did (with a chance common to all experts:
     consecutive tokens choose much the same), or because the expert is drawn (with a chance of its own,
-    learned from the passes before which it was not used). An expert in memory is worth chance / d, where d is the number of turns
-    until that of its mixture: the misses that it saves for each turn in which it takes up a slot. Where
-    experts are independent and many, leaving out what is worth least is optimal (Whittle's index; Weber and
-    Weiss, "On an index policy for restless bandits", 1990).
+    learned from the passes before which it was not used). An expert in memory is worth chance / d, where d is
+    the number of turns until that of its mixture: the misses that it saves for each turn in which it takes up
+    a slot. Where experts are independent and many, leaving out what is worth least is optimal (Whittle's
+    index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
     Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`.
     """
