@@ -50,8 +50,8 @@ def add(kinds: Commands) -> None:
         "compare the cache of a mixture's experts with the best possible one",
         "Replays a made-up routing through the policy of the cache of experts, for several sizes of the "
         "cache, and prints its hit rates beside those of the same policy if it knew the routing's chances, "
-        "of Belady's optimum, which knows the future, and of the usual policy (least recently used). The shape "
-        "is that of Qwen3-30B-A3B unless options say otherwise.",
+        "of Belady's optimum, which knows the future, and of the usual policy (least recently used). The "
+        "shape is that of Qwen3-30B-A3B unless options say otherwise.",
     )
     usual = Routing()
     for name, kind, what in (

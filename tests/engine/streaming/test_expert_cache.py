@@ -256,10 +256,15 @@ def test_an_expert_that_is_no_longer_used_is_worth_less_and_less():
 
 def test_the_next_pass_is_expected_to_begin_with_the_experts_of_the_last_token_kept():
     policy = ExpertPolicy([0] * 8)
-    for _ in range(5):
-        policy.choose(0, [0, 1, 2])
-        policy.end([1])
-    assert policy.worth()[1] > policy.worth()[[0, 2]].max()
+    for other in (1, 2, 3, 4):
+        policy.choose(0, [0, other])
+        policy.end([0])  # which is what each next pass chooses again
+    policy.choose(0, [5, 6])
+    policy.use(5)
+    policy.use(6)
+    assert policy.worth()[5] == policy.worth()[6]
+    policy.end([5])
+    assert policy.worth()[5] > policy.worth()[6]
 
 
 def test_a_pass_over_a_prompt_changes_no_expectation():
