@@ -284,3 +284,26 @@ def test_a_router_that_chooses_an_expert_that_is_not_there_is_named(path):
     one, other = Sequence(load(path, packed=True), CONTEXT), Sequence(model, CONTEXT)
     assert torch.equal(one.extend(TEXT), other.extend(TEXT))
     model.close()
+
+
+def test_an_expert_with_nans_spoils_only_the_passes_that_use_it(tmp_path):
+    clean = load(write(tmp_path, "safetensors"), packed=True)
+    tensors = load_file(tmp_path / "model.safetensors")
+    (name,) = (each for each in tensors if "layers.0." in each and each.endswith("experts.3.w2.weight"))
+    tensors[name][5] = torch.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    model = load(tmp_path, limits=WeightLimits(300_000))
+    one, other, routed = Sequence(clean, CONTEXT), Sequence(model, CONTEXT), Routed(model)
+    spoiled = []
+    for token in range(24):
+        one.rewind(0)
+        other.rewind(0)
+        routed.experts.clear()
+        expected, found = one.extend([token]), other.extend([token])
+        spoiled.append((0, 3) in routed.experts)
+        assert bool(found.isnan().any()) == spoiled[-1]  # for decoding, these are BadNumbers
+        if not spoiled[-1]:
+            assert torch.equal(expected, found)
+    assert any(spoiled)
+    assert not all(spoiled)
+    model.close()
