@@ -270,6 +270,8 @@ def test_the_next_pass_is_expected_to_begin_with_the_experts_of_the_last_token_k
 def test_a_pass_over_a_prompt_changes_no_expectation():
     policy = ExpertPolicy([0] * 8)
     policy.choose(0, [1, 2])
+    policy.use(1)
+    policy.use(2)
     before = policy.worth()
     policy.choose(0, list(range(8)))
     for expert in range(8):
