@@ -166,8 +166,8 @@ def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
     values, kernel = heads * config["linear_value_head_dim"], config["linear_conv_kernel_dim"]
     channels = 2 * keys + values
 
-    def place(name: str, *shape: int, **how: bool) -> TensorPlace:
-        return TensorPlace(f"linear_attn.{name}", shape, **how)
+    def place(name: str, *shape: int, channels: bool = False, decay: bool = False) -> TensorPlace:
+        return TensorPlace(f"linear_attn.{name}", shape, channels=channels, decay=decay)
 
     return {
         "attn_qkv.weight": place("in_proj_qkv.weight", channels, hidden),

@@ -38,8 +38,8 @@ SECTOR = 4096
 # with the skew and the overlap of consecutive tokens that are published of models with 128 experts
 # (`specexec bench experts --before 200`).
 USUAL_HITS = ((0.0, 0.1, 0.25, 0.4, 0.6, 1.0), (0.0, 0.759, 0.859, 0.903, 0.942, 1.0))
-# If a token uses a larger share of the experts, tokens use them nearly evenly, and a cache hits its share (Jiang
-# et al., "Mixtral of Experts", 2024, section 5).
+# If a token uses a larger share of the experts, tokens use them nearly evenly, and a cache hits its share
+# (Jiang et al., "Mixtral of Experts", 2024, section 5).
 FEW = 0.2
 
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
