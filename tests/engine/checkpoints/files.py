@@ -146,8 +146,8 @@ def convert(
     Returns the file, or the first of its parts.
 
     stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; otherwise
-    whether there is one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
-    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices; other
+    whether there is one tensor of each kind for all experts, instead of one per expert, as converters wrote
+    before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices; other
     ones than F32 get random blocks.
     """
     config = module.config
