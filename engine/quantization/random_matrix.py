@@ -37,8 +37,7 @@ def random_packed(
     format_ = format_named(name)
     if isinstance(format_, BlockFormat):
         blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
-        for at in format_.scales:
-            blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
+        format_.limit_scales(blocks)
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [blocks.view(-1).to(device)], workspace)
     if isinstance(format_, ScaledFormat):
