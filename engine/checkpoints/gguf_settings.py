@@ -143,6 +143,21 @@ def olmoe(keys: Keys, config: Config) -> Config:
     return swish(keys, config) | _mixture(keys, config, "num_experts") | {"norm_topk_prob": False}
 
 
+def gpt_oss(keys: Keys, config: Config) -> Config:
+    """Return the settings of gpt-oss. Windows alternate; the limits of its YaRN are not rounded to whole
+    frequencies, and its gate has the factor and the limit that transformers assumes."""
+    rope = _whole_head(keys, config)
+    if rope["rope_type"] == "yarn":
+        rope["truncate"] = False
+    return _mixture(keys, config) | {
+        "hidden_act": "silu",
+        "rope_parameters": rope,
+        "attention_bias": True,
+        "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
+        "intermediate_size": keys.number("{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT),
+    }
+
+
 def granite_moe(keys: Keys, config: Config) -> Config:
     return granite(keys, config) | _mixture(keys, config)
 

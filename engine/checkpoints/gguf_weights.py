@@ -139,8 +139,10 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
     if architecture.fused_qkv:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
+    sinks = {"attn_sinks.weight": TensorPlace("self_attn.sinks", (heads,))} if architecture.sinks else {}
     return (
-        _linear(
+        sinks
+        | _linear(
             "attn_q", "self_attn.q_proj", q_rows * (2 if architecture.gated else 1), hidden, bias, q_heads
         )
         | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
@@ -202,7 +204,14 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
     hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
     count = config.get("num_local_experts") or config["num_experts"]
     mixture = architecture.mixture
-    places = {"ffn_gate_inp.weight": TensorPlace(f"{mixture}.{architecture.router}.weight", (count, hidden))}
+    places = _linear(
+        "ffn_gate_inp", f"{mixture}.{architecture.router}", count, hidden, architecture.biased_experts
+    )
+    if architecture.biased_experts:
+        for kind, rows in (("gate", wide), ("up", wide), ("down", hidden)):
+            places[f"ffn_{kind}_exps.bias"] = TensorPlace(
+                f"{mixture}.experts.{kind}_proj_bias", (count, rows)
+            )
     for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints import fp8, grouped, names
+from engine.checkpoints import fp8, grouped, mxfp4, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
@@ -37,7 +37,7 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 # fmt: off
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
-    "gpt2", "gpt_neox", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
+    "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
     "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text",
     "qwen3_moe", "qwen3_next", "smollm3", "stablelm",
     "starcoder2",
@@ -203,6 +203,8 @@ def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[
         return {name: Weight.of(span) for name, span in tensors.items()}
     if fp8.is_fp8(quantization):
         return fp8.weights(tensors, quantization)
+    if mxfp4.is_mxfp4(quantization):
+        return mxfp4.weights(tensors)
     settings = {"config.json": quantization} if quantization is not None else {}
     settings |= {name: read_json(folder / name) for name in grouped.FILES if (folder / name).is_file()}
     if not settings or not all(isinstance(entries, dict) for entries in settings.values()):

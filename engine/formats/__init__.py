@@ -13,6 +13,7 @@ from engine.formats import (
     iq4_nl,
     iq4_xs,
     mxfp4,
+    nibbles,
     plain,
     q2_k,
     q3_k,
@@ -29,6 +30,7 @@ from engine.formats import (
 from engine.formats.blocks import BlockFormat
 from engine.formats.format import Format, Parts, RowFormat
 from engine.formats.grouped import GroupedFormat
+from engine.formats.nibbles import NibbleFormat
 from engine.formats.plain import PlainFormat
 from engine.formats.scaled import ScaledFormat
 
@@ -37,6 +39,7 @@ __all__ = [
     "BlockFormat",
     "Format",
     "GroupedFormat",
+    "NibbleFormat",
     "Parts",
     "PlainFormat",
     "ScaledFormat",
@@ -54,6 +57,7 @@ FORMATS: dict[str, Format] = {
         *(iq4_nl.FORMAT, iq4_xs.FORMAT, mxfp4.FORMAT),
         *grouped.FORMATS,
         *scaled.FORMATS,
+        *nibbles.FORMATS,
     )
 }
 

@@ -154,6 +154,27 @@ FAMILIES = {
         others=_ROUTING,
         compiled=False,  # as Granite
     ),
+    "gpt_oss": Family(
+        _defaults(
+            (201088, 2880, 2880, 36, 64),
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            head_dim=64,
+            attention_bias=True,
+            rope_theta=150000.0,
+            sliding_window=128,
+            num_local_experts=128,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        window="by layer",
+        period=2,
+        large_states=True,
+        # The last two repeat others.
+        others=(*_ROUTING, "swiglu_alpha", "swiglu_limit", "experts_per_token", "initial_context_length"),
+        compiled=False,  # sinks, biases of experts, a clamped gate
+    ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
     ),

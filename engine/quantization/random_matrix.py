@@ -6,13 +6,15 @@ import torch
 from torch import Tensor
 
 from engine.checkpoints import USUAL_GROUPS, Groups
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, ScaledFormat, format_named
+from engine.formats import FORMATS, BlockFormat, GroupedFormat, NibbleFormat, ScaledFormat, format_named
 from engine.quantization.packed import Packed, Workspace
 from engine.quantization.parts import DTYPES
 
 # names of the formats that store packed weights
 PACKED = tuple(
-    name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat)
+    name
+    for name, each in FORMATS.items()
+    if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat | NibbleFormat)
 )
 
 
@@ -46,6 +48,10 @@ def random_packed(
         factors = torch.rand(count, generator=random).to(DTYPES[format_.scales.name])
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [data.to(device), factors.view(torch.uint8).to(device)], workspace)
+    if isinstance(format_, NibbleFormat):
+        exponents = bits(rows * columns // format_.group) & 15 | 112  # 2^-15 to 1
+        parts = [bits(rows * columns // 2).to(device), exponents.to(device)]
+        return Packed(format_, shape, parts, Workspace(dtype, torch.device(device)))
     assert isinstance(format_, GroupedFormat)
     scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
     index = torch.arange(columns, dtype=torch.int32) // groups.size

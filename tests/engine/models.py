@@ -61,6 +61,22 @@ CONFIGS: dict[str, dict[str, Any]] = {
         attention_multiplier=0.25,
         logits_scaling=2.0,
     ),
+    "gpt_oss": dict(
+        num_local_experts=5,
+        num_experts_per_tok=2,
+        num_hidden_layers=3,
+        head_dim=16,
+        sliding_window=9,
+        rope_parameters=dict(
+            rope_type="yarn",
+            rope_theta=10000.0,
+            factor=8.0,
+            beta_fast=4.0,
+            beta_slow=1.0,
+            truncate=False,
+            original_max_position_embeddings=16,
+        ),
+    ),
     "gemma2": dict(
         head_dim=16,
         query_pre_attn_scalar=24,

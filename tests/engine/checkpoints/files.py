@@ -31,6 +31,7 @@ GGUF_NAMES = {
     "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe",
     "qwen3_moe": "qwen3moe",
+    "gpt_oss": "gpt-oss",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
@@ -212,6 +213,9 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
                 writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
                 writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
                 writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+            elif architecture == "gpt-oss":
+                writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
+                writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
             else:
                 writer.add_rope_scaling_attn_factors(rope["attention_factor"])
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
@@ -241,6 +245,9 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_ssm_time_step_rank(heads)
         writer.add_ssm_inner_size(heads * width)
         writer.add_full_attention_interval(4)
+    if architecture == "gpt-oss":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture in ("qwen3moe", "qwen35moe"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
     if architecture == "qwen35moe":
@@ -267,6 +274,9 @@ def _converted(
         array = tensor.numpy()
         if hf_name == "lm_head.weight" and config.tie_word_embeddings:
             continue
+        if architecture == "gpt-oss" and (found := _of_gpt_oss(hf_name, array)):
+            yield from found
+            continue
         if ".experts." in hf_name:
             block = hf_name.removeprefix("model.layers.").partition(".")[0]
             halves = np.split(array, 2, axis=1) if "gate_up" in hf_name else [array]
@@ -277,7 +287,8 @@ def _converted(
                     for expert, matrix in enumerate(half):
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
-        hf_name = hf_name.replace(".router.", ".router.layer.")  # GraniteMoE's, on the Hub
+        if architecture == "granitemoe":
+            hf_name = hf_name.replace(".router.", ".router.layer.")  # as on the Hub
         layer = hf_name.split(".")[-2]
         if architecture in INTERLEAVED and layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
@@ -293,6 +304,23 @@ def _converted(
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
+
+
+def _of_gpt_oss(name: str, array: NDArray[np.float32]) -> list[tuple[str, NDArray[np.float32]]]:
+    """Return experts and sinks as the converter names and stores them: gate and up take turns."""
+    block, _, rest = name.removeprefix("model.layers.").partition(".")
+    if rest == "self_attn.sinks":
+        return [(f"blk.{block}.attn_sinks.weight", array)]
+    owner, _, kind = rest.rpartition(".")
+    if owner != "mlp.experts":
+        return []
+    leaf = "bias" if kind.endswith("_bias") else "weight"
+    array = array if leaf == "bias" else array.swapaxes(1, 2)
+    if kind.startswith("down"):
+        return [(f"blk.{block}.ffn_down_exps.{leaf}", array)]
+    return [
+        (f"blk.{block}.ffn_{half}_exps.{leaf}", array[:, at::2]) for at, half in enumerate(("gate", "up"))
+    ]
 
 
 def _of_qwen35(
