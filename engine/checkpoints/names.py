@@ -29,6 +29,7 @@ _VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
+_LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
@@ -72,9 +73,16 @@ def has_vision(tensors: Iterable[str]) -> bool:
     return any(map(_VISION.match, tensors))
 
 
-def without_draft(architecture: str, tensors: dict[str, Span]) -> tuple[dict[str, Span], dict[str, Span]]:
+def without_draft(
+    architecture: str, layers: int, tensors: dict[str, Span]
+) -> tuple[dict[str, Span], dict[str, Span]]:
     """Return the tensors of the model, and those of a layer for drafts that comes with it, by their names
-    without the beginning that they share."""
+    without the beginning that they share. layers: of the model. GLM's layers for drafts, which are numbered
+    after them, are left out."""
+    if architecture == "glm4_moe":
+        numbers = {name: _LAYER.match(name) for name in tensors}
+        left = {name for name, found in numbers.items() if found and int(found[1]) >= layers}
+        return {name: span for name, span in tensors.items() if name not in left}, {}
     beginning = _DRAFTS.get(architecture)
     if beginning is None:
         return tensors, {}
@@ -117,7 +125,7 @@ def _experts(name: str, span: Span, biased: Collection[str]) -> list[tuple[str, 
         name = f"{found[1]}.{_GRANITE[found[2]]}"
     if (found := _STACKED.fullmatch(name)) and found[1] in biased:
         raise UnsupportedModel(
-            f"{span.file.name} stores the experts of gpt-oss unpacked and transposed, which is not supported.",
+            f"{span.file.name} stores experts of gpt-oss unpacked and transposed, which is not supported.",
             "Choose the original weights in MXFP4, or a GGUF file of this model.",
         )
     if found:

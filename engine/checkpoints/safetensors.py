@@ -37,10 +37,9 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 # fmt: off
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
-    "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
-    "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text",
-    "qwen3_moe", "qwen3_next", "smollm3", "stablelm",
-    "starcoder2",
+    "glm4_moe", "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2",
+    "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text",
+    "qwen3_5_text", "qwen3_moe", "qwen3_next", "smollm3", "stablelm", "starcoder2",
 })
 # fmt: on
 
@@ -63,7 +62,7 @@ def read(path: Path) -> Checkpoint:
     vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
-    tensors, draft = names.without_draft(config["model_type"], tensors)
+    tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
@@ -89,6 +88,12 @@ def read(path: Path) -> Checkpoint:
         vision=vision,
         draft=draft,
     )
+
+
+def _layers(config: dict[str, Any]) -> int:
+    """Return how many layers a configuration, which was not checked yet, says that there are."""
+    layers = config.get("num_hidden_layers")
+    return layers if type(layers) is int else 0
 
 
 # -- JSON files ----------------------------------------------------------------------------------------------

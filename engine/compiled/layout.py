@@ -26,9 +26,9 @@ class TileLayout:
     bits: of a quant. offset: is subtracted from quants. levels: the numbers, 0 to 255, that quants stand for
     before the offset is subtracted; empty if quants are these numbers themselves. group: columns that share a
     scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
-    a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are. number: for
-    plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and minima with
-    16 bits: F16 or BF16.
+    a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are.
+    number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
+    minima with 16 bits: F16 or BF16.
     """
 
     bits: int

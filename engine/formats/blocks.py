@@ -28,10 +28,9 @@ class BlockParts:
     """A block taken apart into words.
 
     Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
-    unsigned: a format's offset is added. `scale`, `minimum`: float16 (bfloat16 for scales of E8M0), in the low
-    half of a word. `small`: the
-    8-bit scales in the order of the columns, each followed by its minimum if there is one, in the low byte of
-    a word; higher bytes have no meaning.
+    unsigned: a format's offset is added. `scale`, `minimum`: float16 (bfloat16 for scales of E8M0), in the
+    low half of a word. `small`: the 8-bit scales in the order of the columns, each followed by its minimum if
+    there is one, in the low byte of a word; higher bytes have no meaning.
     """
 
     quads: Sequence[Word]
@@ -61,11 +60,11 @@ class BlockFormat(RowFormat):
     number = scale * (quant - offset), or scale * levels[quant], or scale * quant - minimum.
 
     Attributes: `scales`, the offsets of a block's scale and, in formats that have one, of its minimum;
-    `scale`, how these are stored: F16, or E8M0, a byte that is an exponent; `kernel`, which unpacks; `split`, which takes blocks apart; `bits`, of a quant; `offset`;
-    `levels`, the number, -128 to 127, that each quant stands for, if quants are not numbers themselves;
-    `group`, how many numbers share a scale: if these are fewer than a block's, scale and minimum are float16
-    numbers times an 8-bit number for each group (`BlockParts.small`); `signed`, whether such 8-bit scales are
-    signed.
+    `scale`, how these are stored: F16, or E8M0, a byte that is an exponent; `kernel`, which unpacks; `split`,
+    which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that each quant
+    stands for, if quants are not numbers themselves; `group`, how many numbers share a scale: if these are
+    fewer than a block's, scale and minimum are float16 numbers times an 8-bit number for each group
+    (`BlockParts.small`); `signed`, whether such 8-bit scales are signed.
     """
 
     name: str

@@ -175,6 +175,29 @@ FAMILIES = {
         others=(*_ROUTING, "swiglu_alpha", "swiglu_limit", "experts_per_token", "initial_context_length"),
         compiled=False,  # sinks, biases of experts, a clamped gate
     ),
+    "glm4_moe": Family(
+        _defaults(
+            (151552, 4096, 10944, 46, 96),
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            partial_rotary_factor=0.5,
+            moe_intermediate_size=1408,
+            n_routed_experts=128,
+            use_qk_norm=False,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        inner="moe_intermediate_size",
+        partial=True,
+        large_states=True,
+        # The layers for drafts are left out (`engine.checkpoints.names`).
+        others=(
+            *(*_ROUTING, "n_shared_experts", "n_group", "topk_group", "routed_scaling_factor"),
+            *("first_k_dense_replace", "num_nextn_predict_layers", "num_mtp_layers"),
+        ),
+        compiled=False,  # a shared expert, dense layers before mixtures, a router of its own
+    ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
     ),

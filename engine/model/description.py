@@ -260,8 +260,10 @@ def _window(given: Configuration, family: Family) -> int | None:
 
 
 def _experts(given: Configuration, family: Family, layers: int) -> int:
-    """Return the number of experts of a layer. Its field has two names; the one that the defaults lack takes
-    precedence where a configuration has it."""
+    """Return the number of experts of a layer. Its field has three names; of the first two, the one that the
+    defaults lack takes precedence where a configuration has it."""
+    if "n_routed_experts" in family.defaults:
+        return given.whole("n_routed_experts", min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
     own, other = "num_local_experts", "num_experts"
     if other in family.defaults:
         own, other = other, own

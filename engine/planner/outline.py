@@ -155,7 +155,8 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     table = weights["model.embed_tokens.weight"]
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
-    experts = config.get("num_local_experts") or config.get("num_experts") or 1
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    experts = next((config[name] for name in names if config.get(name)), 1)
     idle = expert_weights * (1 - (config.get("num_experts_per_tok") or experts) / experts)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
     return Outline(

@@ -16,7 +16,7 @@ THOUGHT_MARKS = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
 }
-# gpt-oss answers in messages with headers (openai/harmony, docs/format.md); this one begins the answer proper.
+# gpt-oss answers in messages with headers (openai/harmony, docs/format.md); this one begins the answer.
 _CHANNEL = "<|channel|>final<|message|>"
 ANSWER_HEADERS = (f"<|start|>assistant{_CHANNEL}", _CHANNEL)
 # What follows a closing mark that is forced, by the opening mark.
@@ -72,7 +72,8 @@ class ThoughtSplitter:
     """Divides a text that arrives in pieces into the thought with which it may begin, and the answer proper.
 
     Text that may be the beginning of a mark is held back, and so is the white space that surrounds the
-    thought. A header of the answer proper is left out. However the text is cut into pieces, the result is the same.
+    thought. A header of the answer proper is left out. However the text is cut into pieces, the result is
+    the same.
 
     Attributes: `has_thought`, whether there is a thought; `is_inside`, whether the text is within it;
     `closing`, the mark that closes it, "" as long as there is none.
@@ -99,11 +100,9 @@ class ThoughtSplitter:
     def finish(self) -> tuple[str, str]:
         """Return what is still held back: the text is complete."""
         held, self._held = self._held, ""
-        return (
-            (self._spaced(held).rstrip(), "")
-            if self.is_inside
-            else ("", held.lstrip() if self._skips else held)
-        )
+        if self.is_inside:
+            return self._spaced(held).rstrip(), ""
+        return "", held.lstrip() if self._skips else held
 
     def _decide(self) -> None:
         begun = self._held.lstrip()

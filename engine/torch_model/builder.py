@@ -78,7 +78,11 @@ class Builder:
         self.workspace = workspace
         self.streamer: Streamer | None = None
         self._files: dict[Path, DiskFile] = {}
+        state = module.state_dict()
+        # Buffers among the weights, such as the biases by which GLM's router chooses, stay float32.
+        self._buffers = {name for name, _ in module.named_buffers() if name in state}
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+        missing |= {name: tuple(state[name].shape) for name in self._buffers}
         self._experts = self._own_experts(missing, checkpoint.weights)
         ties: bool = module.config.tie_word_embeddings
         self.weights, self.tied = checked_weights(checkpoint, missing, ties)
@@ -124,13 +128,11 @@ class Builder:
             experts, kind, expert = self._experts[owner]
             experts.place(kind, expert, as_plain(weight, parts, self.workspace))
         else:
-            set_module_tensor_to_device(
-                self.module,
-                name,
-                self.workspace.device,
-                unpacked(weight, parts, self.workspace),
-                dtype=self.workspace.dtype,
-            )
+            workspace = self.workspace
+            if name in self._buffers:
+                workspace = Workspace(torch.float32, workspace.device)
+            numbers = unpacked(weight, parts, workspace)
+            set_module_tensor_to_device(self.module, name, workspace.device, numbers, dtype=workspace.dtype)
 
     def finish(self, progress: Progress) -> None:
         """Tie the output head to the embedding if it has no weight of its own, and start streaming.

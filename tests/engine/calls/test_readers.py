@@ -105,9 +105,10 @@ CASES = [
     ("harmony", "<|channel|>commentary<|message|>Let me see.<|end|><|start|>assistant<|channel|>commentary "
      'to=functions.weather <|constrain|>json<|message|>{"city": "Oslo", "days": 3}<|call|>',
      [("text", "Let me see."), OSLO]),
-    ("harmony", '<|start|>assistant to=functions.weather<|channel|>commentary json<|message|>{"city": "Rome"}',
-     [ROME]),
-    ("harmony", ' to=functions.now<|channel|>commentary <|constrain|>json<|message|>{}', [("call", "now", {})]),
+    ("harmony", '<|start|>assistant to=functions.weather<|channel|>commentary json<|message|>'
+     '{"city": "Rome"}', [ROME]),
+    ("harmony", " to=functions.now<|channel|>commentary <|constrain|>json<|message|>{}",
+     [("call", "now", {})]),
     ("harmony", "<|channel|>commentary to=functions.now<|message|>no JSON",
      [("text", "<|channel|>commentary to=functions.now<|message|>no JSON")]),
     ("harmony", "a <|chan", [("text", "a <|chan")]),

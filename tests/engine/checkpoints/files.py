@@ -32,6 +32,7 @@ GGUF_NAMES = {
     "qwen3_5_moe_text": "qwen35moe",
     "qwen3_moe": "qwen3moe",
     "gpt_oss": "gpt-oss",
+    "glm4_moe": "glm4moe",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
@@ -231,7 +232,16 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_logit_scale(config.logits_scaling)
     if architecture in INTERLEAVED:
         writer.add_rope_dimension_count(head)
-    if architecture == "glm4":
+    if architecture == "glm4moe":
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_leading_dense_block_count(config.first_k_dense_replace)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_group_count(config.n_group)
+        writer.add_expert_group_used_count(config.topk_group)
+    if architecture in ("glm4", "glm4moe"):
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
     if architecture in STATEFUL:
         heads, width = config.linear_num_value_heads, config.linear_value_head_dim
@@ -253,7 +263,8 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
     if architecture == "qwen35moe":
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if hasattr(config, "num_experts_per_tok"):
-        writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+        names = ("num_local_experts", "num_experts", "n_routed_experts")
+        writer.add_expert_count(next(getattr(config, name) for name in names if hasattr(config, name)))
         writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_tokenizer_model("llama")
     writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
@@ -295,6 +306,9 @@ def _converted(
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
             array = array + 1
+        if hf_name.endswith(".e_score_correction_bias"):
+            yield f"blk.{hf_name.split('.')[2]}.exp_probs_b.bias", array
+            continue
         if hf_name.endswith("shared_expert_gate.weight"):
             array = array.squeeze(0)
         if architecture in STATEFUL:

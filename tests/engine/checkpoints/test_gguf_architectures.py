@@ -25,6 +25,7 @@ CHANGES: dict[str, dict[str, Any]] = {
     "olmoe": {},
     "granitemoe": {},
     "gpt_oss": {},
+    "glm4_moe": {},
     "qwen2": {},
     "qwen3": {},
     "gemma2": dict(query_pre_attn_scalar=16),

@@ -16,12 +16,9 @@ from engine.protocol.thoughts import (
     opened,
 )
 
+PIECES = ["<|start|>", "<thi", "</", " ", "\n", "a", "é", "<", "[TH"]
 HOSTILE = st.lists(
-    st.sampled_from(
-        [*THOUGHT_MARKS, *THOUGHT_MARKS.values(), *ANSWER_HEADERS, "<|start|>", "<thi", "</"]
-        + [" ", "\n", "a", "é", "<", "[TH"]
-    ),
-    max_size=12,
+    st.sampled_from([*THOUGHT_MARKS, *THOUGHT_MARKS.values(), *ANSWER_HEADERS, *PIECES]), max_size=12
 ).map("".join)
 
 

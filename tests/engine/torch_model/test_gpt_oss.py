@@ -107,7 +107,7 @@ def test_scales_that_are_missing_are_named(stored, tmp_path):
     tensors = load_file(tmp_path / "model.safetensors")
     del tensors["model.layers.1.mlp.experts.down_proj_scales"]
     save_file(tensors, tmp_path / "model.safetensors")
-    with pytest.raises(BadCheckpoint, match="layers.1.mlp.experts.down_proj_blocks"):
+    with pytest.raises(BadCheckpoint, match=r"layers.1.mlp.experts.down_proj_blocks"):
         open_checkpoint(tmp_path)
 
 
