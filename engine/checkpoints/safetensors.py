@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints import fp8, grouped, mxfp4, names
+from engine.checkpoints import compressed, fp8, grouped, mxfp4, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
@@ -206,6 +206,8 @@ def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[
     """Return all weights, packed or not. quantization: config.json's quantization_config, or None."""
     if quantization is None and not grouped.is_packed(tensors):
         return {name: Weight.of(span) for name, span in tensors.items()}
+    if compressed.is_compressed(quantization):
+        return compressed.weights(tensors, quantization)
     if fp8.is_fp8(quantization):
         return fp8.weights(tensors, quantization)
     if mxfp4.is_mxfp4(quantization):

@@ -1,12 +1,21 @@
 """Random packed matrices, to check and to time what unpacks and multiplies them."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from engine.checkpoints import USUAL_GROUPS, Groups
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, NibbleFormat, ScaledFormat, format_named
+from engine.formats import (
+    FORMATS,
+    BlockFormat,
+    GroupedFormat,
+    NibbleFormat,
+    PlainFormat,
+    ScaledFormat,
+    format_named,
+)
 from engine.quantization.packed import Packed, Workspace
 from engine.quantization.parts import DTYPES
 
@@ -49,8 +58,7 @@ def random_packed(
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [data.to(device), factors.view(torch.uint8).to(device)], workspace)
     if isinstance(format_, NibbleFormat):
-        exponents = bits(rows * columns // format_.group) & 15 | 112  # 2^-15 to 1
-        parts = [bits(rows * columns // 2).to(device), exponents.to(device)]
+        parts = [part.to(device) for part in _nibbles(format_, rows, columns, bits)]
         return Packed(format_, shape, parts, Workspace(dtype, torch.device(device)))
     assert isinstance(format_, GroupedFormat)
     scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
@@ -64,3 +72,19 @@ def random_packed(
         parts.append(index.view(torch.uint8))
     workspace = Workspace(dtype, torch.device(device))
     return Packed(format_, shape, [part.to(device) for part in parts], workspace, groups)
+
+
+def _nibbles(form: NibbleFormat, rows: int, columns: int, bits: Callable[[int], Tensor]) -> list[Tensor]:
+    """Return the parts of a random matrix. bits: makes random bytes."""
+    groups = rows * columns // (16 if form.scales == "E4M3" else 32)
+    if isinstance(form.scales, PlainFormat):
+        factors = bits(groups).float().add_(1).div_(4096)
+        scales = factors.to(DTYPES[form.scales.name]).view(torch.uint8)
+    else:  # exponents of 2^-15 to 1, or E4M3 without NaN
+        scales = bits(groups) & 15 | 112 if form.scales == "E8M0" else bits(groups) & 0x77
+    parts = [bits(rows * columns // 2), scales]
+    if form.third == "divisor":
+        parts.append(torch.tensor([100.0]).view(torch.uint8))
+    elif form.third == "zeros":
+        parts.append(bits(4 * -(-rows // 8) * (groups // rows)))
+    return parts

@@ -132,7 +132,7 @@ class Branches:
 # Close to transformers
 
 
-@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("kind", [kind for kind in OTHERS if kind != "gpt_oss"])  # not as it is saved
 def test_steps_refuse_an_architecture_that_they_do_not_compute(kind):
     assert saved(tiny(kind)) is None
 
