@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate.utils import set_module_tensor_to_device
@@ -218,7 +219,7 @@ class Builder:
         return places
 
 
-def _gated(experts: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+def _gated(experts: Any) -> Callable[[Tensor, Tensor], Tensor]:
     """Return the gated activation of a module of experts: a function of the products of gate and up."""
     if not hasattr(experts, "act_fn"):
         return clamped_gate(experts.alpha, experts.limit)
