@@ -31,8 +31,8 @@ def copied(source, target, words):  # type: ignore[no-untyped-def]
 def gather_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Copy the records of each row to the places of its choices.
 
-    Arguments: state; routing; k; blocks of a row; records and plain records of the rows, or 0; the same of
-    the choices.
+    Arguments: state; routing; k; blocks of a row; records and plain records of the rows; the same of the
+    choices, or 0 where no expert reads them.
     """
     a = ints_at(arguments)
     rows, routing, blocks = ints_at(a[0])[ROWS], ints_at(a[1]), a[3]
@@ -45,9 +45,9 @@ def gather_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         target = (first + begin) * blocks + place - first - begin
         for block in range(blocks):
             at, to = source + block * step, target + block * size
-            if a[4]:
+            if a[6]:
                 copied(a[4] + at * RECORD_NBYTES, a[6] + to * RECORD_NBYTES, RECORD_NBYTES // 8)
-            if a[5]:
+            if a[7]:
                 copied(a[5] + at * PLAIN_NBYTES, a[7] + to * PLAIN_NBYTES, PLAIN_NBYTES // 8)
 
 
