@@ -1,4 +1,4 @@
-"""Steps that multiply rows by the experts that they chose. How rows are routed, `engine.compiled.router` says.
+"""Steps that multiply rows by the experts that they chose (`engine.compiled.router`).
 
 An expert's products are those of any matrix, with the same bits whichever other rows chose it. A row's
 results are added up in the order of its own choice, the likeliest expert first.

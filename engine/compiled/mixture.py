@@ -10,7 +10,7 @@ import numpy as np
 from engine.compiled import experts, router, steps
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
-from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
+from engine.compiled.matrix import Matrix, aligned
 from engine.compiled.table import (
     Floats,
     Ints,
@@ -94,7 +94,8 @@ class MixtureRoom:
         self._width, self._inner, self._state = width, one.inner, address(state)
         choices = rows * self._k
         gate_up = [matrix for each in mixtures for matrix in each.gate_up]
-        self.records = Records(width, [*gate_up, *(matrix for each in mixtures for matrix in each.router)], rows)
+        routers = [matrix for each in mixtures for matrix in each.router]
+        self.records = Records(width, [*gate_up, *routers], rows)
         self.scores = room(rows, self._experts + LANES)  # the last tile may reach over the end
         self._into_gate = Records(width, gate_up, choices)
         self._into_down = Records(one.inner, [matrix for each in mixtures for matrix in each.down], choices)

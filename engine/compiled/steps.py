@@ -176,8 +176,8 @@ def share(number, total, threads):  # type: ignore[no-untyped-def]
 def multiply(tile, stop, matrix, out, rows, blocks, packed, plain, room, stop_word):  # type: ignore[no-untyped-def]
     """Multiply the records of rows by the tiles tile..stop of matrices whose tiles are numbered one after
     another. matrix: address of the arguments of the first one (see `product_step`). out: bytes to add to the
-    addresses of results. packed, plain: addresses of the records. room: address of room for a tile. stop_word:
-    address of the word that ends long steps early."""
+    addresses of results. packed, plain: addresses of the records. room: address of room for a tile.
+    stop_word: address of the word that ends long steps early."""
     while tile < stop:
         m = ints_at(matrix)
         if tile >= m[1]:

@@ -15,8 +15,8 @@ class Family:
     Attributes: `defaults`, the values of a configuration that has none; `options`, which of `attention_bias`
     and `mlp_bias` the architecture reads; `qkv_bias`, whether queries, keys and values always have biases;
     `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
-    normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by one
-    more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
+    normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
+    layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
     scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
     layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
     `whole_heads`, whether the width must be a multiple of the heads;
@@ -119,7 +119,15 @@ FAMILIES = {
     "llama": Family(_defaults(_LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
     "mistral": Family(_defaults(_MISTRAL, 8, 131072, sliding_window=4096), window="all"),
     "mixtral": Family(
-        _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8, num_experts_per_tok=2),
+        _defaults(
+            _MISTRAL,
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            rope_theta=1000000.0,
+            num_local_experts=8,
+            num_experts_per_tok=2,
+        ),
         mixture=True,
         window="all",
         others=_ROUTING,
@@ -317,7 +325,16 @@ FAMILIES = {
         compiled=False,  # gated attention, and layers with states
     ),
     "qwen3_5_moe_text": Family(
-        _defaults((248320, 2048, 512, 40, 16), 2, 32768, **_DELTA, **_GATED, **_SHARED, num_experts=256, num_experts_per_tok=8),
+        _defaults(
+            (248320, 2048, 512, 40, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_GATED,
+            **_SHARED,
+            num_experts=256,
+            num_experts_per_tok=8,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",
@@ -329,7 +346,15 @@ FAMILIES = {
         compiled=False,
     ),
     "qwen3_next": Family(
-        _defaults((151936, 2048, 5632, 48, 16), 2, 32768, **_DELTA, **_SHARED, num_experts=512, num_experts_per_tok=10),
+        _defaults(
+            (151936, 2048, 5632, 48, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_SHARED,
+            num_experts=512,
+            num_experts_per_tok=10,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",

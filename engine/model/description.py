@@ -49,7 +49,8 @@ class Description:
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
     `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
     many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
-    of queries, keys and values, or None; `attending`, the number of layers that have rows in the KV cache, since the others have states.
+    of queries, keys and values, or None; `attending`, the number of layers that have rows in the KV cache,
+    since the others have states.
     """
 
     architecture: str

@@ -86,7 +86,7 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
 
 
 def _refuse_mixtures(description: Description) -> None:
-    """Raise BadOption for a mixture: a pass reads a few of its experts, and its draft would hold all of them."""
+    """Raise BadOption for a mixture: a pass reads few of its experts, and a draft would hold all of them."""
     if description.experts:
         raise BadOption("A mixture of experts cannot draft for itself.", HINT)
 

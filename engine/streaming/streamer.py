@@ -179,8 +179,8 @@ class Streamer:
             self._files[path] = replaced(file)
 
     def fetch(self, matrix: Movable) -> None:
-        """Give the matrix its bytes, until the next fetch; those of an expert, and those of a matrix that
-        belongs to none, until the next one of their kind. Raises StreamBroken if a chunk cannot be read; the next fetch then
+        """Give the matrix its bytes, until the next fetch of an expert, or of a matrix that belongs to none,
+        whichever of the two it is. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
         number, chunk = self._places[id(matrix)]
         cached = self._cache is not None and chunk.mixture is not None
