@@ -268,7 +268,7 @@ def test_the_mixtures_of_compiled_passes_are_those_that_are_declared():
 def test_a_mixture_reads_what_it_touches_in_compiled_passes():
     """Far more tokens per second than a dense model of as many bytes."""
     cores = replace(LAPTOP, ram=64 * GIB, compiled=compiled_processor(8, {"avx2"}))
-    target = catalogued("qwen3-30b-a3b-q4")
+    target = catalogued("qwen3-30b-a3b-q4_k_m")
     assert target.compiled
     alone = PairOutline(target, None, Acceptance(0, "measured"))
     dense = replace(alone, target=replace(target, active=1.0))
