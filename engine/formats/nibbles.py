@@ -49,8 +49,8 @@ class NibbleFormat(Format):
         assert isinstance(self.scales, PlainFormat)
         if not self.scales.valid(parts[1:2]):
             return False
-        largest = np.abs(self.scales.numbers(parts[1])).max(initial=0)
-        return bool(largest < 1e37)  # times 15, a number is finite
+        largest = float(np.abs(self.scales.numbers(parts[1])).max(initial=0))
+        return largest < 1e37  # times 15, a number is finite
 
 
 FORMATS = (

@@ -61,7 +61,8 @@ def _scales(form: NibbleFormat, parts: TensorParts, rows: int) -> Tensor:
     elif form.scales == "E4M3":
         table = parts[1].view(torch.float8_e4m3fn).float()
     else:
-        table = torch.ldexp(torch.ones((), device=parts[1].device), parts[1].int() - 127)
+        ones = torch.ones(len(parts[1]), device=parts[1].device)
+        table = torch.ldexp(ones, parts[1].int() - 127)
     if form.third == "divisor":
         table = table / typed(parts[2], torch.float32)
     return table.view(rows, -1)
