@@ -17,21 +17,20 @@ class Family:
     `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
     normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
     layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
-    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
-    layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
-    `whole_heads`, whether the width must be a multiple of the heads;
-    `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
-    `period`, the distance of layers without it where there are no such types, or 0 for that of the
-    configuration;
-    `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
-    rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all;
-    `large_states`, whether numbers between layers leave the range of float16 at some tokens; `others`,
-    further fields of configurations that are understood: only transformers' module reads them, or nothing
-    does although their names suggest it; `rotary_others`, the same of rotary parameters; `unrotated`,
-    whether some layers have no positions, as `no_rope_layers` or `no_rope_layer_interval` says;
-    `recurrent`, which of `layer_types` have a state instead of rows, or "" if all layers attend;
-    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
-    description and weights covered.
+    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention
+    reads `attn_logit_softcapping`; `mixture`, whether each layer may be a mixture of experts; `inner`, the
+    field of the width within the MLP, or within an expert; `whole_heads`, whether the width must be a
+    multiple of the heads; `window`, which layers have the window `sliding_window`: none, all, or those that
+    `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
+    that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
+    `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
+    may have, or empty for all; `large_states`, whether numbers between layers leave the range of float16 at
+    some tokens; `others`, further fields of configurations that are understood: only transformers' module
+    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
+    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
+    `no_rope_layer_interval` says; `recurrent`, which of `layer_types` have a state instead of rows, or "" if
+    all layers attend; `compiled`, whether compiled steps compute such models, as far as
+    `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
