@@ -215,7 +215,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
     if target.packed or not compute.unpacks:
         passing = target.experts if placement.cache else placement.streamed
-        computing_s += passing * compute.moving * (target.touched(1 + budget) if placement.cache else 1)
+        computing_s += passing * target.touched(1 + budget) * compute.moving
     streaming = moving(candidate, placement, 1 + budget)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying)
