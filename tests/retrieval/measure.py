@@ -1,8 +1,8 @@
 """Questions about this repository's documentation, and whether their answers are among the passages found.
 
-`questions.tsv` has a line for each: whether it is asked in the text's own words or in other ones, the file, words
-that only the answer has, and the question. All files are in one chat, so the passages of one compete with those
-of the others.
+`questions.tsv` has a line for each: whether it is asked in the text's own words or in other ones, the file,
+words that only the answer has, and the question. All files are in one chat, so the passages of one compete
+with those of the others.
 """
 
 from collections.abc import Callable, Sequence
@@ -47,7 +47,7 @@ def keep_all(store: Store) -> list[AttachedFile]:
 
 
 def ranks(search: Search, asked: Sequence[Question], most: int) -> list[int | None]:
-    """Return for each question the rank, from 1, of the first passage with its answer; None: there is none."""
+    """Return for each question the rank, from 1, of the first passage with its answer, or None."""
     return [_rank(search(question.text, most), question) for question in asked]
 
 

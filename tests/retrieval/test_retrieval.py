@@ -12,7 +12,9 @@ def test_questions_in_the_texts_own_words_find_their_answers(tmp_path: Path) -> 
     store = Store(tmp_path / "chats.sqlite")
     files = keep_all(store)
     asked = questions()
-    assert len(asked) >= 60, "the documentation has changed: adapt the answers in tests/retrieval/questions.tsv"
+    assert len(asked) >= 60, (
+        "the documentation has changed: adapt the answers in tests/retrieval/questions.tsv"
+    )
     found = {
         words: ranks(
             lambda text, count: store.files.search(files, text, count),
