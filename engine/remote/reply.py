@@ -25,7 +25,7 @@ class ReplyLogProbs(Struct, frozen=True):
     content: list[TokenLogProb] | None = None
 
 
-class CalledFunction(Struct, frozen=True):
+class CalledPart(Struct, frozen=True):
     name: str | None = None
     arguments: str | None = None
 
@@ -34,7 +34,7 @@ class CallPiece(Struct, frozen=True):
     """A piece of a call: its name comes first, its arguments may come in several pieces."""
 
     index: Annotated[int, Meta(ge=0)] = 0
-    function: CalledFunction | None = None
+    function: CalledPart | None = None
 
 
 class Delta(Struct, frozen=True):

@@ -6,7 +6,7 @@ from typing import Any
 
 from engine.calls.hermes import CLOSING, OPENING
 from engine.documents import json_of
-from engine.remote.reply import CalledFunction
+from engine.remote.reply import CalledPart
 
 LEAST_LENGTH = 256  # what an empty call counts: they may be many
 NO_JSON = "INVALID_JSON"  # the argument that holds what is no JSON object
@@ -20,7 +20,7 @@ class WrittenCall:
         self._arguments: list[str] = []
         self.length = LEAST_LENGTH
 
-    def add(self, piece: CalledFunction) -> None:
+    def add(self, piece: CalledPart) -> None:
         """Add a piece; the name comes with the first one."""
         arguments = piece.arguments or ""
         self._name = self._name or piece.name or ""

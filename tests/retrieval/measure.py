@@ -18,7 +18,7 @@ FILES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "app/README.md", "engine
 Search = Callable[[str, int], Sequence[Passage]]  # of a question and a count: passages, the best first
 
 
-class Question(NamedTuple):
+class DocsQuestion(NamedTuple):
     """A question. words: "own" or "other" than those of the text; answer: words of the passage that answers
     it, in the file `file`."""
 
@@ -28,10 +28,10 @@ class Question(NamedTuple):
     text: str
 
 
-def questions() -> list[Question]:
+def questions() -> list[DocsQuestion]:
     """Return the questions whose answers are still in the documentation as they were."""
     lines = Path(__file__).with_name("questions.tsv").read_text(encoding="utf-8").splitlines()
-    listed = [Question(*line.split("\t")) for line in lines]
+    listed = [DocsQuestion(*line.split("\t")) for line in lines]
     texts = {name: _in_one_line((ROOT / name).read_text("utf-8")) for name in {each.file for each in listed}}
     return [each for each in listed if each.answer in texts[each.file]]
 
@@ -46,17 +46,17 @@ def keep_all(store: Store) -> list[AttachedFile]:
     ]
 
 
-def ranks(search: Search, asked: Sequence[Question], most: int) -> list[int | None]:
+def ranks(search: Search, asked: Sequence[DocsQuestion], most: int) -> list[int | None]:
     """Return for each question the rank, from 1, of the first passage with its answer, or None."""
     return [_rank(search(question.text, most), question) for question in asked]
 
 
-def _rank(found: Sequence[Passage], question: Question) -> int | None:
+def _rank(found: Sequence[Passage], question: DocsQuestion) -> int | None:
     hits = (number for number, passage in enumerate(found, 1) if _answers(passage, question))
     return next(hits, None)
 
 
-def _answers(passage: Passage, question: Question) -> bool:
+def _answers(passage: Passage, question: DocsQuestion) -> bool:
     return passage.name == question.file and question.answer in _in_one_line(passage.text)
 
 
