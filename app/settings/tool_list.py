@@ -80,4 +80,6 @@ class _TickDelegate(QStyledItemDelegate):
         box = full.widget.style().subElementRect(
             QStyle.SubElement.SE_ItemViewItemCheckIndicator, full, full.widget
         )
-        paint(painter, "check", QRectF(box), theme.current().text)
+        colours = theme.current()
+        is_enabled = bool(full.state & QStyle.StateFlag.State_Enabled)
+        paint(painter, "check", QRectF(box), colours.text if is_enabled else colours.muted)
