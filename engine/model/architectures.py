@@ -15,9 +15,9 @@ class Family:
     Attributes: `defaults`, the values of a configuration that has none; `options`, which of `attention_bias`
     and `mlp_bias` the architecture reads; `qkv_bias`, whether queries, keys and values always have biases;
     `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
-    normalized; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by one
-    more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
-    scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
+    normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
+    layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
+    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
     layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
     `whole_heads`, whether the width must be a multiple of the heads;
     `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
@@ -39,6 +39,7 @@ class Family:
     qkv_bias: bool = False
     fused: bool = False
     qk_norm: bool = False
+    whole_qk_norm: bool = False
     gemma: bool = False
     capped: bool = False
     mixture: bool = False
@@ -118,7 +119,15 @@ FAMILIES = {
     "llama": Family(_defaults(_LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
     "mistral": Family(_defaults(_MISTRAL, 8, 131072, sliding_window=4096), window="all"),
     "mixtral": Family(
-        _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
+        _defaults(
+            _MISTRAL,
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            rope_theta=1000000.0,
+            num_local_experts=8,
+            num_experts_per_tok=2,
+        ),
         mixture=True,
         window="all",
         others=_ROUTING,
@@ -132,6 +141,8 @@ FAMILIES = {
             sliding_window=4096,
             moe_intermediate_size=768,
             num_experts=128,
+            num_experts_per_tok=8,
+            norm_topk_prob=False,
         ),
         options=("attention_bias",),
         qk_norm=True,
@@ -141,14 +152,24 @@ FAMILIES = {
         others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers", "max_window_layers"),
     ),
     "olmoe": Family(
-        _defaults((50304, 2048, 2048, 16, 16), None, 4096, rms_norm_eps=1e-5, num_experts=64),
+        _defaults(
+            (50304, 2048, 2048, 16, 16),
+            None,
+            4096,
+            rms_norm_eps=1e-5,
+            num_experts=64,
+            num_experts_per_tok=8,
+            norm_topk_prob=False,
+            clip_qkv=None,
+        ),
         options=("attention_bias",),
+        qk_norm=True,
+        whole_qk_norm=True,
         mixture=True,
-        others=(*_ROUTING, "clip_qkv"),
-        compiled=False,  # norms over all heads together
+        others=_ROUTING,
     ),
     "granitemoe": Family(
-        _defaults(_LLAMA, None, 2048, **_GRANITE_FACTORS, num_local_experts=8),
+        _defaults(_LLAMA, None, 2048, **_GRANITE_FACTORS, num_local_experts=8, num_experts_per_tok=2),
         options=("attention_bias",),
         mixture=True,
         others=_ROUTING,
@@ -304,7 +325,16 @@ FAMILIES = {
         compiled=False,  # gated attention, and layers with states
     ),
     "qwen3_5_moe_text": Family(
-        _defaults((248320, 2048, 512, 40, 16), 2, 32768, **_DELTA, **_GATED, **_SHARED, num_experts=256),
+        _defaults(
+            (248320, 2048, 512, 40, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_GATED,
+            **_SHARED,
+            num_experts=256,
+            num_experts_per_tok=8,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",
@@ -316,7 +346,15 @@ FAMILIES = {
         compiled=False,
     ),
     "qwen3_next": Family(
-        _defaults((151936, 2048, 5632, 48, 16), 2, 32768, **_DELTA, **_SHARED, num_experts=512),
+        _defaults(
+            (151936, 2048, 5632, 48, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_SHARED,
+            num_experts=512,
+            num_experts_per_tok=10,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",

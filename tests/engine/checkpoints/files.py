@@ -146,8 +146,8 @@ def convert(
     Returns the file, or the first of its parts.
 
     stacked: one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
-    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices; other
-    ones than F32 get random blocks.
+    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
+    routers; other ones than F32 get random blocks.
     """
     config = module.config
     architecture = GGUF_NAMES.get(config.model_type, config.model_type)
@@ -157,12 +157,13 @@ def convert(
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)
     for name, array in (dict(_converted(module, architecture, stacked)) | (tensors or {})).items():
-        if array is not None and array.ndim == 2 and storage != "F32":
+        packed = storage != "F32" and "ffn_gate_inp" not in name
+        if array is not None and array.ndim >= 2 and packed:
             form = FORMATS[storage]
             assert isinstance(form, BlockFormat)
             blocks = random_blocks(form, array.size // form.values)
             kind = gguf.GGMLQuantizationType[storage]
-            writer.add_tensor(name, blocks.reshape(len(array), -1), raw_dtype=kind)
+            writer.add_tensor(name, blocks.reshape(*array.shape[:-1], -1), raw_dtype=kind)
         elif array is not None:
             writer.add_tensor(name, np.ascontiguousarray(array))
     writer.write_header_to_file()
