@@ -17,8 +17,9 @@ class Family:
     `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
     normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
     layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
-    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
-    layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
+    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention
+    reads `attn_logit_softcapping`; `mixture`, whether each layer may be a mixture of experts; `inner`, the
+    field of the width within the MLP, or within an expert;
     `whole_heads`, whether the width must be a multiple of the heads;
     `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
     `period`, the distance of layers without it where there are no such types, or 0 for that of the
