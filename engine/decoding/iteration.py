@@ -84,15 +84,23 @@ def decode(
     `max_new_tokens` tokens, or when the context is full.
 
     Raises DeadEnd where a constraint allows no token, and the errors of verifier and drafter."""
-    verdict = verifier.read(prompt, drafter, progress)
+    end = min(len(prompt) + max_new_tokens, verifier.capacity)
+    pending = verifier.read(prompt, drafter, progress)
+    try:
+        has_begun = begin_ahead(drafter, pending, prompt, sampler, rule.choose(), end)
+        verdict = pending.verdict()
+    finally:
+        pending.cancel()
     commit(sampler, [verdict.bonus])
     context = [*prompt, verdict.bonus]
-    end = min(len(prompt) + max_new_tokens, verifier.capacity)
     if verdict.bonus in end_ids or len(context) >= end:
         yield Prefilled(verdict.bonus, verdict.log_probs)
         return
-    drafter.begin(context, sampler, progress)
-    drafter.observe_prefill(verdict.feedback)
+    if has_begun:
+        drafter.advance([verdict.bonus], verdict.feedback)
+    else:
+        drafter.begin(context, sampler, progress)
+        drafter.observe_prefill(verdict.feedback)
     yield Prefilled(verdict.bonus, verdict.log_probs)
 
     clock = PhaseClock()
@@ -106,7 +114,7 @@ def decode(
 
         pending = verifier.launch(context, drafter.proposal(tree), progress)
         try:
-            ahead, ahead_s = draft_ahead(drafter, pending, end - len(context) - 1)
+            ahead, ahead_s = draft_ahead(drafter, pending, tree, end - len(context) - 1)
             verdict = pending.verdict()
         finally:
             pending.cancel()
@@ -150,10 +158,27 @@ def draft(
     return tree, rounds, survivors
 
 
-def draft_ahead(drafter: Drafter, pending: Pending, depth: int) -> tuple[int, float]:
+def begin_ahead(
+    drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
+) -> bool:
+    """Start the drafter with a prompt that the target reads, and grow the first tree below the tokens that may
+    follow it. Return whether the drafter has read it; if not, it is to begin anew. end: length of the text at
+    which the answer ends."""
+    if pending.ready or not limits.ahead or not drafter.drafts_ahead or drafter.needs.hidden_layers:
+        return False
+    try:
+        drafter.begin(prompt, sampler, pending.beside)
+    except PassEnded:
+        return False
+    drafter.plant(limits)
+    draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1)
+    return True
+
+
+def draft_ahead(drafter: Drafter, pending: Pending, tree: TokenTree, depth: int) -> tuple[int, float]:
     """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes, and the
     seconds in which the drafter computed."""
-    if pending.ready or not drafter.widen(depth):
+    if pending.ready or not drafter.widen(tree, depth):
         return 0, 0.0
     started = time.perf_counter()
     with suppress(PassEnded):

@@ -95,8 +95,47 @@ class BestFirst:
         del number[root]
         return number
 
+    @property
+    def is_rooted(self) -> bool:
+        """Whether the root was expanded."""
+        return self._root_expanded
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Scores by node id."""
+        return self._scores
+
+    @property
+    def expanded(self) -> NDArray[np.bool_]:
+        """Whether a node was expanded, by node id."""
+        return self._expanded
+
     def is_expanded(self, node: int) -> bool:
         return bool(self._expanded[node])
+
+    def graft(self, tree: TokenTree) -> list[int]:
+        """Return the ids of the nodes of `tree`, which has the same root. Those that were not seen are added,
+        with their scores."""
+        assert self._lasting
+        children = self.children()
+        number = {ROOT: ROOT}
+        added: list[float] = []
+        columns = (tree.tokens, tree.parents, tree.log_probs, tree.scores)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for node, (token, parent, log_prob, score) in enumerate(rows):
+            place = number[parent], token
+            if place not in children:
+                children[place] = len(self.tokens)
+                self.tokens.append(token)
+                self.parents.append(number[parent])
+                self.depths.append(1 if number[parent] == ROOT else self.depths[number[parent]] + 1)
+                self._log_probs.append(log_prob)
+                added.append(score)
+            number[node] = children[place]
+        self._scores = np.concatenate([self._scores, added])
+        self._expanded = np.concatenate([self._expanded, np.zeros(len(added), np.bool_)])
+        del number[ROOT]
+        return list(number.values())
 
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose

@@ -168,7 +168,7 @@ class Drafter(ABC):
         """Return what to verify. tree: as `snapshot` returned it last."""
         return TreeProposal(tree, self.lanes(), self.needs)
 
-    def widen(self, depth: int) -> bool:
+    def widen(self, tree: TokenTree, depth: int) -> bool:
         """Let the tree grow ahead of the verdict: by `TreeLimits.ahead` nodes, to at most `depth`. Return
         whether it can."""
         return False

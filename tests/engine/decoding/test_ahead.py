@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.ahead import SHARE, GrowingAhead, ahead_rule
+from engine.decoding.ahead import SHARE, GrowingAhead, LostTime, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.pass_thread import PassThread
@@ -69,8 +69,8 @@ class ScriptedVerifier(TargetVerifier):
         super().__init__(target, sampler)
         self.script, self.launched = list(script), []
 
-    def launch(self, context, proposal, progress):
-        inner = super().launch(context, proposal, progress)
+    def _launch(self, run, choose, progress):
+        inner = super()._launch(run, choose, progress)
         self.launched.append(ScriptedPass(inner, self.script.pop(0) if self.script else 0))
         return self.launched[-1]
 
@@ -365,14 +365,14 @@ def test_a_pass_is_cancelled_at_its_next_layer():
 
 
 def rule_for(overlap, drafter, model):
-    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)))
+    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)), {})
 
 
 def test_only_drafters_that_can_draft_ahead_do():
     model = PathModel()
     rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
-    assert rule_for("on", specexec(), model).pays
-    assert rule_for("on", merged(), model).pays
+    assert rule_for("on", specexec(), model).choose().ahead
+    assert rule_for("on", merged(), model).choose().ahead
     for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
         assert rule_for("on", drafter, model) is None
     assert rule_for("off", specexec(), model) is None
@@ -420,12 +420,12 @@ def iterated(survivors):
 )
 def test_trees_grow_ahead_where_time_can_be_won(iterations, ahead):
     link = TimedLink(*iterations)
-    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)) == ahead
+    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))) == ahead
 
 
 def test_iterations_whose_tree_survived_do_not_tell_what_taking_turns_costs():
     link = TimedLink((0.4, 0.2))
-    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))
     assert link.run(rule) == [0, MANY_MORE]
     link.iterations = [(0.4, 0.0)] * 9  # won already: the draft no longer takes its turn
     assert set(link.run(rule, survivors=5)) == {MANY_MORE}

@@ -79,7 +79,7 @@ def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_e
 ):
     limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress)
+    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
     context = [*PROMPT, verdict.bonus]
     drafter.begin(context, sampler, no_progress)
     drafter.observe_prefill(verdict.feedback)
