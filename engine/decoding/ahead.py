@@ -11,9 +11,9 @@ from engine.errors import BadOption
 from engine.model.interface import Model
 from engine.protocol import Overlap
 
-# How far a tree may grow ahead: by so many times its budget, and by so many nodes. Time ends the growth much
+# How many nodes may be expanded ahead: so many times the budget, and so many at most. Time ends the growth
 # earlier: a draft model expands some hundred nodes in a pass of half a second.
-SHARE = 16
+SHARE = 32
 MOST = 2048
 WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be able to win
 LAST = 8  # iterations from which that share is taken
@@ -64,13 +64,15 @@ class GrowingAhead:
     """A rule like `rule`, except that trees also grow while the target verifies them, where that pays.
 
     What they cost then is hidden behind the pass, so it is not part of the measured times from which `rule`
-    learns: its limits follow from what is left to wait for.
+    learns: its limits follow from what is left to wait for. A round that is not hidden must promise as many
+    tokens as other iterations give in its time.
     """
 
     def __init__(self, rule: Rule, lost: LostTime | None = None) -> None:
         """lost: what tells whether growing ahead pays; None: it is done in any case."""
         self._rule = rule
         self._lost = lost
+        self._past: deque[Iterated] = deque(maxlen=LAST)
 
     def choose(self) -> TreeLimits:
         limits = self._rule.choose()
@@ -78,11 +80,22 @@ class GrowingAhead:
             self._lost.begin()
             if not self._lost.pays:
                 return limits
-        return replace(limits, ahead=min(SHARE * limits.budget, MOST))
+        worth = max(limits.worth, self._worth())
+        return replace(limits, ahead=min(SHARE * limits.budget, MOST), worth=worth)
+
+    def _worth(self) -> float:
+        """Return the number of tokens that are given in the time of a round."""
+        rounds = sum(each.rounds for each in self._past)
+        seconds = sum(each.draft_s + each.target_s + each.other_s for each in self._past)
+        if not rounds or not seconds:
+            return 0.0
+        tokens = sum(len(each.tokens) for each in self._past)
+        return sum(each.draft_s for each in self._past) / rounds * tokens / seconds
 
     def observe(self, iteration: Iterated) -> None:
         if self._lost:
             self._lost.observe(iteration)
+        self._past.append(iteration)
         self._rule.observe(iteration)
 
 

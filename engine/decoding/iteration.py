@@ -55,7 +55,7 @@ class Iterated:
     log_probs: list[LogProbs]  # of `tokens`, if requested
     judgement: Judgement | None = None  # of the tree, if requested
     survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
-    ahead: int = 0  # number of nodes that the drafter has grown beyond the tree while it was verified
+    ahead: int = 0  # number of nodes that the drafter has found beyond the tree while it was verified
     ahead_s: float = 0.0  # seconds of `target_s` in which the drafter grew them
 
 
@@ -129,8 +129,7 @@ def decode(
         clock.lap("other")
 
         iteration = report(limits, tree, rounds, verdict, tokens, clock)
-        grown = max(0, ahead - len(tree))
-        iteration = replace(iteration, survivors=survivors, ahead=grown, ahead_s=ahead_s)
+        iteration = replace(iteration, survivors=survivors, ahead=ahead, ahead_s=ahead_s)
         rule.observe(iteration)
         yield iteration
         clock.restart()
@@ -147,12 +146,15 @@ def draft(
     if not limits.budget:
         return drafter.snapshot(0), 0, 0
     survivors = drafter.size
-    rounds = 1
-    while drafter.grow(1, progress):
+    rounds = 0
+    grows = not survivors or drafter.grow(0, progress)
+    while grows:
+        grows = drafter.grow(1, progress)
         rounds += 1
-        clock.lap("draft")
-        yield Grown(lambda: drafter.snapshot(limits.budget))
-        clock.lap("other")
+        if grows:
+            clock.lap("draft")
+            yield Grown(lambda: drafter.snapshot(limits.budget))
+            clock.lap("other")
     tree = drafter.snapshot(limits.budget)
     clock.lap("draft")
     return tree, rounds, survivors
@@ -176,15 +178,16 @@ def begin_ahead(
 
 
 def draft_ahead(drafter: Drafter, pending: Pending, tree: TokenTree, depth: int) -> tuple[int, float]:
-    """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes, and the
-    seconds in which the drafter computed."""
+    """Let the drafter grow further while `tree` is verified, to at most `depth`; return the number of nodes
+    that it has found, and the seconds in which it computed."""
     if pending.ready or not drafter.widen(tree, depth):
         return 0, 0.0
+    before = drafter.size
     started = time.perf_counter()
     with suppress(PassEnded):
         while not pending.ready and drafter.grow(1, pending.beside):
             pass
-    return drafter.size, max(0.0, time.perf_counter() - started - pending.held_s)
+    return drafter.size - before, max(0.0, time.perf_counter() - started - pending.held_s)
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:

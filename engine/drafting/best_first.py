@@ -21,10 +21,10 @@ GUESSED = math.log(0.9)
 class BestFirst:
     """A tree while it grows: the nodes seen so far. Nodes are only ever appended, so the node behind an id
     changes only in `reroot`. A node that can no longer enter the best `budget` nodes is added only if the
-    growth is `lasting`: then the tree can be widened, and can live on below one of its nodes.
+    growth is `lasting`: then the tree can live on below one of its nodes.
 
     Attributes: `budget`, the number of nodes to keep; `depth`, the greatest depth of a node; `worth`, the
-    total probability that the nodes of a round must have for the round to be worth its time; `tokens`,
+    probability that the nodes of a round must add to the tree for the round to be worth its time; `tokens`,
     `parents` and `depths`, lists with one entry per node id.
     """
 
@@ -139,7 +139,8 @@ class BestFirst:
 
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose
-        children might still enter the best `budget`. Return none if together they are not worth a round."""
+        children might still enter the best `budget`. Return none if together they are not worth a round: their
+        children have at most their probability, and displace the worst nodes of a tree that is full."""
         if self.depth <= 0 or self.budget <= 0:
             return []
         if not self._root_expanded:
@@ -147,11 +148,13 @@ class BestFirst:
         kept = self._kept
         depths = np.asarray(self.depths, dtype=np.int64)
         open_nodes = kept[~self._expanded[kept] & (depths[kept] < self.depth)]
+        displaced = -math.inf
         if len(kept) >= self.budget:
             # The best possible child (q = 1) must beat the worst node kept.
-            open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > self._scores[kept].min()]
+            displaced = self._scores[kept].min()
+            open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > displaced]
         best = self._best(open_nodes, beams)
-        if float(np.exp(self._scores[best]).sum()) < self.worth:
+        if float((np.exp(self._scores[best]) - math.exp(displaced)).sum()) < self.worth:
             return []
         nodes: list[int] = best.tolist()
         return nodes

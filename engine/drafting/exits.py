@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.drafting.best_first import BestFirst
+from engine.drafting.protocol import TreeLimits
 from engine.tree import ROOT
 
 # How much less a node is wanted that is less likely once the walk has left at its exit. At 1, nodes would be
@@ -21,11 +22,12 @@ SENT = -2  # in place of an exit: a node that was sent
 class Exits:
     """The exits of a tree, and what has grown below them."""
 
-    def __init__(self, grower: BestFirst, sent: list[int], budget: int, depth: int, deepest: int) -> None:
-        """grower: it keeps all nodes that it has seen. sent: its nodes that the target verifies. budget, depth:
-        of the trees that are wanted below exits. deepest: greatest depth of any node."""
+    def __init__(self, grower: BestFirst, sent: list[int], limits: TreeLimits, deepest: int) -> None:
+        """grower: its growth is lasting. sent: its nodes that the target verifies. limits: of the trees that are
+        wanted below exits, and the number of nodes to expand ahead. deepest: greatest depth of any node."""
         self._grower = grower
-        self._budget, self._depth, self._deepest = budget, depth, deepest
+        self._budget, self._depth, self._deepest = limits.budget, limits.depth, deepest
+        self._most = limits.ahead + int(grower.expanded.sum())
         self._exits: list[int] = []
         self._sent = set(sent)
         self._note_new()
@@ -44,6 +46,8 @@ class Exits:
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` nodes, or ROOT."""
         grower = self._grower
+        if self._deepest <= 0:
+            return []
         if not grower.is_rooted:
             return [ROOT]
         self._note_new()
@@ -52,6 +56,7 @@ class Exits:
         outside = exits != SENT
         at = np.where(outside, exits, np.arange(len(exits)))
         given = scores - scores[at]  # log chances, given that the walk leaves at the exit
+        beams = max(0, min(beams, self._most - int(expanded.sum())))
         wanted = ~expanded & (depths < self._deepest) & (depths - depths[at] < self._depth)
         wanted &= (parents == ROOT) | expanded[parents]
         wanted &= ~outside | (self._ranks(at, scores) < self._budget)

@@ -79,7 +79,7 @@ class SpecExecDrafter(Drafter):
 
     @property
     def size(self) -> int:
-        return len(self._grower)
+        return len(self._grower.tokens) if self._exits else len(self._grower)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._sampler = sampler
@@ -107,7 +107,7 @@ class SpecExecDrafter(Drafter):
             columns = self._children(as_float(logits), nodes)
             tokens, log_probs, log_chances = (on_host(column) for column in columns)
             self._grower.expand(nodes, tokens, log_probs, log_chances)
-        return bool(self._frontier())
+        return self._exits is not None or bool(self._frontier())
 
     def _frontier(self) -> list[int]:
         """Return the nodes to expand next."""
@@ -146,7 +146,7 @@ class SpecExecDrafter(Drafter):
     def widen(self, tree: TokenTree, depth: int) -> bool:
         if self._limits.ahead:
             sent = self._grower.graft(tree)
-            self._exits = Exits(self._grower, sent, self._limits.budget, self._limits.depth, depth)
+            self._exits = Exits(self._grower, sent, self._limits, depth)
         return self._limits.ahead > 0
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:
