@@ -31,8 +31,7 @@ class StreamedLink(Protocol):
 
 
 class LostTime:
-    """Measures the share of an iteration's time that is lost because the draft takes its turn, over all answers
-    of a drafter.
+    """Measures the share of an iteration's time that is lost because the draft takes its turn.
 
     Reading goes on while a draft grows the tree, until the ring is full; from then on the link stands still.
     If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can

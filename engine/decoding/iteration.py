@@ -163,9 +163,9 @@ def draft(
 def begin_ahead(
     drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
 ) -> bool:
-    """Start the drafter with a prompt that the target reads, and grow the first tree below the tokens that may
-    follow it. Return whether the drafter has read it; if not, it is to begin anew. end: length of the text at
-    which the answer ends."""
+    """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
+    follow. Return whether the drafter has read the prompt; if not, it must begin anew. end: length of the
+    text at which the answer ends."""
     if pending.ready or not limits.ahead or not drafter.drafts_ahead or drafter.needs.hidden_layers:
         return False
     try:

@@ -40,7 +40,7 @@ class PassEnded(Exception):
 
 
 class Pending(Protocol):
-    """A pass over a prompt or a tree that has been launched. It must be ended: by `verdict`, or by `cancel`."""
+    """A pass over a prompt or a tree that has been launched. It must be ended: by `verdict` or `cancel`."""
 
     @property
     def beside(self) -> Progress:

@@ -139,8 +139,8 @@ class BestFirst:
 
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose
-        children might still enter the best `budget`. Return none if together they are not worth a round: their
-        children have at most their probability, and displace the worst nodes of a tree that is full."""
+        children might still enter the best `budget`. Return none if together they are not worth a round.
+        Their children have at most their probability, and displace the worst nodes of a full tree."""
         if self.depth <= 0 or self.budget <= 0:
             return []
         if not self._root_expanded:

@@ -1,9 +1,9 @@
-"""Which nodes of a tree to expand while the target verifies it: those that the next tree will most likely need.
+"""Selects the nodes to expand while the target verifies a tree: those that the next tree most likely needs.
 
-The walk through a tree that was sent ends at a token that was not sent. That token is the next root, so each
-child of a sent node that was not sent itself is an *exit*, and every node that was not sent lies below exactly
-one exit. If the walk leaves there, what lies below is the beginning of the next tree. What is wanted below an
-exit is therefore a tree of its own, the best `budget` nodes counted from the exit.
+The walk through a tree that was sent ends at a token that was not sent, and that token is the next root. So
+each child of a sent node that was not sent itself is an *exit*, and every node that was not sent lies below
+exactly one exit. If the walk leaves there, what lies below is the beginning of the next tree. What is wanted
+below an exit is therefore a tree of its own: the best `budget` nodes counted from the exit.
 """
 
 import numpy as np
@@ -23,8 +23,8 @@ class Exits:
     """The exits of a tree, and what has grown below them."""
 
     def __init__(self, grower: BestFirst, sent: list[int], limits: TreeLimits, deepest: int) -> None:
-        """grower: its growth is lasting. sent: its nodes that the target verifies. limits: of the trees that are
-        wanted below exits, and the number of nodes to expand ahead. deepest: greatest depth of any node."""
+        """grower: its growth is lasting. sent: its nodes that the target verifies. limits: of the trees that
+        are wanted below exits, and the number of nodes to expand ahead. deepest: greatest depth of a node."""
         self._grower = grower
         self._budget, self._depth, self._deepest = limits.budget, limits.depth, deepest
         self._most = limits.ahead + int(grower.expanded.sum())

@@ -145,8 +145,8 @@ class Drafter(ABC):
 
     @property
     def size(self) -> int:
-        """Number of nodes of the tree so far, if trees live on from one iteration to the next; or else 0. Those
-        that are not kept count while the tree grows ahead."""
+        """Number of nodes of the tree so far, if trees live on from one iteration to the next; or else 0.
+        Nodes that are not kept count while the tree grows ahead."""
         return 0
 
     def plant(self, limits: TreeLimits) -> None:
@@ -155,7 +155,7 @@ class Drafter(ABC):
 
     @abstractmethod
     def grow(self, rounds: int, progress: Progress) -> bool:
-        """Grow by at most `rounds` rounds, which may be none; return False when no further round can improve the
+        """Grow by at most `rounds` rounds, which may be 0; return False when no further round can improve the
         tree."""
 
     @abstractmethod

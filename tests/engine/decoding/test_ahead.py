@@ -67,11 +67,11 @@ class ScriptedVerifier(TargetVerifier):
 
     def __init__(self, target, sampler, script):
         super().__init__(target, sampler)
-        self.script, self.launched = list(script), []
+        self.script, self.launched, self.kind = list(script), [], ScriptedPass
 
     def _launch(self, run, choose, progress):
         inner = super()._launch(run, choose, progress)
-        self.launched.append(ScriptedPass(inner, self.script.pop(0) if self.script else 0))
+        self.launched.append(self.kind(inner, self.script.pop(0) if self.script else 0))
         return self.launched[-1]
 
 
@@ -162,6 +162,49 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
     if all(survived):
         computed = drafter.sequence.model.computed
         assert len(set(computed)) == len(computed)
+
+
+def test_the_first_tree_grows_while_the_prompt_is_read():
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
+    drafter = specexec(1.0)
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    assert iterations[0].survivors > 0
+    first = len(PROMPT)
+    assert drafter.sequence.model.computed.count(tuple(PROMPT[:first])) == 1
+
+
+def test_a_draft_that_has_not_read_the_prompt_in_time_reads_it_in_turn():
+    class Late(ScriptedPass):
+        @property
+        def ready(self):
+            return self.begun and super().ready
+
+        begun = False
+
+        def __call__(self, done, total):
+            self.begun = True
+            super().__call__(done, total)
+
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [])
+    verifier.kind = Late
+    tokens, iterations = answer(verifier, specexec(1.0), Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    assert not any(each.survivors for each in iterations)
+
+
+def test_where_it_does_not_pay_nothing_runs_beside_the_target():
+    def computed(rule, script):
+        verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
+        drafter = specexec()
+        tokens, iterations = answer(verifier, drafter, Sampler(), None, rule=rule)
+        assert tokens == plain(Sampler())
+        assert not any(each.ahead or each.ahead_s or each.survivors for each in iterations)
+        return drafter.sequence.model.computed
+
+    limits = FixedLimits(TreeLimits(8, 4, 6))
+    link = SimpleNamespace(waited_s=0.0, idle_s=0.0)
+    assert computed(GrowingAhead(limits, LostTime(link)), [MANY] * 100) == computed(limits, [])
 
 
 def test_a_tree_that_survives_saves_the_rounds_that_grew_it():

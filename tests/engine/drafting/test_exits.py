@@ -1,4 +1,4 @@
-"""Exits of a tree that was sent: every node that was not sent lies below one, and the likeliest come first."""
+"""Exits of a tree that was sent: every node that was not sent lies below one, the likeliest come first."""
 
 import numpy as np
 import pytest
