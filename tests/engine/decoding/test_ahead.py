@@ -207,6 +207,24 @@ def test_where_it_does_not_pay_nothing_runs_beside_the_target():
     assert computed(GrowingAhead(limits, LostTime(link)), [MANY] * 100) == computed(limits, [])
 
 
+def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
+    """Also those that read the prompt, in pieces."""
+    drafter = specexec(1.0)
+    draft = drafter.sequence.model
+    draft.prompt_rows = 2
+    forward, given = draft.forward, []
+
+    def noted(*arguments, progress=no_progress, **named):
+        given.append(progress)
+        return forward(*arguments, progress=progress, **named)
+
+    draft.forward = noted
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
+    answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3), most=1 + 1)
+    assert len(given) > len(PROMPT) // 2
+    assert all(isinstance(progress, Yielding) for progress in given)
+
+
 def test_a_tree_that_survives_saves_the_rounds_that_grew_it():
     def rounds(script):
         verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
