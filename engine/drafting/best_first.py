@@ -132,7 +132,7 @@ class BestFirst:
                 self._log_probs.append(log_prob)
                 added.append(score)
             number[node] = children[place]
-        self._scores = np.concatenate([self._scores, added])
+        self._scores = np.concatenate([self._scores, np.asarray(added, np.float64)])
         self._expanded = np.concatenate([self._expanded, np.zeros(len(added), np.bool_)])
         del number[ROOT]
         return list(number.values())

@@ -120,7 +120,7 @@ every_limit = st.builds(
 scripts = st.lists(st.one_of(st.integers(0, 40), st.just(MANY)), max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     scripts,
     samplers,
