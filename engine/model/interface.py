@@ -93,6 +93,16 @@ class Model(ABC):
         """Seconds that passes have waited for streamed weights so far."""
         return self.streamer.waited_s if self.streamer else 0.0
 
+    def kept(self, row: int) -> None:
+        """Note that the text goes on behind this row of the last pass."""
+        if self.streamer:
+            self.streamer.kept(row)
+
+    def remember(self) -> None:
+        """Keep on the disk what the passes have taught about the routing."""
+        if self.streamer:
+            self.streamer.remember()
+
     def close(self) -> None:
         """Stop streaming. The model cannot be used afterwards."""
         if self.streamer:

@@ -5735,6 +5735,10 @@ other: everything else</source>
     <context>
         <name>wizard</name>
         <message>
+            <source>A mixture of experts: it answers faster here than the largest other model.</source>
+            <translation>전문가 혼합 모델입니다. 이 컴퓨터에서 다른 가장 큰 모델보다 빠르게 답합니다.</translation>
+        </message>
+        <message>
             <source>About {} tokens/s, estimated</source>
             <translation>약 {} 토큰/초, 추정</translation>
         </message>

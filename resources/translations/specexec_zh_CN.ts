@@ -5735,6 +5735,10 @@ other: everything else</source>
     <context>
         <name>wizard</name>
         <message>
+            <source>A mixture of experts: it answers faster here than the largest other model.</source>
+            <translation>专家混合模型：在这台电脑上，它比其他最大的模型回答得更快。</translation>
+        </message>
+        <message>
             <source>About {} tokens/s, estimated</source>
             <translation>约 {} 词元/秒，估计</translation>
         </message>
