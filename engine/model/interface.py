@@ -30,6 +30,25 @@ class Yielding(ABC):
     def __call__(self, done: int, total: int) -> None: ...
 
 
+class YieldingPiece(Yielding):
+    """The progress of one of several passes that together give way to another one."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, done: int, total: int) -> None:
+        self._progress(done, total)
+
+
+def of_piece(progress: Progress, number: int, pieces: int) -> Progress:
+    """Return the progress of a pass that is one of `pieces` passes. It gives way if `progress` does."""
+
+    def report(done: int, total: int) -> None:
+        progress(number * total + done, pieces * total)
+
+    return YieldingPiece(report) if isinstance(progress, Yielding) else report
+
+
 class Model(ABC):
     """A causal language model on its compute device.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, namespace
-from engine.model.interface import Model, Progress, no_progress
+from engine.model.interface import Model, Progress, no_progress, of_piece
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.prompt_cache import KnownRows
@@ -99,17 +99,13 @@ class Sequence:
         try:
             for number, start in enumerate(starts):
                 piece = tokens[start : start + most]
-
-                def report(done: int, total: int, number: int = number) -> None:
-                    progress(number * total + done, len(starts) * total)
-
                 outputs.append(
                     self.model.forward(
                         Rows.text(piece, len(self.ids)),
                         self.cache,
                         logits_for=slice(-1, None),
                         hidden_layers=hidden_layers,
-                        progress=report,
+                        progress=of_piece(progress, number, len(starts)),
                     )
                 )
                 self.keep(range(len(piece)), piece)
