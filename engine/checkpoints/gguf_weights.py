@@ -19,6 +19,10 @@ ROTARY = re.compile(
 )
 
 
+# The tensors that show how a layer's experts are stacked.
+STACKED = ("gate", "gate_up")
+
+
 @dataclass(frozen=True, slots=True)
 class TensorPlace:
     """The weight that a tensor in the file becomes, or the weights, if the experts are stacked in it.
@@ -26,7 +30,9 @@ class TensorPlace:
     Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
     the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and
     `decay`, as in `Weight`; `channels`, whether it is the kernels of a convolution, [channels, kernel], which
-    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row.
+    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row;
+    `halves`, the names of the two matrices of which a stacked expert consists, for the second {} of `name`;
+    empty if it is one matrix.
     """
 
     name: str
@@ -36,6 +42,7 @@ class TensorPlace:
     decay: bool = False
     channels: bool = False
     row: bool = False
+    halves: tuple[str, ...] = ()
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
@@ -44,7 +51,9 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     Raises `BadCheckpoint` if a tensor is missing or has a wrong shape; `UnsupportedModel` if one is unknown.
     """
     tensors = keys.header.tensors
-    stacked = any(name.endswith(".ffn_gate_exps.weight") for name in tensors)
+    stacked = next(
+        (way for way in STACKED if any(name.endswith(f".ffn_{way}_exps.weight") for name in tensors)), None
+    )
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
     for name, place in _places(architecture, config, stacked):
@@ -71,21 +80,24 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
 
 def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
     """Yield (HF name, weight) for the whole tensor, or for each of the experts stacked in it."""
-    stacked = len(tensor.shape) == 3
-    count, shape = (tensor.shape[0], tensor.shape[1:]) if stacked else (1, tensor.shape)
-    nbytes = tensor.nbytes // count
-    for index in range(count):
+    shape, names = tensor.shape, [place.name]
+    if len(shape) == 3:
+        parts = place.halves or ("",)
+        names = [place.name.format(expert, part) for expert in range(shape[0]) for part in parts]
+        shape = (shape[1] // len(parts), shape[2])
+    nbytes = tensor.nbytes // len(names)
+    for index, name in enumerate(names):
         span = replace(tensor.span(), offset=tensor.offset + index * nbytes, nbytes=nbytes, shape=shape)
         weight = Weight.of(span, place.rope_heads, place.plus)
         if place.channels:
             weight = replace(weight, shape=(shape[0], 1, shape[1]))
         if place.row:
             weight = replace(weight, shape=(1, *shape))
-        yield place.name.format(index), replace(weight, decay=place.decay)
+        yield name, replace(weight, decay=place.decay)
 
 
 def _places(
-    architecture: Architecture, config: dict[str, Any], stacked: bool
+    architecture: Architecture, config: dict[str, Any], stacked: str | None
 ) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name, place) for every tensor that the model needs. stacked: as for `_experts`."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
@@ -162,8 +174,8 @@ def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
     values, kernel = heads * config["linear_value_head_dim"], config["linear_conv_kernel_dim"]
     channels = 2 * keys + values
 
-    def place(name: str, *shape: int, **how: bool) -> TensorPlace:
-        return TensorPlace(f"linear_attn.{name}", shape, **how)
+    def place(name: str, *shape: int, channels: bool = False, decay: bool = False) -> TensorPlace:
+        return TensorPlace(f"linear_attn.{name}", shape, channels=channels, decay=decay)
 
     return {
         "attn_qkv.weight": place("in_proj_qkv.weight", channels, hidden),
@@ -199,11 +211,14 @@ def _linear(
     return places
 
 
-def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
+def _experts(
+    architecture: Architecture, config: dict[str, Any], stacked: str | None
+) -> dict[str, TensorPlace]:
     """Return the places of the router and the experts of one layer by GGUF name.
 
-    stacked: whether a layer's experts are stacked in one tensor for each of gate, up and down, as converters
-    have written them since April 2024.
+    stacked: "gate" if a layer's experts are stacked in one tensor for each of gate, up and down, as
+    converters have written them since April 2024; "gate_up" if gate and up are one tensor, the gate's rows
+    first; None if each expert has tensors of its own.
     """
     hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
     names = ("num_local_experts", "num_experts", "n_routed_experts")
@@ -217,7 +232,13 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
             places[f"ffn_{kind}_exps.bias"] = TensorPlace(
                 f"{mixture}.experts.{kind}_proj_bias", (count, rows)
             )
-    for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
+    kinds = {"gate": (wide, hidden), "up": (wide, hidden), "down": (hidden, wide)}
+    if stacked == "gate_up":
+        places["ffn_gate_up_exps.weight"] = TensorPlace(
+            f"{mixture}.experts.{{}}.{{}}_proj.weight", (count, 2 * wide, hidden), halves=("gate", "up")
+        )
+        kinds = {"down": kinds["down"]}
+    for kind, shape in kinds.items():
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(
                 f"{mixture}.experts.{{}}.{kind}_proj.weight", (count, *shape)

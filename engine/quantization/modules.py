@@ -6,6 +6,7 @@ from typing import Protocol
 import torch
 from torch import Tensor, nn
 
+from engine.errors import BadCheckpoint
 from engine.quantization.packed import Packed
 from engine.streaming import Mover
 
@@ -70,6 +71,10 @@ class PackedEmbedding(nn.Module):
         return rows.view(*tokens.shape, -1)
 
 
+# Passes of more rows are those over prompts.
+TREE_ROWS = 64
+
+
 class Experts(nn.Module):
     """The experts of a mixture: two or three matrices each, and perhaps their biases. A pass reads only the
     experts that its rows are routed to.
@@ -112,8 +117,19 @@ class Experts(nn.Module):
         """
         output = torch.zeros_like(x)
         used = chosen.unique().tolist()
+        if not set(used) <= self._matrices.keys():
+            raise BadCheckpoint(
+                f"A router chose expert {used[-1]}, and there are {len(self._matrices)}.",
+                "The file is damaged: download the model again.",
+            )
         if self.mover is not None:
-            self.mover.choose(self.matrices(), self.matrices(used))
+            rows = chosen.tolist() if len(chosen) <= TREE_ROWS else []
+            first = self.kinds[0]
+            self.mover.choose(
+                self.matrices(),
+                self.matrices(used),
+                [[self._matrices[expert][first] for expert in row] for row in rows],
+            )
         for expert in used:
             rows, rank = torch.where(chosen == expert)
             mine = x[rows]

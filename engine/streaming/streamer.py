@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import PlainFormat, check_valid
+from engine.routing import keep_counts, kept_counts
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, DeviceRing
@@ -64,6 +65,8 @@ class Streamer:
         Raises BadOption if a limit is too small.
         """
         self._files: dict[Path, Readable] = {**files}
+        file = stored[0].spans[0].file
+        self._model = file if file.suffix == ".gguf" else file.parent
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
         self._experts: list[Chunk] = []
         if link is None and sum(chunk.nbytes for chunk in chunks) > limits.device_nbytes:
@@ -110,7 +113,8 @@ class Streamer:
         Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
         """
         if self._experts:
-            self._cache = ExpertCache(self._experts, self._cached, self._files, self._crew)
+            counts = kept_counts(self._model)
+            self._cache = ExpertCache(self._experts, self._cached, self._files, counts, self._crew)
             self._cache.on_wait = lambda waits: self.on_wait(waits)
         if not self._chunks:
             return
@@ -202,13 +206,23 @@ class Streamer:
         """Return the number of the chunk that brings a streamed matrix."""
         return self._places[id(matrix)][0]
 
-    def choose(self, experts: Sequence[Movable], chosen: Sequence[Movable]) -> None:
+    def kept(self, row: int) -> None:
+        if self._cache:
+            self._cache.kept(row)
+
+    def choose(
+        self,
+        experts: Sequence[Movable],
+        chosen: Sequence[Movable],
+        rows: Sequence[Sequence[Movable]] = (),
+    ) -> None:
         streamed = [self._places[id(matrix)][0] for matrix in experts if matrix.mover]
         if not streamed:
             return
         if self._cache:
             self._release(cached=True)
-            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)))
+            of_rows = [[self._places[id(matrix)][0] for matrix in row] for row in rows]
+            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
             return
         mixture = self._chunks[streamed[0]].mixture
         assert self._ring is not None
@@ -228,7 +242,13 @@ class Streamer:
         if self._cache:
             self._cache.sweep()
 
+    def remember(self) -> None:
+        """Keep what the passes have taught about the routing for the next start of the program."""
+        if self._cache and self._cache.counts.hits + self._cache.counts.misses:
+            keep_counts(self._model, self._cache.routing)
+
     def close(self) -> None:
+        self.remember()
         for way in (self._ring, self._cache):
             if way:
                 way.close()

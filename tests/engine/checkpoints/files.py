@@ -137,7 +137,7 @@ def write_gguf(
 def convert(
     module: PreTrainedModel,
     path: Path,
-    stacked: bool = True,
+    stacked: bool | str = True,
     metadata: dict[str, Any] | None = None,
     tensors: dict[str, NDArray[np.float32] | None] | None = None,
     tensors_per_part: int = 0,
@@ -147,8 +147,9 @@ def convert(
 
     Returns the file, or the first of its parts.
 
-    stacked: one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
-    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
+    stacked: "gate_up": one tensor for gate and up of all experts of a mixture, and one for down; otherwise
+    whether there is one tensor of each kind for all experts, instead of one per expert, as converters wrote
+    before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
     routers; other ones than F32 get random blocks.
     """
     config = module.config
@@ -276,7 +277,7 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
 
 
 def _converted(
-    module: PreTrainedModel, architecture: str, stacked: bool
+    module: PreTrainedModel, architecture: str, stacked: bool | str
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     config = module.config
     number = next(number for number, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture)
@@ -293,7 +294,10 @@ def _converted(
             block = hf_name.removeprefix("model.layers.").partition(".")[0]
             halves = np.split(array, 2, axis=1) if "gate_up" in hf_name else [array]
             for kind, half in zip(("gate", "up") if "gate_up" in hf_name else ("down",), halves, strict=True):
-                if stacked:
+                if stacked == "gate_up" and kind != "down":
+                    if kind == "gate":
+                        yield f"blk.{block}.ffn_gate_up_exps.weight", array
+                elif stacked:
                     yield f"blk.{block}.ffn_{kind}_exps.weight", half
                 else:
                     for expert, matrix in enumerate(half):

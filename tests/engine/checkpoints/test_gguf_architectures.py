@@ -111,8 +111,13 @@ def logits(module: PreTrainedModel) -> torch.Tensor:
         return module(torch.arange(1, 50)[None]).logits
 
 
-@pytest.mark.parametrize(("kind", "stacked"), [*((kind, True) for kind in CHANGES), ("mixtral", False)])
-def test_a_converted_model_is_read_back_as_the_same_model(tmp_path: Path, kind: str, stacked: bool) -> None:
+SEPARATE_OR_MERGED = (("mixtral", False), ("mixtral", "gate_up"), ("qwen3_moe", "gate_up"))
+
+
+@pytest.mark.parametrize(("kind", "stacked"), [*((kind, True) for kind in CHANGES), *SEPARATE_OR_MERGED])
+def test_a_converted_model_is_read_back_as_the_same_model(
+    tmp_path: Path, kind: str, stacked: bool | str
+) -> None:
     module = tiny(kind)
     found = rebuilt(open_checkpoint(convert(module, tmp_path / "model.gguf", stacked)))
     expected = {
