@@ -14,16 +14,20 @@ from numpy.typing import NDArray
 
 from engine import interruption
 from engine.checkpoints.storage import stored_nbytes
-from engine.compiled import steps
+from engine.compiled import gates, steps
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.cache_rows import FORMATS, row_nbytes
+from engine.compiled.convolution import GatedConvolution
+from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK, LAYOUTS
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
 from engine.compiled.packer import tile_packer
+from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
 from engine.compiled.product import ROW_COUNTS, tile_product
+from engine.compiled.states import StateShape
 from engine.errors import Interrupted
 
 Floats = NDArray[np.float32]
@@ -47,7 +51,8 @@ class DecoderShape:
     whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
     cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
     whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
-    `engine.compiled.cache_rows.FORMATS`.
+    `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
+    behind it; states: of layers that do not attend, or None if all do.
     """
 
     width: int
@@ -62,6 +67,8 @@ class DecoderShape:
     gelu: bool = False
     score_cap: float = 0.0
     cache: str = "F16"
+    gated: bool = False
+    states: StateShape | None = None
 
     @property
     def cache_row_nbytes(self) -> int:
@@ -76,7 +83,8 @@ class Layer:
     qkv: matrices whose results are queries, keys and values. gate_up: those whose results are the gate and
     the up projection. query_norm, key_norm: norms of each head's queries and keys. attention_post,
     feed_post: norms of the results of attention and of the feed-forward network. window: largest number of
-    keys that a row sees; None: no limit. rotary: number of the layer's kind of rotary positions.
+    keys that a row sees; None: no limit. rotary: number of the layer's kind of rotary positions. recurrent:
+    what the layer has in place of attention, or None; then `qkv` and `output` are empty.
     """
 
     attention_norm: Floats
@@ -92,10 +100,17 @@ class Layer:
     feed_post: Floats | None = None
     window: int | None = None
     rotary: int = 0
+    recurrent: GatedDelta | GatedConvolution | None = None
+
+    @property
+    def inputs(self) -> Sequence[Matrix]:
+        """The matrices that multiply the layer's input."""
+        return self.recurrent.inputs if self.recurrent else self.qkv
 
     @property
     def matrices(self) -> list[Matrix]:
-        return [*self.qkv, *self.output, *self.gate_up, *self.down]
+        output = self.recurrent.output if self.recurrent else self.output
+        return [*self.inputs, *output, *self.gate_up, *self.down]
 
 
 @dataclass(slots=True)
@@ -176,7 +191,8 @@ class CompiledPass:
     """The memory that the steps of a pass share, and the table of steps under construction.
 
     Attributes: `shape`; `rows`, their largest number; `states`, float32 [rows, width]: the input of the first
-    layer, which the pass overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the
+    layer, which the pass overwrites; `paths`, int64 [PATHS]: those of the rows, as recurrent layers follow
+    them; `arrivals`: steps that multiply a streamed chunk, as (number of the
     step, chunk): the chunk has to be in place before the step runs, and until the next of these steps.
     """
 
@@ -196,6 +212,8 @@ class CompiledPass:
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
         self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int]] = []
+        self.paths = aligned(8 * PATHS).view(np.int64)
+        self._shared: dict[str, Floats] = {}
         self._tile_nbytes = max(
             streamed, default=0
         )  # a tile of each thread is packed before it is multiplied
@@ -207,6 +225,12 @@ class CompiledPass:
     def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
         """Make room for the rows that a product of the pass reads."""
         return Records(columns, matrices, self.rows)
+
+    def shared(self, name: str, *size: int) -> Floats:
+        """Return the room of this name, float32, which layers use one after the other."""
+        if name not in self._shared:
+            self._shared[name] = room(*size)
+        return self._shared[name]
 
     def add_norm(
         self,
@@ -283,9 +307,33 @@ class CompiledPass:
         """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
         result of the layer's last product is still to be added to the states."""
         shape, program, state = self.shape, self.program, address(self.state)
+        if layer.recurrent:
+            layer.recurrent.add(self, records, columns)
+        else:
+            self._add_attention(layer, records, columns)
+        into_gate = self.records(shape.width, layer.gate_up)
+        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
+        self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
+        into_down = self.records(shape.inner, layer.down)
+        program.add(
+            steps.gate_step,
+            *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
+        )
+        self.add_product(into_down, shape.inner, layer.down, self.result)
+        program.kept += [layer, into_down]
+
+    def _add_attention(self, layer: Layer, records: Records, columns: int) -> None:
+        shape, program, state = self.shape, self.program, address(self.state)
         attended = shape.heads * shape.head_width
-        self.add_product(records, columns, layer.qkv, self._qkv)
         heads = shape.heads, shape.kv_heads, shape.head_width
+        if shape.gated:
+            both = self.shared("queries and gates", self.rows, attended + self._qkv.shape[1])
+            output_gates = self.shared("output gates", self.rows, attended)
+            self.add_product(records, columns, layer.qkv, both)
+            places = address(both), address(self._qkv), address(output_gates)
+            program.add(gates.part_gates_step, state, *places, *heads)
+        else:
+            self.add_product(records, columns, layer.qkv, self._qkv)
         self._rotary.append(
             program.add(
                 steps.rotary_step,
@@ -299,22 +347,19 @@ class CompiledPass:
         self._attention.append(
             program.add(
                 attention_step(shape.cache),
-                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
+                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0),
+                *((0, 0) if shape.gated else into_output.addresses),
                 *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
                 shape.cache_row_nbytes,
             )
         )
+        if shape.gated:
+            program.add(
+                gates.output_gate_step,
+                *(state, address(self._attended), address(output_gates), attended, *into_output.addresses),
+            )
         self.add_product(into_output, attended, layer.output, self.result)
-        into_gate = self.records(shape.width, layer.gate_up)
-        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
-        self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
-        into_down = self.records(shape.inner, layer.down)
-        program.add(
-            steps.gate_step,
-            *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
-        )
-        self.add_product(into_down, shape.inner, layer.down, self.result)
-        program.kept += [layer, into_output, into_down]
+        program.kept.append(into_output)
 
     def bind(self, store: int, slots: int) -> None:
         """Use the KV cache at the address `store`: rows [layers, 2, kv_heads, slots]."""

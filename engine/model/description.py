@@ -18,6 +18,7 @@ from engine.checkpoints.limits import (
     WIDTH_LIMIT,
     WINDOW_LEAST,
 )
+from engine.compiled.states import StateShape
 from engine.errors import UnsupportedModel
 from engine.model.architectures import UNLISTED, Family, family_of, unsupported
 from engine.model.configuration import Configuration
@@ -46,8 +47,10 @@ class Description:
     number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
     positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
-    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `attending`, the
-    number of layers that have rows in the KV cache, since the others have states.
+    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `attends`, which
+    layers have rows in the KV cache; `states`, those of the others, or None if all attend; `conv_bias`,
+    whether convolutions and the products around them have a bias; `gated`, whether each query comes with a
+    gate of the head's output.
     """
 
     architecture: str
@@ -74,7 +77,15 @@ class Description:
     output_bias: bool
     mlp_bias: bool
     experts: int
-    attending: int
+    attends: tuple[bool, ...]
+    states: StateShape | None = None
+    conv_bias: bool = False
+    gated: bool = False
+
+    @property
+    def attending(self) -> int:
+        """The number of layers that have rows in the KV cache."""
+        return sum(self.attends)
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -99,6 +110,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     refuse_unknown_fields(architecture, understood(family), config)
     if "attn_output_gate" in family.defaults:
         _refuse_gates(given)
+    if "block_auto_adjust_ff_dim" in family.defaults:
+        given = given.of(values | _lfm2_fields(given))
     sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
@@ -113,7 +126,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
         logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
         embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
-        norms_plus_one=family.gemma,
+        norms_plus_one=family.gemma or family.plus_one,
         windows=tuple(window if kind == SLIDING else None for kind in types),
         rotary=rotary_kinds(given, family, kinds, head_width, sizes["positions"]),
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
@@ -122,7 +135,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         experts=_experts(given, family, layers) if family.mixture else 0,
-        attending=layers - types.count(family.recurrent),
+        attends=tuple(kind != family.recurrent for kind in types),
+        states=_states(given, types.count(family.recurrent), sizes["width"]),
+        conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
+        gated=family.gated,
     )
 
 
@@ -184,7 +200,7 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         output_bias=False,
         mlp_bias=False,
         experts=0,
-        attending=sizes["layers"],
+        attends=(True,) * sizes["layers"],
     )
 
 
@@ -239,6 +255,38 @@ def _attending(given: Configuration, layers: int) -> list[bool]:
         return [numbers is None or layer in numbers for layer in range(layers)]
     period = given.whole("full_attention_interval", LAYERS_LIMIT)
     return [(layer + 1) % period == 0 for layer in range(layers)]
+
+
+def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
+    """Return the states of so many layers; None if there are none. width: of a state between layers."""
+    if not layers:
+        return None
+    if "conv_L_cache" in given.values:
+        return StateShape(layers, given.whole("conv_L_cache", COUNT_LIMIT), width)
+    key_heads, heads, key_width, value_width = (
+        given.whole(f"linear_{name}", COUNT_LIMIT)
+        for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
+    )
+    if heads % key_heads:
+        raise given.bad(f"{heads} value heads, {key_heads} key heads of layers with states")
+    channels = 2 * key_heads * key_width + heads * value_width
+    kernel = given.whole("linear_conv_kernel_dim", COUNT_LIMIT)
+    tiled = given.values.get("_tiled_heads") is True
+    return StateShape(layers, kernel, channels, key_heads, heads, key_width, value_width, tiled)
+
+
+def _lfm2_fields(given: Configuration) -> dict[str, Any]:
+    """Return the usual fields of a configuration of LFM2, which has names of its own for them."""
+    key = "block_ff_dim" if "block_ff_dim" in given.values else "intermediate_size"
+    inner = given.whole(key, WIDTH_LIMIT)
+    if given.flag("block_auto_adjust_ff_dim"):
+        whole = given.whole("block_multiple_of", WIDTH_LIMIT)
+        inner = int(2 * inner / 3)
+        if given.values["block_ffn_dim_multiplier"] is not None:
+            inner = int(given.real("block_ffn_dim_multiplier") * inner)
+            inner = -(-inner // whole) * whole
+    tied = given.flag("tie_embedding" if "tie_embedding" in given.values else "tie_word_embeddings")
+    return {"intermediate_size": inner, "rms_norm_eps": given.real("norm_eps"), "tie_word_embeddings": tied}
 
 
 def _rotary_of_layer(
