@@ -2,8 +2,7 @@
 configurations that transformers' configuration classes assume where a config.json has none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import UnsupportedModel
@@ -60,7 +59,7 @@ class Family:
     recurrent: str = ""
     gated: bool = False
     plus_one: bool = False
-    names: Mapping[str, str] = MappingProxyType({})
+    names: Mapping[str, str] = field(default_factory=dict)
     compiled: bool = True
 
 
@@ -359,19 +358,17 @@ FAMILIES = {
         ),
         qk_norm=True,
         recurrent="conv",
-        names=MappingProxyType(
-            {
-                "input_layernorm": "operator_norm",
-                "post_attention_layernorm": "ffn_norm",
-                "self_attn.o_proj": "self_attn.out_proj",
-                "self_attn.q_norm": "self_attn.q_layernorm",
-                "self_attn.k_norm": "self_attn.k_layernorm",
-                "mlp.gate_proj": "feed_forward.w1",
-                "mlp.up_proj": "feed_forward.w3",
-                "mlp.down_proj": "feed_forward.w2",
-                "model.norm": "model.embedding_norm",
-            }
-        ),
+        names={
+            "input_layernorm": "operator_norm",
+            "post_attention_layernorm": "ffn_norm",
+            "self_attn.o_proj": "self_attn.out_proj",
+            "self_attn.q_norm": "self_attn.q_layernorm",
+            "self_attn.k_norm": "self_attn.k_layernorm",
+            "mlp.gate_proj": "feed_forward.w1",
+            "mlp.up_proj": "feed_forward.w3",
+            "mlp.down_proj": "feed_forward.w2",
+            "model.norm": "model.embedding_norm",
+        },
         # These repeat sizes, or are of the training.
         others=("block_norm_eps", "conv_dim", "conv_dim_out", "conv_use_xavier_init"),
     ),
