@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -232,8 +231,8 @@ def delta_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         head = part * 32 // value_width
         offset = a[4] * a[8] + part * slice_nbytes
         key = key_head(head, key_heads, heads, a[20]) * width * 4
-        for number in range(paths[VISITED]):
-            visit = ints_at(paths[VISITS] + 24 * number)
+        for at in range(paths[VISITED]):
+            visit = ints_at(paths[VISITS] + 24 * at)
             row, source, target = visit[0], visit[1], visit[2]
             source = source + offset if source > 0 else buffers + (-1 - source) * slice_nbytes
             target = target + offset if target > 0 else buffers + (-1 - target) * slice_nbytes
@@ -305,8 +304,8 @@ def commit_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     for item in range(layers * slices * me // threads, layers * slices * (me + 1) // threads):
         layer, part = item // slices, item % slices
         at = a[0] + layer * a[5] + part * slice_nbytes
-        for number in range(a[3]):
-            record = a[1] + (slots[number] * layers + layer) * a[6]
+        for row in range(a[3]):
+            record = a[1] + (slots[row] * layers + layer) * a[6]
             advance_slice(at, at, record, part, a[7], a[8], a[9], a[10], a[11], a[12])
 
 
@@ -367,9 +366,7 @@ class GatedDelta:
             *(channels + values, gates),
         )
         one.program.add(remember_step, *head)
-        one.program.add(
-            delta_step, *head, mixed, *sizes, gates, outputs, buffers, int(shape.tiled), updates
-        )
+        one.program.add(delta_step, *head, mixed, *sizes, gates, outputs, buffers, int(shape.tiled), updates)
         one.program.add(
             gated_norm_step,
             *(state, outputs, heads, value_width, self.norm.ctypes.data, float(one.shape.epsilon)),

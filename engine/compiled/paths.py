@@ -38,7 +38,9 @@ class Paths:
     kept: tuple[Ints, ...]
 
 
-def text_paths(rows: int, kernel: int, base: int, target: int, saved: Mapping[int, int] | None = None) -> Paths:
+def text_paths(
+    rows: int, kernel: int, base: int, target: int, saved: Mapping[int, int] | None = None
+) -> Paths:
     """Return the paths of a text. base, target: addresses of the stores before and behind it, which may be
     the same. saved: rows -> store that takes the state behind so many rows, fewer than all."""
     saved = saved or {}

@@ -51,9 +51,10 @@ class CompiledWeights:
     """The weights of a compiled model.
 
     Attributes: `matrices`: name -> matrices whose results side by side are those of the weight; they include
-    the output head, even if it is the embedding. `vectors`: float32, weights of convolutions too. `table`: the rows of the embedding.
-    `adjacent`: whether queries and keys are stored with rotated pairs side by side. `streamer`: brings the
-    streamed matrices; None if there are none. `lender`: the weights to which all but some matrices belong.
+    the output head, even if it is the embedding. `vectors`: float32, weights of convolutions too. `table`:
+    the rows of the embedding. `adjacent`: whether queries and keys are stored with rotated pairs side by
+    side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which all
+    but some matrices belong.
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)

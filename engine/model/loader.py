@@ -57,8 +57,8 @@ def can_stream_compiled(checkpoint: Checkpoint) -> bool:
 def _covered(
     checkpoint: Checkpoint, description: Description, streamed: bool
 ) -> tuple[dict[str, Weight], bool] | None:
-    """Return the weights by the names that llama's have, and whether the embedding is the head; None if compiled steps do not cover
-    the model. streamed: whether some weights are streamed."""
+    """Return the weights by the names that llama's have, and whether the embedding is the head; None if
+    compiled steps do not cover the model. streamed: whether some weights are streamed."""
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
     if not family_of(checkpoint.architecture).compiled:  # the names of its weights are transformers' affair

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from engine.checkpoints.recurrent import SAVEPOINTS
 
-WINDOW = 64  # tokens of a prompt for which a savepoint of its own is not worth while
+WINDOW = 64  # tokens: what torch reads at a time, and a prompt that needs no savepoint of its own
 EVERY = 1024  # tokens; a multiple of WINDOW
 # A chat template ends a prompt with a few tokens that differ once the answer is part of the chat. A savepoint
 # lies before them.

@@ -30,9 +30,7 @@ class StateCache(HostCache):
     # block of 64 tokens would need a state of tens of megabytes beside it.
     rows_suffice = False
 
-    def __init__(
-        self, shape: StateShape, layers: int, kv_heads: int, row_nbytes: int, capacity: int
-    ) -> None:
+    def __init__(self, shape: StateShape, layers: int, kv_heads: int, row_nbytes: int, capacity: int) -> None:
         """layers: number of layers that attend."""
         super().__init__(layers, kv_heads, row_nbytes, capacity)
         self._shape = shape
@@ -83,16 +81,19 @@ class StateCache(HostCache):
 
     def paths(self, start: int, stop: int) -> Paths:
         """Return the paths of the rows start..stop of the pass, which run after those before them."""
-        kernel, behind = self._shape.kernel, self._behind.ctypes.data
-        base = self._states.ctypes.data
+        kernel, base = self._shape.kernel, self._states.ctypes.data
         if isinstance(self._pass, _Text):
             first, last = self.length + start, self.length + stop
-            saved = {
+            saved = self._pass.saved
+            inside = {
                 length - first: states.ctypes.data
-                for length, states in self._pass.saved.items()
-                if first < length <= last
+                for length, states in saved.items()
+                if first < length < last
             }
-            return text_paths(stop - start, kernel, behind if start else base, behind, saved)
+            if start:
+                base = saved.get(first, self._behind).ctypes.data
+            target = saved.get(last, self._behind).ctypes.data
+            return text_paths(stop - start, kernel, base, target, inside)
         parents, positions = self._pass.parents[: self.tail + stop], self._pass.positions
         records = self._records.ctypes.data
         return tree_paths(parents, positions, self.tail + start, kernel, base, records)

@@ -18,8 +18,9 @@ def own_draft(
     machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
 ) -> OwnDraft | None:
     """Return what the target of a pair without a draft would gain as its own draft; None if that is too
-    little, or if the plan for the pair streams nothing or uses a card."""
-    if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
+    little, if the plan for the pair streams nothing or uses a card, or if layers have states, which a target
+    does not share."""
+    if pair.target.states or pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
         return None
     own = self_pair(pair.target)
     assert own.draft is not None
