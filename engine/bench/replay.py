@@ -34,8 +34,8 @@ class ReplayVerifier:
     def capacity(self) -> int:
         return self._capacity
 
-    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
-        return Verdict([], self._answer[0], _feedback(prompt[-1:], [0]), [])
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> EndedPass:
+        return EndedPass(lambda: Verdict([], self._answer[0], _feedback(prompt[-1:], [0]), []))
 
     def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> EndedPass:
         assert not len(proposal.lanes), "rows outside the tree are not recorded"

@@ -19,6 +19,10 @@ ROTARY = re.compile(
 )
 
 
+# The tensors that show how a layer's experts are stacked.
+STACKED = ("gate", "gate_up")
+
+
 @dataclass(frozen=True, slots=True)
 class TensorPlace:
     """The weight that a tensor in the file becomes, or the weights, if the experts are stacked in it.
@@ -26,7 +30,9 @@ class TensorPlace:
     Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
     the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and
     `decay`, as in `Weight`; `channels`, whether it is the kernels of a convolution, [channels, kernel], which
-    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row.
+    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row;
+    `halves`, the names of the two matrices of which a stacked expert consists, for the second {} of `name`;
+    empty if it is one matrix.
     """
 
     name: str
@@ -36,6 +42,7 @@ class TensorPlace:
     decay: bool = False
     channels: bool = False
     row: bool = False
+    halves: tuple[str, ...] = ()
 
 
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
@@ -44,7 +51,9 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     Raises `BadCheckpoint` if a tensor is missing or has a wrong shape; `UnsupportedModel` if one is unknown.
     """
     tensors = keys.header.tensors
-    stacked = "blk.0.ffn_gate_exps.weight" in tensors
+    stacked = next(
+        (way for way in STACKED if any(name.endswith(f".ffn_{way}_exps.weight") for name in tensors)), None
+    )
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
     for name, place in _places(architecture, config, stacked):
@@ -71,21 +80,24 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
 
 def _weights(tensor: GgufTensor, place: TensorPlace) -> Iterator[tuple[str, Weight]]:
     """Yield (HF name, weight) for the whole tensor, or for each of the experts stacked in it."""
-    stacked = len(tensor.shape) == 3
-    count, shape = (tensor.shape[0], tensor.shape[1:]) if stacked else (1, tensor.shape)
-    nbytes = tensor.nbytes // count
-    for index in range(count):
+    shape, names = tensor.shape, [place.name]
+    if len(shape) == 3:
+        parts = place.halves or ("",)
+        names = [place.name.format(expert, part) for expert in range(shape[0]) for part in parts]
+        shape = (shape[1] // len(parts), shape[2])
+    nbytes = tensor.nbytes // len(names)
+    for index, name in enumerate(names):
         span = replace(tensor.span(), offset=tensor.offset + index * nbytes, nbytes=nbytes, shape=shape)
         weight = Weight.of(span, place.rope_heads, place.plus)
         if place.channels:
             weight = replace(weight, shape=(shape[0], 1, shape[1]))
         if place.row:
             weight = replace(weight, shape=(1, *shape))
-        yield place.name.format(index), replace(weight, decay=place.decay)
+        yield name, replace(weight, decay=place.decay)
 
 
 def _places(
-    architecture: Architecture, config: dict[str, Any], stacked: bool
+    architecture: Architecture, config: dict[str, Any], stacked: str | None
 ) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name, place) for every tensor that the model needs. stacked: as for `_experts`."""
     hidden, vocabulary = config["hidden_size"], config["vocab_size"]
@@ -96,6 +108,7 @@ def _places(
         behind = _experts(architecture, config, stacked)
     else:
         behind = _mlp(architecture, config)
+    dense = of_layer | _mlp(architecture, config)
     of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:
@@ -104,7 +117,10 @@ def _places(
     yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
-        for name, place in (recurrent if is_recurrent else of_layer).items():
+        places = recurrent if is_recurrent else of_layer
+        if layer < config.get("first_k_dense_replace", 0):
+            places = dense
+        for name, place in places.items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
     yield "output_norm.weight", TensorPlace("model.norm.weight", (hidden,), plus=architecture.norm_plus)
     if not config["tie_word_embeddings"]:
@@ -114,7 +130,7 @@ def _places(
 def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, head_dim = config["hidden_size"], config["head_dim"]
     norms = {name: (hf_name, hidden) for name, hf_name in architecture.norms.items()}
-    if architecture.qk_norm or architecture.whole_qk_norm:
+    if architecture.qk_norm or architecture.whole_qk_norm or config.get("use_qk_norm"):
         whole = architecture.whole_qk_norm
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
         norms["attn_q_norm"] = ("self_attn.q_norm", head_dim * (heads if whole else 1))
@@ -139,8 +155,10 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
     if architecture.fused_qkv:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
+    sinks = {"attn_sinks.weight": TensorPlace("self_attn.sinks", (heads,))} if architecture.sinks else {}
     return (
-        _linear(
+        sinks
+        | _linear(
             "attn_q", "self_attn.q_proj", q_rows * (2 if architecture.gated else 1), hidden, bias, q_heads
         )
         | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
@@ -156,8 +174,8 @@ def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
     values, kernel = heads * config["linear_value_head_dim"], config["linear_conv_kernel_dim"]
     channels = 2 * keys + values
 
-    def place(name: str, *shape: int, **how: bool) -> TensorPlace:
-        return TensorPlace(f"linear_attn.{name}", shape, **how)
+    def place(name: str, *shape: int, channels: bool = False, decay: bool = False) -> TensorPlace:
+        return TensorPlace(f"linear_attn.{name}", shape, channels=channels, decay=decay)
 
     return {
         "attn_qkv.weight": place("in_proj_qkv.weight", channels, hidden),
@@ -193,17 +211,34 @@ def _linear(
     return places
 
 
-def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) -> dict[str, TensorPlace]:
+def _experts(
+    architecture: Architecture, config: dict[str, Any], stacked: str | None
+) -> dict[str, TensorPlace]:
     """Return the places of the router and the experts of one layer by GGUF name.
 
-    stacked: whether a layer's experts are stacked in one tensor for each of gate, up and down, as converters
-    have written them since April 2024.
+    stacked: "gate" if a layer's experts are stacked in one tensor for each of gate, up and down, as
+    converters have written them since April 2024; "gate_up" if gate and up are one tensor, the gate's rows
+    first; None if each expert has tensors of its own.
     """
     hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
-    count = config.get("num_local_experts") or config["num_experts"]
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    count = next(config[name] for name in names if name in config)
     mixture = architecture.mixture
-    places = {"ffn_gate_inp.weight": TensorPlace(f"{mixture}.{architecture.router}.weight", (count, hidden))}
-    for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
+    places = _linear(
+        "ffn_gate_inp", f"{mixture}.{architecture.router}", count, hidden, architecture.biased_experts
+    )
+    if architecture.biased_experts:
+        for kind, rows in (("gate", wide), ("up", wide), ("down", hidden)):
+            places[f"ffn_{kind}_exps.bias"] = TensorPlace(
+                f"{mixture}.experts.{kind}_proj_bias", (count, rows)
+            )
+    kinds = {"gate": (wide, hidden), "up": (wide, hidden), "down": (hidden, wide)}
+    if stacked == "gate_up":
+        places["ffn_gate_up_exps.weight"] = TensorPlace(
+            f"{mixture}.experts.{{}}.{{}}_proj.weight", (count, 2 * wide, hidden), halves=("gate", "up")
+        )
+        kinds = {"down": kinds["down"]}
+    for kind, shape in kinds.items():
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(
                 f"{mixture}.experts.{{}}.{kind}_proj.weight", (count, *shape)
@@ -213,6 +248,13 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
                 places[f"ffn_{kind}.{expert}.weight"] = TensorPlace(
                     f"{mixture}.experts.{expert}.{kind}_proj.weight", shape
                 )
+    if architecture.corrected_router:
+        bias = TensorPlace(f"{mixture}.{architecture.router}.e_score_correction_bias", (count,))
+        places["exp_probs_b.bias"] = bias
+        many = config["n_shared_experts"] * wide
+        for kind, shape in (("gate", (many, hidden)), ("up", (many, hidden)), ("down", (hidden, many))):
+            name = f"{mixture}.shared_experts.{kind}_proj"
+            places |= _linear(f"ffn_{kind}_shexp", name, *shape, bias=False)
     if architecture.shared:
         wide = config["shared_expert_intermediate_size"]
         for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):

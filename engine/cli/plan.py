@@ -218,6 +218,8 @@ def _lines(plan: Plan) -> Iterator[str]:
         )
         yield f"First token  {plan.time_to_first_token_s:.1f} s after a prompt of {planner.PROMPT:,} tokens"
         memory = {"VRAM": plan.memory.vram, "RAM": plan.memory.ram, "SSD": plan.memory.ssd}
+        if plan.experts is not None:
+            yield f"Experts      {_experts(plan.experts)}"
         yield "Memory       " + ", ".join(f"{tier} {n / GIB:.1f} GiB" for tier, n in memory.items() if n)
 
 
@@ -237,6 +239,12 @@ def _why(found: Recommendation) -> str:
             return (
                 f"{name} is the largest model for all purposes that reliably begins to answer within "
                 f"{planner.PATIENCE_S:.0f} s here, at {planner.READING_SPEED:.0f} tokens/s or more."
+            )
+        case "mixture":
+            return (
+                f"{name} is a mixture of experts: it answers faster here than the largest other model that "
+                f"reliably begins within {planner.PATIENCE_S:.0f} s, because each token needs few of its "
+                "experts."
             )
         case "fastest":
             return f"{name} is the fastest model for this machine."
@@ -275,6 +283,15 @@ def _pair(plan: Plan) -> str:
 def _layers(plan: Plan) -> str:
     tiers = {"in VRAM": plan.layers.vram, "in RAM": plan.layers.ram, "on the SSD": plan.layers.ssd}
     return ", ".join(f"{number} layers {where}" for where, number in tiers.items() if number)
+
+
+def _experts(experts: planner.ExpertPlan) -> str:
+    if not experts.cached:
+        return f"all in memory, {experts.resident / GIB:.1f} GiB"
+    return (
+        f"{experts.cached / GIB:.1f} GiB cached, {experts.streamed / GIB:.1f} GiB on the SSD: "
+        f"{experts.hit_rate:.0%} of a token's experts in memory, {experts.read / 2**20:.0f} MiB read"
+    )
 
 
 def _limit(plan: Plan) -> str:

@@ -16,7 +16,8 @@ from engine.compiled.steps import ROWS, write_block
 from engine.formats.jit import helper
 
 if TYPE_CHECKING:
-    from engine.compiled.program import CompiledPass, Records
+    from engine.compiled.program import CompiledPass
+    from engine.compiled.table import Records
 
 Floats = NDArray[np.float32]
 

@@ -11,9 +11,9 @@ from engine.errors import BadOption
 from engine.model.interface import Model
 from engine.protocol import Overlap
 
-# How far a tree may grow ahead: by so many times its budget, and by so many nodes. Time ends the growth much
+# How many nodes may be expanded ahead: so many times the budget, and so many at most. Time ends the growth
 # earlier: a draft model expands some hundred nodes in a pass of half a second.
-SHARE = 16
+SHARE = 32
 MOST = 2048
 WORTHWHILE = 0.03  # share of an iteration's time that drafting ahead must be able to win
 LAST = 8  # iterations from which that share is taken
@@ -30,20 +30,15 @@ class StreamedLink(Protocol):
     def idle_s(self) -> float: ...
 
 
-class GrowingAhead:
-    """A rule like `rule`, except that trees also grow while the target verifies them, where that pays.
-
-    What they cost then is hidden behind the pass, so it is not part of the measured times from which `rule`
-    learns: its limits follow from what is left to wait for.
+class LostTime:
+    """Measures the share of an iteration's time that is lost because the draft takes its turn.
 
     Reading goes on while a draft grows the tree, until the ring is full; from then on the link stands still.
     If the pass then waits for bytes, this time was lost, so the shorter of the two is what drafting ahead can
     win. It is measured in iterations whose tree was begun anew: these take turns even if trees grow ahead.
     """
 
-    def __init__(self, rule: Rule, link: StreamedLink | None = None) -> None:
-        """link: what tells whether growing ahead pays; None: it is done in any case."""
-        self._rule = rule
+    def __init__(self, link: StreamedLink) -> None:
         self._link = link
         self._before = 0.0, 0.0
         self._shares: deque[float] = deque(maxlen=LAST)
@@ -51,28 +46,65 @@ class GrowingAhead:
     @property
     def pays(self) -> bool:
         """Whether drafting ahead can win something; False until an iteration has shown it."""
-        if self._link is None:
-            return True
         return bool(self._shares) and median(self._shares) >= WORTHWHILE
 
-    def choose(self) -> TreeLimits:
-        if self._link:
-            self._before = self._link.waited_s, self._link.idle_s
-        limits = self._rule.choose()
-        return replace(limits, ahead=min(SHARE * limits.budget, MOST) if self.pays else 0)
+    def begin(self) -> None:
+        """Note that an iteration begins."""
+        self._before = self._link.waited_s, self._link.idle_s
 
     def observe(self, iteration: Iterated) -> None:
-        if self._link and iteration.limits.budget and not iteration.survivors:
+        if iteration.limits.budget and not iteration.survivors:
             waited, idle = self._before
-            won = min(self._link.waited_s - waited, self._link.idle_s - idle)
-            self._shares.append(won / (iteration.draft_s + iteration.target_s + iteration.other_s))
+            lost = min(self._link.waited_s - waited, self._link.idle_s - idle)
+            self._shares.append(lost / (iteration.draft_s + iteration.target_s + iteration.other_s))
+
+
+class GrowingAhead:
+    """A rule like `rule`, except that trees also grow while the target verifies them, where that pays.
+
+    What they cost then is hidden behind the pass, so it is not part of the measured times from which `rule`
+    learns: its limits follow from what is left to wait for. A round that is not hidden must promise as many
+    tokens as other iterations give in its time.
+    """
+
+    def __init__(self, rule: Rule, lost: LostTime | None = None) -> None:
+        """lost: what tells whether growing ahead pays; None: it is done in any case."""
+        self._rule = rule
+        self._lost = lost
+        self._past: deque[Iterated] = deque(maxlen=LAST)
+
+    def choose(self) -> TreeLimits:
+        limits = self._rule.choose()
+        if self._lost:
+            self._lost.begin()
+            if not self._lost.pays:
+                return limits
+        worth = max(limits.worth, self._worth())
+        return replace(limits, ahead=min(SHARE * limits.budget, MOST), worth=worth)
+
+    def _worth(self) -> float:
+        """Return the number of tokens that are given in the time of a round."""
+        rounds = sum(each.rounds for each in self._past)
+        seconds = sum(each.draft_s + each.target_s + each.other_s for each in self._past)
+        if not rounds or not seconds:
+            return 0.0
+        tokens = sum(len(each.tokens) for each in self._past)
+        return sum(each.draft_s for each in self._past) / rounds * tokens / seconds
+
+    def observe(self, iteration: Iterated) -> None:
+        if self._lost:
+            self._lost.observe(iteration)
+        self._past.append(iteration)
         self._rule.observe(iteration)
 
 
-def ahead_rule(overlap: Overlap, drafter: Drafter, target: Model, rule: Rule) -> GrowingAhead | None:
+def ahead_rule(
+    overlap: Overlap, drafter: Drafter, target: Model, rule: Rule, lost: dict[str, LostTime]
+) -> GrowingAhead | None:
     """Return `rule` with growth ahead; None if the draft is never to compute while the target does.
 
-    Raises BadOption for "on" where the target runs on a graphics card.
+    lost: what was measured so far, by the names of drafters; it is added to. Raises BadOption for "on" where
+    the target runs on a graphics card.
     """
     if overlap == "on" and target.device != "cpu":
         raise BadOption(
@@ -83,4 +115,6 @@ def ahead_rule(overlap: Overlap, drafter: Drafter, target: Model, rule: Rule) ->
     if overlap == "on":
         return GrowingAhead(rule)
     streamer = target.streamer
-    return GrowingAhead(rule, streamer) if streamer and streamer.pass_nbytes else None
+    if not streamer or not streamer.pass_nbytes:
+        return None
+    return GrowingAhead(rule, lost.setdefault(drafter.name, LostTime(streamer)))

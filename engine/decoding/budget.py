@@ -109,6 +109,10 @@ class CostCurve:
         self._count += 1
         self._measured.setdefault(size, deque(maxlen=LAST)).append((self._count, seconds))
 
+    def __bool__(self) -> bool:
+        """Return whether anything was measured."""
+        return bool(self._measured)
+
     @property
     def is_predicted(self) -> bool:
         """Whether the machine's speed has stayed in proportion to the prediction."""
@@ -259,7 +263,7 @@ class AutoLimits:
     def _best_beams(self, budget: int) -> int:
         """Return the best number of beams. The more nodes a round expands, the fewer rounds are needed; but a
         tree needs at least one round per level."""
-        if not any(past.expanded for past in self._past):
+        if not self._round_s or not any(past.expanded for past in self._past):
             return self._limits.beams
         expanded = float(np.mean([budget * min(1, past.expanded / past.budget) for past in self._past]))
         depth = float(np.mean([len(past.chances) for past in self._past]))
@@ -269,7 +273,7 @@ class AutoLimits:
         """Return the cost of a round: the number of tokens that its time is worth. The number is converted to
         the scale of the drafter's own, uncorrected chances, because drafters compare it with a sum of such
         chances."""
-        if len(self._past) < KNOWN:
+        if len(self._past) < KNOWN or not self._round_s:
             return 0.0
         cost = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget + 1)
         return cost ** (1 / self._modesty()) if cost < 1 else cost

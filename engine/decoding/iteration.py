@@ -55,7 +55,7 @@ class Iterated:
     log_probs: list[LogProbs]  # of `tokens`, if requested
     judgement: Judgement | None = None  # of the tree, if requested
     survivors: int = 0  # number of nodes that the tree had from the start, since the last one grew ahead
-    ahead: int = 0  # number of nodes that the drafter has grown beyond the tree while it was verified
+    ahead: int = 0  # number of nodes that the drafter has found beyond the tree while it was verified
     ahead_s: float = 0.0  # seconds of `target_s` in which the drafter grew them
 
 
@@ -84,15 +84,23 @@ def decode(
     `max_new_tokens` tokens, or when the context is full.
 
     Raises DeadEnd where a constraint allows no token, and the errors of verifier and drafter."""
-    verdict = verifier.read(prompt, drafter, progress)
+    end = min(len(prompt) + max_new_tokens, verifier.capacity)
+    pending = verifier.read(prompt, drafter, progress)
+    try:
+        has_begun = begin_ahead(drafter, pending, prompt, sampler, rule.choose(), end)
+        verdict = pending.verdict()
+    finally:
+        pending.cancel()
     commit(sampler, [verdict.bonus])
     context = [*prompt, verdict.bonus]
-    end = min(len(prompt) + max_new_tokens, verifier.capacity)
     if verdict.bonus in end_ids or len(context) >= end:
         yield Prefilled(verdict.bonus, verdict.log_probs)
         return
-    drafter.begin(context, sampler, progress)
-    drafter.observe_prefill(verdict.feedback)
+    if has_begun:
+        drafter.advance([verdict.bonus], verdict.feedback)
+    else:
+        drafter.begin(context, sampler, progress)
+        drafter.observe_prefill(verdict.feedback)
     yield Prefilled(verdict.bonus, verdict.log_probs)
 
     clock = PhaseClock()
@@ -106,7 +114,7 @@ def decode(
 
         pending = verifier.launch(context, drafter.proposal(tree), progress)
         try:
-            ahead, ahead_s = draft_ahead(drafter, pending, end - len(context) - 1)
+            ahead, ahead_s = draft_ahead(drafter, pending, tree, end - len(context) - 1)
             verdict = pending.verdict()
         finally:
             pending.cancel()
@@ -121,8 +129,7 @@ def decode(
         clock.lap("other")
 
         iteration = report(limits, tree, rounds, verdict, tokens, clock)
-        grown = max(0, ahead - len(tree))
-        iteration = replace(iteration, survivors=survivors, ahead=grown, ahead_s=ahead_s)
+        iteration = replace(iteration, survivors=survivors, ahead=ahead, ahead_s=ahead_s)
         rule.observe(iteration)
         yield iteration
         clock.restart()
@@ -139,27 +146,48 @@ def draft(
     if not limits.budget:
         return drafter.snapshot(0), 0, 0
     survivors = drafter.size
-    rounds = 1
-    while drafter.grow(1, progress):
+    rounds = 0
+    grows = not survivors or drafter.grow(0, progress)
+    while grows:
+        grows = drafter.grow(1, progress)
         rounds += 1
-        clock.lap("draft")
-        yield Grown(lambda: drafter.snapshot(limits.budget))
-        clock.lap("other")
+        if grows:
+            clock.lap("draft")
+            yield Grown(lambda: drafter.snapshot(limits.budget))
+            clock.lap("other")
     tree = drafter.snapshot(limits.budget)
     clock.lap("draft")
     return tree, rounds, survivors
 
 
-def draft_ahead(drafter: Drafter, pending: Pending, depth: int) -> tuple[int, float]:
-    """Grow the tree further while it is verified, to at most `depth`; return the number of its nodes, and the
-    seconds in which the drafter computed."""
-    if pending.ready or not drafter.widen(depth):
+def begin_ahead(
+    drafter: Drafter, pending: Pending, prompt: list[int], sampler: Sampler, limits: TreeLimits, end: int
+) -> bool:
+    """Start the drafter with a prompt while the target reads it, and grow trees below the tokens that may
+    follow. Return whether the drafter has read the prompt; if not, it must begin anew. end: length of the
+    text at which the answer ends."""
+    if pending.ready or not limits.ahead or not drafter.drafts_ahead or drafter.needs.hidden_layers:
+        return False
+    try:
+        drafter.begin(prompt, sampler, pending.beside)
+    except PassEnded:
+        return False
+    drafter.plant(limits)
+    draft_ahead(drafter, pending, drafter.snapshot(0), end - len(prompt) - 1)
+    return True
+
+
+def draft_ahead(drafter: Drafter, pending: Pending, tree: TokenTree, depth: int) -> tuple[int, float]:
+    """Let the drafter grow further while `tree` is verified, to at most `depth`; return the number of nodes
+    that it has found, and the seconds in which it computed."""
+    if pending.ready or not drafter.widen(tree, depth):
         return 0, 0.0
+    before = drafter.size
     started = time.perf_counter()
     with suppress(PassEnded):
         while not pending.ready and drafter.grow(1, pending.beside):
             pass
-    return drafter.size, max(0.0, time.perf_counter() - started - pending.held_s)
+    return drafter.size - before, max(0.0, time.perf_counter() - started - pending.held_s)
 
 
 def committed(tree: TokenTree, verdict: Verdict, most: int, end_ids: Collection[int]) -> list[int]:

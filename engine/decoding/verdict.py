@@ -40,7 +40,7 @@ class PassEnded(Exception):
 
 
 class Pending(Protocol):
-    """A pass over a tree that has been launched. It must be ended: by `verdict`, or by `cancel`."""
+    """A pass over a prompt or a tree that has been launched. It must be ended: by `verdict` or `cancel`."""
 
     @property
     def beside(self) -> Progress:
@@ -88,8 +88,8 @@ class Verifier(Protocol):
     def capacity(self) -> int:
         """Maximum number of tokens in a sequence."""
 
-    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
-        """Read a prompt; the first new token is the verdict's `bonus`."""
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Pending:
+        """Start to read a prompt; the first new token is the verdict's `bonus`. progress: as for `launch`."""
 
     def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> Pending:
         """Start to verify a tree. `context` ends with the root. progress: called by the thread that calls,

@@ -56,12 +56,18 @@ class TargetVerifier:
     def capacity(self) -> int:
         return self._target.cache.capacity
 
-    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Verdict:
+    def read(self, prompt: Ids[int], drafter: Drafter, progress: Progress) -> Pending:
         known = self._target.align(prompt[: min(len(prompt) - 1, drafter.covers(prompt))])
-        output = self._target.read(prompt[known:], drafter.needs.hidden_layers, progress)
-        choices = Choices(self._sampler, output.logits, prompt, TokenTree.empty())
-        feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
-        return self._verdict([], choices(ROOT), feedback, output.logits)
+
+        def run(reported: Progress) -> Output:
+            return self._target.read(prompt[known:], drafter.needs.hidden_layers, reported)
+
+        def choose(output: Output) -> Verdict:
+            choices = Choices(self._sampler, output.logits, prompt, TokenTree.empty())
+            feedback = feedback_of(prompt[-1:], output.logits, output.hidden, drafter.needs)
+            return self._verdict([], choices(ROOT), feedback, output.logits)
+
+        return self._launch(run, choose, progress)
 
     def launch(self, context: Ids[int], proposal: TreeProposal, progress: Progress) -> Pending:
         started = time.perf_counter()
@@ -102,9 +108,14 @@ class TargetVerifier:
             progress(done, total)
             self._progress(done, total)
 
+        return self._launch(run, choose, report)
+
+    def _launch(
+        self, run: Callable[[Progress], Output], choose: Callable[[Output], Verdict], progress: Progress
+    ) -> Pending:
         if self._ahead:
-            return PassThread(run, choose, self._target.model.streamer, report)
-        output = run(report)
+            return PassThread(run, choose, self._target.model.streamer, progress)
+        output = run(progress)
         return EndedPass(lambda: choose(output))
 
     def commit(self, nodes: Ids[int], tokens: Ids[int]) -> None:

@@ -21,10 +21,10 @@ GUESSED = math.log(0.9)
 class BestFirst:
     """A tree while it grows: the nodes seen so far. Nodes are only ever appended, so the node behind an id
     changes only in `reroot`. A node that can no longer enter the best `budget` nodes is added only if the
-    growth is `lasting`: then the tree can be widened, and can live on below one of its nodes.
+    growth is `lasting`: then the tree can live on below one of its nodes.
 
     Attributes: `budget`, the number of nodes to keep; `depth`, the greatest depth of a node; `worth`, the
-    total probability that the nodes of a round must have for the round to be worth its time; `tokens`,
+    probability that the nodes of a round must add to the tree for the round to be worth its time; `tokens`,
     `parents` and `depths`, lists with one entry per node id.
     """
 
@@ -95,12 +95,52 @@ class BestFirst:
         del number[root]
         return number
 
+    @property
+    def is_rooted(self) -> bool:
+        """Whether the root was expanded."""
+        return self._root_expanded
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Scores by node id."""
+        return self._scores
+
+    @property
+    def expanded(self) -> NDArray[np.bool_]:
+        """Whether a node was expanded, by node id."""
+        return self._expanded
+
     def is_expanded(self, node: int) -> bool:
         return bool(self._expanded[node])
 
+    def graft(self, tree: TokenTree) -> list[int]:
+        """Return the ids of the nodes of `tree`, which has the same root. Those that were not seen are added,
+        with their scores."""
+        assert self._lasting
+        children = self.children()
+        number = {ROOT: ROOT}
+        added: list[float] = []
+        columns = (tree.tokens, tree.parents, tree.log_probs, tree.scores)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for node, (token, parent, log_prob, score) in enumerate(rows):
+            place = number[parent], token
+            if place not in children:
+                children[place] = len(self.tokens)
+                self.tokens.append(token)
+                self.parents.append(number[parent])
+                self.depths.append(1 if number[parent] == ROOT else self.depths[number[parent]] + 1)
+                self._log_probs.append(log_prob)
+                added.append(score)
+            number[node] = children[place]
+        self._scores = np.concatenate([self._scores, np.asarray(added, np.float64)])
+        self._expanded = np.concatenate([self._expanded, np.zeros(len(added), np.bool_)])
+        del number[ROOT]
+        return list(number.values())
+
     def frontier(self, beams: int) -> list[int]:
         """Return the nodes to expand next, best first: at most `beams` unexpanded nodes (or ROOT) whose
-        children might still enter the best `budget`. Return none if together they are not worth a round."""
+        children might still enter the best `budget`. Return none if together they are not worth a round.
+        Their children have at most their probability, and displace the worst nodes of a full tree."""
         if self.depth <= 0 or self.budget <= 0:
             return []
         if not self._root_expanded:
@@ -108,11 +148,13 @@ class BestFirst:
         kept = self._kept
         depths = np.asarray(self.depths, dtype=np.int64)
         open_nodes = kept[~self._expanded[kept] & (depths[kept] < self.depth)]
+        displaced = -math.inf
         if len(kept) >= self.budget:
             # The best possible child (q = 1) must beat the worst node kept.
-            open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > self._scores[kept].min()]
+            displaced = self._scores[kept].min()
+            open_nodes = open_nodes[self._scores[open_nodes] + self._log_decay > displaced]
         best = self._best(open_nodes, beams)
-        if float(np.exp(self._scores[best]).sum()) < self.worth:
+        if float((np.exp(self._scores[best]) - math.exp(displaced)).sum()) < self.worth:
             return []
         nodes: list[int] = best.tolist()
         return nodes

@@ -86,8 +86,8 @@ class MergedDrafter(Drafter):
     def size(self) -> int:
         return sum(drafter.size for drafter in self.drafters)
 
-    def widen(self, depth: int) -> bool:
-        self._growing = [drafter for drafter in self.drafters if drafter.widen(depth)]
+    def widen(self, tree: TokenTree, depth: int) -> bool:
+        self._growing = [drafter for drafter in self.drafters if drafter.widen(tree, depth)]
         return bool(self._growing)
 
     def lanes(self) -> Lanes:

@@ -29,9 +29,9 @@ class TreeLimits:
     """The limits of one tree.
 
     budget: maximum number of nodes; beams: maximum number of nodes expanded per round; depth: maximum depth
-    of a node; worth: cost of a round, in tokens of the answer. The total probability of reaching the nodes
-    that a round expands must be at least `worth`; drafters whose rounds run no model ignore it. ahead:
-    maximum number of nodes by which a drafter that can do so grows the tree while the target verifies it.
+    of a node; worth: cost of a round, in tokens of the answer. The nodes that a round expands must be able to
+    add at least `worth` to the tree's total probability; drafters whose rounds run no model ignore it. ahead:
+    maximum number of nodes that a drafter which can do so expands while the target verifies the tree.
     """
 
     budget: int
@@ -145,7 +145,8 @@ class Drafter(ABC):
 
     @property
     def size(self) -> int:
-        """Number of nodes of the tree so far, if trees live on from one iteration to the next; or else 0."""
+        """Number of nodes of the tree so far, if trees live on from one iteration to the next; or else 0.
+        Nodes that are not kept count while the tree grows ahead."""
         return 0
 
     def plant(self, limits: TreeLimits) -> None:
@@ -154,7 +155,8 @@ class Drafter(ABC):
 
     @abstractmethod
     def grow(self, rounds: int, progress: Progress) -> bool:
-        """Grow by at most `rounds` rounds; return False when no further round can improve the tree."""
+        """Grow by at most `rounds` rounds, which may be 0; return False when no further round can improve the
+        tree."""
 
     @abstractmethod
     def snapshot(self, budget: int) -> TokenTree:
@@ -168,9 +170,9 @@ class Drafter(ABC):
         """Return what to verify. tree: as `snapshot` returned it last."""
         return TreeProposal(tree, self.lanes(), self.needs)
 
-    def widen(self, depth: int) -> bool:
-        """Let the tree grow ahead of the verdict: by `TreeLimits.ahead` nodes, to at most `depth`. Return
-        whether it can."""
+    def widen(self, tree: TokenTree, depth: int) -> bool:
+        """Let what is known grow ahead of the verdict on `tree`, whose root is the drafter's: by
+        `TreeLimits.ahead` nodes, to at most `depth`. Return whether it can."""
         return False
 
     def advance(self, tokens: Sequence[int], feedback: Feedback) -> None:

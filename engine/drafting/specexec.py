@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from engine.arrays import Array, as_float, like, log_softmax, log_sum_exp, namespace, on_host, top
 from engine.drafting.best_first import BestFirst
 from engine.drafting.draft_rows import DraftRows
+from engine.drafting.exits import Exits
 from engine.drafting.protocol import Drafter, Feedback, Needs, TreeLimits
 from engine.model.interface import Progress
 from engine.model.sequence import Sequence
@@ -33,6 +34,7 @@ from engine.tree import ROOT, SOURCE_DRAFT, TokenTree, follow
 
 DECAY = 0.95  # from the paper; slightly prefers broad trees over deep ones
 BRANCH = 16  # children per node; more hardly ever enter the best `budget`
+AHEAD_BEAMS = 64  # nodes expanded per round while the target verifies: more rows cost less each
 CANDIDATES = 128  # number of likeliest tokens per node whose noise is computed
 NUCLEUS_ERROR = 0.1  # the draft's error in the total probability of the tokens likelier than a given one
 XTC_ERROR = 0.05  # the draft's error in the probability of a token that XTC compares with its threshold
@@ -71,12 +73,13 @@ class SpecExecDrafter(Drafter):
         self._sampler = Sampler()
         self._limits = self.defaults
         self._grower = BestFirst(0, 0, decay, SOURCE_DRAFT)
+        self._exits: Exits | None = None  # of the tree that the target verifies, while it grows ahead
         self._rows = DraftRows(sequence)
         self._lives_on = False  # whether the tree was grown ahead, and its root has moved to the new root
 
     @property
     def size(self) -> int:
-        return len(self._grower)
+        return len(self._grower.tokens) if self._exits else len(self._grower)
 
     def begin(self, context: Ids[int], sampler: Sampler, progress: Progress) -> None:
         self._sampler = sampler
@@ -84,7 +87,7 @@ class SpecExecDrafter(Drafter):
         self._rows.begin(context, progress)
 
     def plant(self, limits: TreeLimits) -> None:
-        self._limits = limits
+        self._limits, self._exits = limits, None
         if self._lives_on and limits.ahead:
             self._grower.limit(limits.budget, limits.depth, limits.worth)
         else:
@@ -97,14 +100,20 @@ class SpecExecDrafter(Drafter):
 
     def grow(self, rounds: int, progress: Progress) -> bool:
         for _ in range(rounds):
-            nodes = self._grower.frontier(self._free_beams())
+            nodes = self._frontier()
             if not nodes:
                 return False
             logits = self._rows.run(nodes, self._grower, progress)[:, : self.vocabulary]
             columns = self._children(as_float(logits), nodes)
             tokens, log_probs, log_chances = (on_host(column) for column in columns)
             self._grower.expand(nodes, tokens, log_probs, log_chances)
-        return bool(self._grower.frontier(self._free_beams()))
+        return self._exits is not None or bool(self._frontier())
+
+    def _frontier(self) -> list[int]:
+        """Return the nodes to expand next."""
+        if self._exits:
+            return self._exits.frontier(min(AHEAD_BEAMS, self._rows.free_rows))
+        return self._grower.frontier(min(self._limits.beams, self._rows.free_rows))
 
     def _children(self, logits: Array, nodes: list[int]) -> tuple[Array, Array, Array]:
         """Return the likeliest children of each node: token ids, log q, and the log of the chance that the
@@ -131,16 +140,13 @@ class SpecExecDrafter(Drafter):
         tokens = xp.take_along_axis(tokens, places, axis=-1)
         return tokens, xp.take_along_axis(log_q, tokens, axis=-1), chances
 
-    def _free_beams(self) -> int:
-        """Return how many nodes the next round may expand at most."""
-        return min(self._limits.beams, self._rows.free_rows)
-
     def snapshot(self, budget: int) -> TokenTree:
         return self._grower.snapshot(budget)
 
-    def widen(self, depth: int) -> bool:
+    def widen(self, tree: TokenTree, depth: int) -> bool:
         if self._limits.ahead:
-            self._grower.limit(self._limits.budget + self._limits.ahead, depth)
+            sent = self._grower.graft(tree)
+            self._exits = Exits(self._grower, sent, self._limits, depth)
         return self._limits.ahead > 0
 
     def advance(self, tokens: Ids[int], feedback: Feedback) -> None:

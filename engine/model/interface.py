@@ -30,6 +30,25 @@ class Yielding(ABC):
     def __call__(self, done: int, total: int) -> None: ...
 
 
+class YieldingPiece(Yielding):
+    """The progress of one of several passes that together give way to another one."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def __call__(self, done: int, total: int) -> None:
+        self._progress(done, total)
+
+
+def of_piece(progress: Progress, number: int, pieces: int) -> Progress:
+    """Return the progress of a pass that is one of `pieces` passes. It gives way if `progress` does."""
+
+    def report(done: int, total: int) -> None:
+        progress(number * total + done, pieces * total)
+
+    return YieldingPiece(report) if isinstance(progress, Yielding) else report
+
+
 class Model(ABC):
     """A causal language model on its compute device.
 
@@ -73,6 +92,16 @@ class Model(ABC):
     def waited_s(self) -> float:
         """Seconds that passes have waited for streamed weights so far."""
         return self.streamer.waited_s if self.streamer else 0.0
+
+    def kept(self, row: int) -> None:
+        """Note that the text goes on behind this row of the last pass."""
+        if self.streamer:
+            self.streamer.kept(row)
+
+    def remember(self) -> None:
+        """Keep on the disk what the passes have taught about the routing."""
+        if self.streamer:
+            self.streamer.remember()
 
     def close(self) -> None:
         """Stop streaming. The model cannot be used afterwards."""

@@ -35,6 +35,7 @@ def load_self_draft(
     _refuse_states(description)
     if not target.streamer or not target.streamer.pass_nbytes:
         raise BadOption("The whole target is in memory, so that its own copy would be no faster.", HINT)
+    _refuse_mixtures(description)
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     if tied:
         weights = {**weights, HEAD: weights[EMBEDDING]}
@@ -80,6 +81,7 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
     _refuse_states(describe(checkpoint))
     if not can_stream_compiled(checkpoint):
         raise no_self_draft()
+    _refuse_mixtures(describe(checkpoint))
     matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
     if not all(map(substitute_format, matrices)):
         raise _too_small()
@@ -89,6 +91,12 @@ def _refuse_states(description: Description) -> None:
     """Raise BadOption if layers have states: a draft reads the target's rows, but states are not shared."""
     if description.states:
         raise BadOption("A model whose layers have states cannot draft for itself.", HINT)
+
+
+def _refuse_mixtures(description: Description) -> None:
+    """Raise BadOption for a mixture: a pass reads few of its experts, and a draft would hold all of them."""
+    if description.experts:
+        raise BadOption("A mixture of experts cannot draft for itself.", HINT)
 
 
 def _too_small() -> BadOption:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.arrays import Array, namespace
-from engine.model.interface import Model, Progress, no_progress
+from engine.model.interface import Model, Progress, no_progress, of_piece
 from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.prompt_cache import KnownRows
@@ -51,6 +51,7 @@ class Sequence:
         self.ids: list[int] = []
         self.known: KnownRows | None = None
         self._tail_positions: list[int] = []
+        self._pass_start = 0  # the slot of the tail in which the last pass begins
 
     def align(self, context: Ids[int]) -> int:
         """Keep the rows of the longest common prefix with `context`, and take more of its rows from `known`;
@@ -78,6 +79,7 @@ class Sequence:
         self.cache.truncate(length)
         del self.ids[length:]
         self._tail_positions.clear()
+        self._pass_start = 0
 
     def extend(self, tokens: Ids[int], progress: Progress = no_progress) -> Array:
         """Commit tokens as plain text and return the logits [vocabulary] at the last one. If `progress` ends
@@ -97,17 +99,13 @@ class Sequence:
         try:
             for number, start in enumerate(starts):
                 piece = tokens[start : start + most]
-
-                def report(done: int, total: int, number: int = number) -> None:
-                    progress(number * total + done, len(starts) * total)
-
                 outputs.append(
                     self.model.forward(
                         Rows.text(piece, len(self.ids)),
                         self.cache,
                         logits_for=slice(-1, None),
                         hidden_layers=hidden_layers,
-                        progress=report,
+                        progress=of_piece(progress, number, len(starts)),
                     )
                 )
                 self.keep(range(len(piece)), piece)
@@ -127,6 +125,7 @@ class Sequence:
         """Run rows without committing them; they join the tail. visible: as in Rows."""
         rows = Rows(np.array(tokens, np.int64), np.array(positions, np.int64), visible)
         tail = np.array(self._tail_positions, np.int64)
+        self._pass_start = len(tail)
         output = self.model.forward(rows, self.cache, tail, hidden_layers=hidden_layers, progress=progress)
         self._tail_positions.extend(positions)
         return output
@@ -136,5 +135,8 @@ class Sequence:
         this order."""
         assert len(tail_slots) == len(tokens)
         self.cache.keep(list(tail_slots), list(survivors))
+        if tail_slots and tail_slots[-1] >= self._pass_start:
+            self.model.kept(tail_slots[-1] - self._pass_start)
         self.ids.extend(tokens)
         self._tail_positions = [self._tail_positions[slot] for slot in survivors]
+        self._pass_start = len(survivors)

@@ -33,7 +33,7 @@ from engine.planner.outline import (
 )
 from engine.planner.own_draft import own_draft
 from engine.planner.paper import published
-from engine.planner.plan import Asked, Names, Plan, Tiers
+from engine.planner.plan import Asked, ExpertPlan, Names, Plan, Tiers
 from engine.planner.recommendation import (
     CONTEXT,
     PATIENCE_S,
@@ -60,6 +60,7 @@ __all__ = [
     "Asked",
     "Compute",
     "Correction",
+    "ExpertPlan",
     "MachineProfile",
     "Names",
     "Observed",

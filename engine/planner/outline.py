@@ -7,6 +7,9 @@ locally.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
 
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
@@ -14,14 +17,17 @@ from engine.checkpoints import Checkpoint, Weight, open_checkpoint
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import ModelNotFound
 from engine.planner.acceptance import Acceptance, acceptance
+from engine.routing import RoutingCounts, kept_counts
 
 # The formats in engine.compiled.layout, which is not imported here because it imports the compiler. GPTQ and
 # AWQ are not among them, although compiled passes run them: they do only without streaming, in the order of
 # the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ4_NL", "IQ4_XS"),
+    *("IQ4_NL", "IQ4_XS", "MXFP4"),
 )
+# The mixtures that compiled passes run, as in engine.model.architectures.
+COMPILED_MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
@@ -29,6 +35,14 @@ MOST_SHARE = 0.7  # the same as in engine.model.substitutes
 # The same as in engine.checkpoints and engine.streaming.
 LEAST_ROWS = 64
 SECTOR = 4096
+
+# Shares of all experts that are in the cache, and the hit rates that these give: those of made-up routing
+# with the skew and the overlap of consecutive tokens that are published of models with 128 experts
+# (`specexec bench experts --before 200`).
+USUAL_HITS = ((0.0, 0.1, 0.25, 0.4, 0.6, 1.0), (0.0, 0.759, 0.859, 0.903, 0.942, 1.0))
+# If a token uses a larger share of the experts, tokens use them nearly evenly, and a cache hits its share
+# (Jiang et al., "Mixtral of Experts", 2024, section 5).
+FEW = 0.2
 
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
@@ -49,6 +63,8 @@ class Outline:
     In tokens: `vocabulary`; `context`.
     In bytes of memory: `states`: those of layers that have a state instead of rows, with their savepoints;
     `state_row`: what these layers keep of one row of a tree.
+    Of a mixture: `experts`: bytes of its experts, 0 if there are none; `chosen`: share of the experts that a
+    token uses; `routing`: counts of earlier answers; None if there are none.
     `tied`: whether head and embedding are the same matrix; `active`: share of the layers' weights used for
     one token (less than 1 in a mixture of experts); `packed`: whether weights are unpacked for products;
     `compiled`: whether the processor runs compiled passes, which multiply weights at their packed size.
@@ -74,6 +90,9 @@ class Outline:
     tiling: int = 0
     states: int = 0
     state_row: int = 0
+    experts: int = 0
+    chosen: float = 1.0
+    routing: RoutingCounts | None = None
 
     @property
     def nbytes(self) -> int:
@@ -94,7 +113,20 @@ class Outline:
 
     def touched(self, rows: int) -> float:
         """Return the expected share of the layers' weights that a pass over `rows` rows uses."""
-        return float(1 - (1 - self.active) ** rows)
+        return float(1 - (1 - self.active) * (1 - self.chosen) ** (rows - 1))
+
+    def hit_rate(self, share: float) -> float:
+        """Return the share of a token's experts that are in a cache of a `share` of all experts: by what
+        earlier answers taught, else by what is usual."""
+        if self.routing:
+            return self.routing.hit_rate(share)
+        return share if self.chosen > FEW else float(np.interp(share, *USUAL_HITS))
+
+    def missed(self, rows: int, share: float) -> float:
+        """Return the bytes of experts that a pass over `rows` rows reads beside a cache of a `share` of all
+        experts. Rows that share experts miss less than each alone; a cache has its share of any experts."""
+        alone = rows * self.chosen * (1 - self.hit_rate(share))
+        return self.experts * min(alone, (1 - (1 - self.chosen) ** rows) * (1 - share))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +150,13 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
     active = (sizes.active_parameters(model) - tables) / layer_weights
-    layers = tuple(sizes.layer_nbytes(model, variant, layer).total for layer in range(model.layers))
+    compiled = active == 1 or model.architecture in COMPILED_MIXTURES
+    of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
+    layers = tuple(layer.total for layer in of_layers)
+    file = variant.file or variant.repository.rpartition("/")[2]
     return Outline(
         name=variant.id,
-        file=variant.file or variant.repository.rpartition("/")[2],
+        file=file,
         layers=layers,
         head=own_head or embedding,
         embedding=embedding,
@@ -137,8 +172,11 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
-        compiled=variant.format in ("gguf", "16-bit") and active == 1,
-        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and active == 1 else 0,
+        compiled=variant.format in ("gguf", "16-bit") and compiled,
+        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and compiled else 0,
+        experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
+        chosen=model.experts_per_token / model.experts if model.experts else 1.0,
+        routing=kept_counts(Path(file)) if model.experts else None,
     )
 
 
@@ -146,17 +184,22 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     """Return the outline of a model that exists locally. name: the id or path it was looked up by."""
     config, weights = checkpoint.config, checkpoint.weights
     layers: dict[int, int] = {}
-    layer_weights = expert_weights = 0
+    layer_weights = expert_weights = expert_nbytes = 0
     for key, weight in weights.items():
         if found := re.match(r"model\.layers\.(\d+)\.", key):
             layers[int(found[1])] = layers.get(int(found[1]), 0) + weight.nbytes
             layer_weights += weight.numel
-            expert_weights += weight.numel if ".experts." in key else 0
+            if ".experts." in key:
+                expert_weights += weight.numel
+                expert_nbytes += weight.nbytes
     table = weights["model.embed_tokens.weight"]
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
-    experts = config.get("num_local_experts") or config.get("num_experts") or 1
-    idle = expert_weights * (1 - (config.get("num_experts_per_tok") or experts) / experts)
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    experts = next((config[name] for name in names if config.get(name)), 1)
+    compiled = experts == 1 or checkpoint.architecture in COMPILED_MIXTURES
+    chosen = (config.get("num_experts_per_tok") or experts) / experts
+    idle = expert_weights * (1 - chosen)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
     return Outline(
         name=name,
@@ -175,14 +218,17 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
-        compiled=experts == 1 and all(weight.format in COMPILED for weight in weights.values()),
+        compiled=compiled and all(weight.format in COMPILED for weight in weights.values()),
         tiling=sum(
             _tiling(weight.numel, weight.groups.bits, weight.nbytes)
             for weight in weights.values()
-            if weight.groups and weight.format in ("GPTQ", "AWQ") and experts == 1
+            if weight.groups and weight.format in ("GPTQ", "AWQ") and compiled
         ),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
+        experts=expert_nbytes,
+        chosen=chosen,
+        routing=kept_counts(checkpoint.path) if expert_nbytes else None,
     )
 
 

@@ -25,7 +25,8 @@ class LayerPlacement:
     Attributes: `layers`: the tier of each layer; `device`, `ram`, `ssd`: bytes of layers and head in each
     tier; `ring`: bytes of the ring on the compute device, 0 if unused; `staging`: bytes of the ring in RAM, 0
     if unused; `table`: bytes of the embedding on the device, 0 if it is not there or is also the head;
-    `whole`: whether the whole model, including the embedding, is on the device.
+    `whole`: whether the whole model, including the embedding, is on the device; `cache`: bytes of `device`
+    that a cache of experts takes, 0 if there is none. With one, `layers` tells where the other matrices are.
     """
 
     layers: tuple[Tier, ...]
@@ -36,6 +37,7 @@ class LayerPlacement:
     staging: int = 0
     table: int = 0
     whole: bool = False
+    cache: int = 0
 
     @property
     def streamed(self) -> int:
@@ -57,6 +59,14 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
         whole = model.nbytes <= device_nbytes
         table = model.embedding if whole and not model.tied else 0
         return LayerPlacement(resident_layers(model), sum(sizes), 0, 0, table=table, whole=whole)
+    if host_nbytes is None and model.experts:
+        always = sum(sizes) - model.experts  # every pass uses it
+        cache = (device_nbytes - always) // model.piece * model.piece
+        if cache >= SLOTS * model.piece:
+            cache = min(cache, model.experts)
+            return LayerPlacement(
+                resident_layers(model), always + cache, 0, model.experts - cache, cache=cache
+            )
     if (ring := ring_nbytes(model, device_nbytes)) is None:
         return None
     resident = _fitting(sizes, device_nbytes - ring)

@@ -37,6 +37,22 @@ class Tiers:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertPlan:
+    """Where the experts of a mixture are.
+
+    Attributes, in bytes: `resident`: experts that stay in memory; `cached`: the cache for the others;
+    `streamed`: experts that the cache has no room for; `read`: what a token reads of these on average;
+    `hit_rate`: the share of a token's experts that are in memory.
+    """
+
+    resident: int
+    cached: int
+    streamed: int
+    hit_rate: float
+    read: int
+
+
+@dataclass(frozen=True, slots=True)
 class Names:
     """The names of a pair's models. `draft`: None for drafters that need no model."""
 
@@ -53,7 +69,7 @@ class Plan:
     whether the model's weights are unpacked once, at loading; `budget`: the initial budget.
     Predicted: `memory`: all VRAM and RAM in use, and the weights that stay on the SSD; `layers`: layers of
     the target in each tier; `time_to_first_token_s`: for a prompt of 1,000 tokens; `draft_s`: seconds of
-    growing a tree.
+    growing a tree; `experts`: where those of a mixture are, None if they are streamed with their layers.
     If the pair will not run, `missing` says why, and there are no predictions.
     """
 
@@ -75,6 +91,7 @@ class Plan:
     limited_by: Limit | None = None
     memory: Tiers = Tiers(0, 0, 0)
     layers: Tiers = Tiers(0, 0, 0)
+    experts: ExpertPlan | None = None
 
     @property
     def runs(self) -> bool:

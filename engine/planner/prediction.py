@@ -90,6 +90,13 @@ def stream(placement: LayerPlacement, machine: MachineProfile, on_card: bool, us
     return Stream(link_s, disk_s, max(seconds(placement.ring, placement.staging)))
 
 
+def misses(model: Outline, placement: LayerPlacement, machine: MachineProfile, rows: int) -> Stream:
+    """Return the seconds that reading the experts takes that a pass over `rows` rows uses and that are not in
+    the cache. They are read once their layer has chosen, or shortly before."""
+    seconds = model.missed(rows, placement.cache / model.experts) / machine.disk
+    return Stream(0.0, seconds, seconds)
+
+
 @dataclass(frozen=True, slots=True)
 class PredictedIteration:
     """The predicted figures of an iteration.

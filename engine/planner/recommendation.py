@@ -17,6 +17,7 @@ READING_SPEED = 5.0  # tokens/s: 240 words a minute
 PATIENCE_S = 15.0  # longest wait for the first token after a prompt of 1,000 tokens
 USABLE_SPEED = 1.0  # tokens/s below which a larger model is no alternative
 NOTABLE = 1.5  # factor of parameters or of tokens/s from which an alternative is worth a line
+COMPARABLE = 1.5  # factor of parameters up to which a mixture takes a larger dense model's place
 # The share of a predicted speed to rely on if the pair's acceptance was never measured.
 CAUTION = 0.75
 CONTEXT = 8192  # tokens, if the model allows them
@@ -41,13 +42,14 @@ class RatedPlan:
 class Recommendation:
     """The recommended pair, and at most two alternatives.
 
-    Attributes: `reason`: "fluent" for the largest target that answers soon and at reading speed, "fastest" if
-    no target does; "none" if nothing runs, and `plan` is the one that lacks the least; `larger`, a larger
-    target that answers later or more slowly; `smaller`, a smaller target that answers much faster.
+    Attributes: `reason`: "fluent" for the largest target that answers soon and at reading speed, "mixture"
+    for a mixture of experts that answers faster than the largest other target that does so, "fastest" if no
+    target does; "none" if nothing runs, and `plan` is the one that lacks the least; `larger`, a larger target
+    that answers later or more slowly; `smaller`, a smaller target that answers much faster.
     """
 
     plan: Plan
-    reason: Literal["fluent", "fastest", "none"]
+    reason: Literal["fluent", "mixture", "fastest", "none"]
     larger: RatedPlan | None = None
     smaller: RatedPlan | None = None
 
@@ -93,8 +95,8 @@ def reliable_speed(plan: Plan, pair: PairOutline, history: Sequence[Observed]) -
 
 
 def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Observed] = ()) -> Recommendation:
-    """Recommend the largest target for all purposes that answers soon and reliably at reading speed; if none
-    does, the fastest."""
+    """Recommend the largest target for all purposes that answers soon and reliably at reading speed, or a
+    mixture of experts that answers faster than that; if none does, the fastest."""
     contenders = []
     for model, pair in pairs(catalog):
         plan = plan_for(machine, pair, asked_for(pair.target), learned(history, pair))
@@ -105,16 +107,29 @@ def recommend(machine: MachineProfile, catalog: Catalog, history: Sequence[Obser
         smallest = min((pair for _, pair in pairs(catalog)), key=lambda pair: pair.target.nbytes)
         return Recommendation(plan_for(machine, smallest, asked_for(smallest.target)), "none")
     fluent = [each for each in contenders if each.fluent]
-    if fluent:
-        best = max(fluent, key=lambda each: (each.model.parameters, each.speed))
-    else:
+    if not fluent:
         best = max(contenders, key=lambda each: each.speed)
-    return Recommendation(
-        best.plan,
-        "fluent" if fluent else "fastest",
-        _larger(contenders, best),
-        _smaller(contenders, best),
-    )
+        return _found(contenders, best, "fastest")
+    best = max(fluent, key=lambda each: (each.model.parameters, each.speed))
+    mixture = _mixture(fluent)
+    return _found(contenders, mixture or best, "mixture" if mixture else "fluent")
+
+
+def _found(
+    contenders: Sequence[RatedPlan], best: RatedPlan, reason: Literal["fluent", "mixture", "fastest"]
+) -> Recommendation:
+    return Recommendation(best.plan, reason, _larger(contenders, best), _smaller(contenders, best))
+
+
+def _mixture(fluent: Sequence[RatedPlan]) -> RatedPlan | None:
+    """Return the fastest mixture of experts if it is faster than the largest other target, and not much
+    smaller; None if there is none."""
+    others = [each for each in fluent if not each.model.experts]
+    dense = max(others, key=lambda each: (each.model.parameters, each.speed), default=None)
+    least = dense.model.parameters / COMPARABLE if dense else 0
+    mixtures = [each for each in fluent if each.model.experts and each.model.parameters >= least]
+    best = max(mixtures, key=lambda each: each.speed, default=None)
+    return best if best and (dense is None or best.speed > dense.speed) else None
 
 
 def _larger(contenders: Sequence[RatedPlan], best: RatedPlan) -> RatedPlan | None:

@@ -14,8 +14,8 @@ from engine.planner.corrections import Correction
 from engine.planner.machines import GIB, VRAM_MARGIN, Compute, MachineProfile
 from engine.planner.outline import Outline, PairOutline
 from engine.planner.placement import MAX_SLOT_NBYTES, SLOTS, LayerPlacement, place, resident_layers
-from engine.planner.plan import Asked, Device, Fit, Names, Plan, Tiers
-from engine.planner.prediction import PredictedIteration, growth, iteration, pass_s, stream
+from engine.planner.plan import Asked, Device, ExpertPlan, Fit, Names, Plan, Tiers
+from engine.planner.prediction import PredictedIteration, Stream, growth, iteration, misses, pass_s, stream
 
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))  # with the root 2^n rows
 PROMPT = 1000  # tokens, for the predicted time to the first token
@@ -214,10 +214,19 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
     if target.packed or not compute.unpacks:
-        computing_s += placement.streamed * compute.moving
-    streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
+        passing = target.experts if placement.cache else placement.streamed
+        computing_s += passing * target.touched(1 + budget) * compute.moving
+    streaming = moving(candidate, placement, 1 + budget)
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying)
+
+
+def moving(candidate: Candidate, placement: LayerPlacement, rows: int) -> Stream:
+    """Return the seconds that a pass over `rows` rows takes to move what is not on the device."""
+    target, machine = candidate.pair.target, candidate.machine
+    if placement.cache:
+        return misses(target, placement, machine, rows)
+    return stream(placement, machine, candidate.device == "cuda", target.touched(rows))
 
 
 def loaded_nbytes(model: Outline, unpacked: bool, itemsize: int) -> int:
@@ -262,7 +271,19 @@ def _plan(
         limited_by=predicted.limited_by,
         memory=memory,
         layers=Tiers(device, ram, ssd) if on_card else Tiers(0, device, ssd),
+        experts=_experts(pair.target, placement),
     )
+
+
+def _experts(target: Outline, placement: LayerPlacement) -> ExpertPlan | None:
+    """Return where a mixture's experts are; None if the target is no mixture, or if its experts are streamed
+    with the layers that they belong to."""
+    if not target.experts or (placement.streamed and not placement.cache):
+        return None
+    if not placement.cache:
+        return ExpertPlan(target.experts, 0, 0, 1.0, 0)
+    share = placement.cache / target.experts
+    return ExpertPlan(0, placement.cache, placement.ssd, target.hit_rate(share), int(target.missed(1, share)))
 
 
 def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: Correction) -> float:
@@ -272,7 +293,7 @@ def _first_token_s(candidate: Candidate, placement: LayerPlacement, correction: 
     computing_s = pass_s(
         pair.target, PROMPT, candidate.compute(pair.target), candidate.target_unpacked, logits=1
     )
-    streaming = stream(placement, candidate.machine, candidate.device == "cuda", 1.0)
+    streaming = moving(candidate, placement, PROMPT)
     seconds = max(streaming.s, computing_s) * correction.verifying
     if pair.draft:
         reading_s = pass_s(

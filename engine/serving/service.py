@@ -109,6 +109,7 @@ class EngineService:
                 expected = begun is None and answer.drafter == self.session.drafter("auto").name
                 if expected and self.session.pair.heads is None:  # the planner does not model heads
                     self.fitted.learn(answer)
+                self.session.pair.target.model.remember()
                 return structs.replace(answer, note=note)
             except (MemoryError, RuntimeError) as error:
                 note = self._shrink(error)

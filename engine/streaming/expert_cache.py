@@ -8,11 +8,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.machine import available_nbytes
+from engine.routing import RoutingCounts
 from engine.streaming.chunks import Chunk, Extent
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.disk import Readable, memory
 from engine.streaming.expert_policy import ExpertPolicy
 from engine.streaming.ring import READERS, STOP_S, end_if_interrupted, pieces
+
+# Where less RAM than this is free, the cache gives memory back; where twice as much is, it grows again.
+SPARE_NBYTES = 256 << 20
+CHECK_S = 0.25  # seconds from one look at the free RAM to the next
+LEAST_SLOTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,31 +57,38 @@ class ExpertCache:
     """Slots of one expert's bytes each. Its one user, the computing thread, announces the experts that a
     mixture has chosen, and fetches them one after another.
 
-    An expert takes the slot of the one whose next use is expected last. The experts in use, being read, or
-    wanted sooner keep theirs; so any number of experts passes through two slots.
+    An expert takes the slot of the one that is worth least (see `ExpertPolicy`). The experts in use, being
+    read, or wanted sooner keep theirs; so any number of experts passes through two slots. Slots take memory
+    when they are first used. While other programs leave little RAM, there are fewer.
 
-    Attributes: `nbytes`: bytes of all slots; `waited_s`: seconds that `fetch` has waited since the start;
-    `on_wait`: as that of `Streamer`.
+    Attributes: `waited_s`: seconds that `fetch` has waited since the start; `on_wait`: as that of `Streamer`.
     """
 
     def __init__(
-        self, experts: Sequence[Chunk], slots: int, files: Mapping[Path, Readable], crew: Crew = SYSTEM
+        self,
+        experts: Sequence[Chunk],
+        slots: int,
+        files: Mapping[Path, Readable],
+        counts: RoutingCounts | None = None,
+        crew: Crew = SYSTEM,
     ) -> None:
         """experts: one chunk for each expert, in the order of use. slots: their number, at least two. files:
-        the open files of the chunks' extents. crew: the threads that read."""
+        the open files of the chunks' extents. counts: those of earlier answers; the experts that these used
+        most are read while nothing else is. crew: the threads that read."""
         self._experts = experts
         self._files = files
         self._slot_nbytes = max(expert.nbytes for expert in experts)
-        self._bytes = memory(slots * self._slot_nbytes)
-        self._view = self._bytes.data
-        self.nbytes = slots * self._slot_nbytes
+        self._most = self._limit = slots  # the limit is lower while there is little RAM
         self.waited_s = 0.0
         self.on_wait: Callable[[bool], None] = lambda waits: None
         self._crew = crew
         self._changed = crew.condition()
-        self._policy = ExpertPolicy([expert.mixture or 0 for expert in experts])
-        self._free = list(range(slots))
-        self._slots: dict[int, int] = {}  # of the experts in the cache, and of those being read
+        self._checked = crew.now()
+        self._policy = ExpertPolicy([expert.mixture or 0 for expert in experts], counts)
+        self._common = self._policy.common()[:slots]  # not yet read
+        self._free: list[NDArray[np.uint8]] = []  # slots that have memory and no expert
+        self._slots: dict[int, NDArray[np.uint8]] = {}  # of experts in the cache, and of those being read
+        self._rows: dict[int, Sequence[Sequence[int]]] = {}  # the experts of each row, by mixture
         self._ready = np.zeros(len(experts), np.bool_)
         self._held: int | None = None  # the expert in use
         self._pieces: list[tuple[int, Extent]] = []  # (expert, piece) not yet taken by a reader
@@ -87,12 +101,24 @@ class ExpertCache:
         self._threads = [crew.start(self._read, f"experts-{number}") for number in range(READERS)]
 
     @property
+    def nbytes(self) -> int:
+        """Bytes of all slots, whether they have been used yet or not."""
+        return self._limit * self._slot_nbytes
+
+    @property
+    def routing(self) -> RoutingCounts:
+        """What the passes have taught about the routing."""
+        with self._changed:
+            return self._policy.counts
+
+    @property
     def counts(self) -> ExpertCounts:
         with self._changed:
             return ExpertCounts(self._hits, self._misses, self._moved, self._predicted, self._right)
 
-    def choose(self, wanted: Sequence[int]) -> None:
-        """Announce the experts of one mixture that this pass fetches, in the order of use."""
+    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]] = ()) -> None:
+        """Announce the experts of one mixture that this pass fetches, in the order of use. rows: those of
+        each row, for `kept`; empty if they are not known."""
         if not wanted:
             return
         mixture = self._experts[wanted[0]].mixture
@@ -104,9 +130,19 @@ class ExpertCache:
             self._missed.clear()
             for expert in wanted:
                 self._errors.pop(expert, None)
+            self._fit()
             self._policy.choose(mixture, wanted)
+            self._rows[mixture] = rows
             self._begin_wanted()
             self._changed.notify_all()
+
+    def kept(self, row: int) -> None:
+        """Note that the pass has ended, and that the text goes on behind this row of it."""
+        with self._changed:
+            last = [expert for rows in self._rows.values() if row < len(rows) for expert in rows[row]]
+            self._rows.clear()
+            if last:
+                self._policy.end(last)
 
     def fetch(self, expert: int) -> NDArray[np.uint8]:
         """Wait until `expert` has been read; return its bytes, uint8, which stay until the next call.
@@ -126,8 +162,7 @@ class ExpertCache:
                 raise
             missed = expert in self._missed
             self._hits, self._misses = self._hits + (not missed), self._misses + missed
-            start = self._slots[expert] * self._slot_nbytes
-            return self._bytes[start : start + self._experts[expert].nbytes]
+            return self._slots[expert][: self._experts[expert].nbytes]
 
     def sweep(self) -> None:
         """Read each expert once, whether it is in the cache or not, to measure reading."""
@@ -174,28 +209,70 @@ class ExpertCache:
             self._missed.add(expert)
 
     def _begin_guessed(self) -> None:
-        """Begin to read one of the experts that the next mixture is expected to choose."""
+        """Begin to read one of the experts that the next mixture is expected to choose; if all of them are
+        there, one of those that earlier answers used most, while there is room."""
         for expert in self._policy.guess():
             if expert not in self._slots and expert not in self._errors:
                 if self._begin(expert, of_wanted=False):
                     self._guessed.add(expert)
                     self._predicted += 1
                 return
+        while self._common and len(self._slots) < self._limit:
+            expert = self._common.pop(0)
+            if expert not in self._slots and expert not in self._errors:
+                self._begin(expert, of_wanted=False)
+                return
 
     def _begin(self, expert: int, of_wanted: bool) -> bool:
         """Begin to read `expert` into a free slot, or into that of the expert whose next use is expected
         last, and later than that of `expert`; return False if there is none. of_wanted: whether that may be
         the slot of an expert that this pass still wants."""
-        if not self._free:
+        slot = self._slot()
+        if slot is None:
             out = self._policy.out(self._ready, expert, of_wanted, self._held)
             if out is None:
                 return False
             self._drop(out)
-        self._slots[expert] = self._free.pop()
+            slot = self._free.pop()
+        self._slots[expert] = slot
         queue = [(expert, piece) for extent in self._experts[expert].extents for piece in pieces(extent)]
         self._pieces += queue
         self._missing[expert] = len(queue)
         return True
+
+    def _slot(self) -> NDArray[np.uint8] | None:
+        """Return a free slot, or a new one while there are fewer than the limit; None if there is none."""
+        if self._free:
+            return self._free.pop()
+        if len(self._slots) < self._limit:
+            try:
+                return memory(self._slot_nbytes)
+            except MemoryError:
+                if len(self._slots) < LEAST_SLOTS:
+                    raise
+                self._limit = len(self._slots)
+        return None
+
+    def _fit(self) -> None:
+        """Give memory back if other programs have left little RAM; take it again when they leave enough."""
+        now = self._crew.now()
+        if now < self._checked + CHECK_S:
+            return
+        self._checked = now
+        spare = available_nbytes()
+        if spare < SPARE_NBYTES:
+            have = len(self._slots) + len(self._free)
+            self._limit = max(LEAST_SLOTS, have + (spare - SPARE_NBYTES) // self._slot_nbytes)
+        elif spare > 2 * SPARE_NBYTES and self._limit < self._most:
+            more = (spare - 2 * SPARE_NBYTES) // self._slot_nbytes
+            self._limit = min(self._most, max(self._limit, len(self._slots) + more))
+        while len(self._slots) + len(self._free) > self._limit:
+            if not self._free:
+                least = self._policy.least(self._ready)
+                if least is None:
+                    return
+                self._drop(least)
+            self._free.pop()
 
     def _drop(self, expert: int) -> None:
         self._free.append(self._slots.pop(expert))
@@ -206,10 +283,9 @@ class ExpertCache:
     def _read(self) -> None:
         while (piece := self._take()) is not None:
             expert, extent = piece
-            start = self._slots[expert] * self._slot_nbytes + extent.at
             error = None
             try:
-                into = self._view[start : start + extent.stop - extent.start]
+                into = self._slots[expert].data[extent.at : extent.at + extent.stop - extent.start]
                 self._files[extent.file].read(into, extent.start, extent.end - extent.start)
             except Exception as failure:  # any error: `fetch` raises it instead of waiting for ever
                 error = failure

@@ -1,86 +1,152 @@
-"""Expects when each expert of a model's mixtures is used next. This module itself moves nothing."""
+"""Expects which experts of a model's mixtures are used soon. This module itself moves nothing."""
 
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-# Factor by which a pass weighs less with each pass after it. In routings with overlap and skew
-# (`specexec bench experts`), 0.97 kept more hits than 0.9 or 0.8, whatever the cache's size.
-DECAY = 0.97
-# The rate of an expert that no pass has used for long: such experts differ only in their turn.
-LEAST = 1e-4
+from engine.routing import RoutingCounts
+
+# Factor by which a pass weighs less with each pass after it: what 200 passes taught is remembered, so that
+# the experts of another subject replace those of the one before.
+DECAY = 0.995
+# Passes of the mean expert that are added to the counts of each: one that no pass has used may be used yet.
+PRIOR = 0.3
+# A pass that uses a larger share of a mixture's experts, such as one over a prompt, says little of the next.
+MOST = 0.5
+# The least chance with which an expert is read before its mixture has chosen.
+LIKELY = 0.25
 
 
 class ExpertPolicy:
-    """The uses that are expected of each expert.
+    """The chance that each expert is used when its mixture's turn comes next, and what follows from it.
 
-    The mixtures of a pass take turns. If a pass uses an expert with probability p, its mixture comes 1 / p
-    times in the mean until the expert is used: after d + t (1 / p - 1) turns, where d is the number of
-    turns until the mixture's next one, and t the number of mixtures. p is the mean of two estimates: 1 or
-    0, as the last pass did or did not use the expert, since consecutive passes choose much the same
-    experts; and the share of all passes that used it, in which older passes weigh less.
+    A pass uses an expert because the token before the pass did (with a chance common to all experts:
+    consecutive tokens choose much the same), or because the expert is drawn (with a chance of its own,
+    learned from the passes before which it was not used). An expert in memory is worth chance / d, where d is
+    the number of turns until that of its mixture: the misses that it saves for each turn in which it takes up
+    a slot. Where experts are independent and many, leaving out what is worth least is optimal (Whittle's
+    index; Weber and Weiss, "On an index policy for restless bandits", 1990).
 
-    Attribute: `wanted`: the experts that the mixture in turn still uses, in the order of use.
+    Attributes: `wanted`: the experts that the mixture in turn still uses, in the order of use; `chances`.
     """
 
-    def __init__(self, mixtures: Sequence[int]) -> None:
-        """mixtures: for each expert the number of its mixture, in the order of use."""
+    def __init__(self, mixtures: Sequence[int], counts: RoutingCounts | None = None) -> None:
+        """mixtures: for each expert the number of its mixture, in the order of use. counts: those of earlier
+        answers; None for none."""
         numbers, turns = np.unique(mixtures, return_inverse=True)
         self._turn_of: dict[int, int] = {int(number): turn for turn, number in enumerate(numbers)}
         self._turns = turns.reshape(-1)  # of each expert
-        self._uses = np.zeros(len(mixtures))  # decayed number of passes that used each expert
-        self._passes = np.zeros(len(mixtures))  # decayed number of passes
-        self._used: list[list[int]] = [[] for _ in numbers]  # the experts of each mixture in its last pass
-        self._last = np.zeros(len(mixtures))  # 1 for these
+        self._members = [np.flatnonzero(self._turns == turn) for turn in range(len(numbers))]
+        self._used = np.zeros(len(mixtures), np.bool_)  # by the last token, or by the last pass
+        self._drawn = np.zeros(len(mixtures))  # decayed number of passes that drew each expert
+        self._fresh = np.zeros(len(mixtures))  # decayed number of passes that could draw it
+        self._stayed = self._stays = 0.0  # experts that a pass used again, and could have used again
+        self._passes = np.zeros(len(numbers))  # decayed number of passes of each mixture
+        if counts and len(counts.drawn) == len(mixtures):
+            self._drawn[:], self._fresh[:] = counts.drawn, counts.fresh
+            self._stayed, self._stays = counts.stayed, counts.stays
+            self._passes[:] = counts.passes
         self._now = len(numbers) - 1
-        self._later = np.zeros(len(mixtures))
+        self.chances = np.zeros(len(mixtures))
         self.wanted: list[int] = []
-        self._expect()
+        for turn in range(len(numbers)):
+            self._expect(turn)
+        self._weigh()
+
+    @property
+    def counts(self) -> RoutingCounts:
+        """What the passes have taught so far."""
+        return RoutingCounts(
+            tuple(self._drawn.round(3).tolist()),
+            tuple(self._fresh.round(3).tolist()),
+            round(float(self._stayed), 3),
+            round(float(self._stays), 3),
+            round(float(self._passes.max()), 3),
+        )
 
     def choose(self, mixture: int, wanted: Sequence[int]) -> None:
         """Note that it is the turn of `mixture`, and that this pass uses the `wanted` of its experts."""
         self._now = self._turn_of[mixture]
-        ours = self._turns == self._now
-        self._uses[ours] *= DECAY
-        self._uses[list(wanted)] += 1
-        self._passes[ours] = self._passes[ours] * DECAY + 1
-        self._last[ours] = 0
-        self._last[list(wanted)] = 1
-        self._used[self._now] = self.wanted = list(wanted)
-        self._expect()
+        ours = self._members[self._now]
+        self.wanted = list(wanted)
+        if len(wanted) <= MOST * len(ours):
+            before = self._used[ours]
+            self._used[ours] = False
+            self._used[self.wanted] = True
+            now = self._used[ours]
+            self._stayed = self._stayed * DECAY + np.count_nonzero(now & before)
+            self._stays = self._stays * DECAY + np.count_nonzero(before)
+            self._drawn[ours] = self._drawn[ours] * DECAY + (now & ~before)
+            self._fresh[ours] = self._fresh[ours] * DECAY + ~before
+            self._passes[self._now] = self._passes[self._now] * DECAY + 1
+            self._expect(self._now)
+        self._weigh()
+
+    def end(self, last: Sequence[int]) -> None:
+        """Note that the last token of the pass that is kept chose the experts `last`, of any mixtures: the
+        next pass begins where this token ends. Without this, all experts that a pass used count as such."""
+        for turn in np.unique(self._turns[list(last)]).tolist():
+            ours = self._members[turn]
+            self._used[ours] = False
+            self._used[[expert for expert in last if self._turns[expert] == turn]] = True
+            self._expect(turn)
+        self._weigh()
 
     def use(self, expert: int) -> None:
         """Note that `expert` is used now; its next use is in another pass."""
         self.wanted = [other for other in self.wanted if other != expert]
 
-    def next_uses(self) -> NDArray[np.float64]:
-        """Return for each expert the expected turns until its next use: less than 1 if it is wanted."""
-        uses = self._later.copy()
-        uses[self.wanted] = np.arange(len(self.wanted)) / max(len(self.wanted), 1)
-        return uses
+    def worth(self) -> NDArray[np.float64]:
+        """Return what each expert is worth in memory: more than 1 if it is wanted, the more the sooner."""
+        worth = self._worth.copy()
+        worth[self.wanted] = 2 - np.arange(len(self.wanted)) / max(len(self.wanted), 1)
+        return worth
 
     def out(self, ready: NDArray[np.bool_], expert: int, of_wanted: bool, held: int | None) -> int | None:
-        """Return the expert that makes room for `expert`: the one whose next use is expected last, if that is
-        later than that of `expert`; None if there is none.
+        """Return the expert that makes room for `expert`: the one that is worth least, if that is less than
+        `expert` is; None if there is none.
 
         ready: bool [experts], those in the cache. of_wanted: whether an expert that is wanted may make room.
         held: the expert in use, which stays.
         """
-        uses = self.next_uses()
+        worth = self.worth()
         if held is not None:
-            uses[held] = -1.0
-        candidates = ready if of_wanted else ready & (uses >= 1)
-        last = int(np.where(candidates, uses, -1.0).argmax())
-        return last if uses[last] > uses[expert] and candidates[last] else None
+            worth[held] = np.inf
+        candidates = ready if of_wanted else ready & (worth <= 1)
+        least = int(np.where(candidates, worth, np.inf).argmin())
+        return least if candidates[least] and worth[least] < worth[expert] else None
+
+    def least(self, ready: NDArray[np.bool_]) -> int | None:
+        """Return the expert in the cache that is worth least; None if the cache is empty."""
+        least = int(np.where(ready, self.worth(), np.inf).argmin())
+        return least if ready[least] else None
 
     def guess(self) -> list[int]:
-        """Return the experts that the last pass used in the mixture whose turn comes next."""
-        return self._used[(self._now + 1) % len(self._used)]
+        """Return the experts that the mixture whose turn comes next is likely to choose, likeliest first."""
+        return self._sorted(self._members[(self._now + 1) % len(self._members)], LIKELY)
 
-    def _expect(self) -> None:
-        """Compute what `next_uses` returns of experts that are not wanted."""
-        count = len(self._used)
-        until = (self._turns - self._now - 1) % count + 1
-        rates = (self._last + self._uses / np.maximum(self._passes, 1)) / 2
-        self._later = until + count * (1 / np.maximum(rates, LEAST) - 1)
+    def common(self) -> list[int]:
+        """Return the experts that any pass was seen to use, likeliest first."""
+        return self._sorted(np.flatnonzero((self._drawn > 0) | self._used), 0.0)
+
+    def _sorted(self, experts: NDArray[np.int64], least: float) -> list[int]:
+        likely = experts[self.chances[experts] >= least]
+        found: list[int] = likely[np.argsort(-self.chances[likely], kind="stable")].tolist()
+        return found
+
+    def _expect(self, turn: int) -> None:
+        """Compute the chances of the experts of the mixture with this turn."""
+        ours = self._members[turn]
+        mean = (self._drawn.sum() + PRIOR) / (self._fresh.sum() + len(ours) * PRIOR)
+        drawn = (self._drawn[ours] + PRIOR) / (self._fresh[ours] + PRIOR / mean)
+        used = self._used[ours]
+        again = (self._stayed + PRIOR) / (self._stays + 2 * PRIOR)
+        # Of those that were used again, some were drawn; those that are used often are drawn often.
+        often = float(drawn @ drawn / drawn.sum())
+        stay = max(0.0, (again - often) / max(1 - often, PRIOR / 100))
+        self.chances[ours] = np.where(used, stay + (1 - stay) * drawn, drawn)
+
+    def _weigh(self) -> None:
+        """Compute what `worth` returns of experts that are not wanted."""
+        self._worth = self.chances / ((self._turns - self._now - 1) % len(self._members) + 1)

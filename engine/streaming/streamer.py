@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.formats import PlainFormat, check_valid
+from engine.routing import keep_counts, kept_counts
 from engine.streaming.chunks import Chunk, Extent, StoredMatrix, by_expert, split
 from engine.streaming.crew import SYSTEM, Crew
 from engine.streaming.device_ring import DeviceLink, DeviceRing
@@ -64,6 +65,8 @@ class Streamer:
         Raises BadOption if a limit is too small.
         """
         self._files: dict[Path, Readable] = {**files}
+        file = stored[0].spans[0].file
+        self._model = file if file.suffix == ".gguf" else file.parent
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
         self._experts: list[Chunk] = []
         if link is None and sum(chunk.nbytes for chunk in chunks) > limits.device_nbytes:
@@ -91,7 +94,7 @@ class Streamer:
             for each in chunk.stored
         }
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
-        self._held: Chunk | None = None
+        self._held: dict[bool, Chunk] = {}  # the chunk in place: an expert (True), and another one (False)
         self.on_chunk: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
         for chunk in (*self._chunks, *self._experts):
@@ -110,7 +113,8 @@ class Streamer:
         Raises BadCheckpoint if weights are invalid; StreamBroken if they cannot be read.
         """
         if self._experts:
-            self._cache = ExpertCache(self._experts, self._cached, self._files, self._crew)
+            counts = kept_counts(self._model)
+            self._cache = ExpertCache(self._experts, self._cached, self._files, counts, self._crew)
             self._cache.on_wait = lambda waits: self.on_wait(waits)
         if not self._chunks:
             return
@@ -179,30 +183,46 @@ class Streamer:
             self._files[path] = replaced(file)
 
     def fetch(self, matrix: Movable) -> None:
-        """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then
+        """Give the matrix its bytes, until the next fetch of an expert, or of a matrix that belongs to none,
+        whichever of the two it is. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
         number, chunk = self._places[id(matrix)]
-        if chunk is self._held:
+        cached = self._cache is not None and chunk.mixture is not None
+        if chunk is self._held.get(cached):
             return
         self.on_chunk()
-        if self._held is not None:
-            self._held.take()
-            self._held = None
-        way = self._ring if self._cache is None or chunk.mixture is None else self._cache
+        self._release(cached)
+        way = self._cache if cached else self._ring
         assert way is not None
         chunk.give(way.fetch(number))
-        self._held = chunk
+        self._held[cached] = chunk
+
+    def _release(self, cached: bool) -> None:
+        """Leave the chunk in place without bytes. cached: whether it is that of the cache of experts."""
+        if held := self._held.pop(cached, None):
+            held.take()
 
     def chunk(self, matrix: Movable) -> int:
         """Return the number of the chunk that brings a streamed matrix."""
         return self._places[id(matrix)][0]
 
-    def choose(self, experts: Sequence[Movable], chosen: Sequence[Movable]) -> None:
+    def kept(self, row: int) -> None:
+        if self._cache:
+            self._cache.kept(row)
+
+    def choose(
+        self,
+        experts: Sequence[Movable],
+        chosen: Sequence[Movable],
+        rows: Sequence[Sequence[Movable]] = (),
+    ) -> None:
         streamed = [self._places[id(matrix)][0] for matrix in experts if matrix.mover]
         if not streamed:
             return
         if self._cache:
-            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)))
+            self._release(cached=True)
+            of_rows = [[self._places[id(matrix)][0] for matrix in row] for row in rows]
+            self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)), of_rows)
             return
         mixture = self._chunks[streamed[0]].mixture
         assert self._ring is not None
@@ -212,7 +232,7 @@ class Streamer:
 
     def sweep(self) -> None:
         """Fetch every chunk once without computing, to measure the link."""
-        self._held = None
+        self._held.clear()
         if self._ring:
             mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
             if mixture is not None:
@@ -222,7 +242,13 @@ class Streamer:
         if self._cache:
             self._cache.sweep()
 
+    def remember(self) -> None:
+        """Keep what the passes have taught about the routing for the next start of the program."""
+        if self._cache and self._cache.counts.hits + self._cache.counts.misses:
+            keep_counts(self._model, self._cache.routing)
+
     def close(self) -> None:
+        self.remember()
         for way in (self._ring, self._cache):
             if way:
                 way.close()

@@ -72,7 +72,7 @@ class Offers:
     machine: planner.MachineProfile
     all: tuple[Offer, ...]
     recommended: Offer
-    reason: Literal["fluent", "fastest", "none"]
+    reason: Literal["fluent", "mixture", "fastest", "none"]
     larger: Offer | None
     smaller: Offer | None
 

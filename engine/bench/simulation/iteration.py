@@ -39,7 +39,7 @@ class SimulatedDrafter(Drafter):
         self._left = self._growth.rounds if self._ahead is None else self._ahead
         self._ahead = None
 
-    def widen(self, depth: int) -> bool:
+    def widen(self, tree: TokenTree, depth: int) -> bool:
         self._ahead = self._left = self._growth.rounds
         return True
 
@@ -82,7 +82,7 @@ def iterate(
 
     pending = PassThread(run, lambda rows: _VERDICT, streamer, no_progress, clock)
     try:
-        draft_ahead(drafter, pending, rows)
+        draft_ahead(drafter, pending, TokenTree.empty(), rows)
         pending.verdict()
     finally:
         pending.cancel()

@@ -3,16 +3,18 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from engine import cli
-from engine.bench.experts import Routing, hits_of_best, hits_of_recent, kept, measure, routed
+from engine.bench.experts import hits_of_best, hits_of_recent, kept, measure
+from engine.bench.made_routing import Routing, Turn, chances, routed
 
 SMALL = Routing(layers=6, experts=32, chosen=4, passes=60)
 
 
 def test_the_optimum_is_that_of_an_exhaustive_search():
-    turns = [(0, [expert]) for expert in (0, 1, 2, 0, 3, 1, 0, 2, 3, 1)]
+    turns = [Turn(0, [expert], [expert]) for expert in (0, 1, 2, 0, 3, 1, 0, 2, 3, 1)]
 
     def most(cache, uses):
         """The most hits of any order of evictions."""
@@ -25,8 +27,8 @@ def test_the_optimum_is_that_of_an_exhaustive_search():
             return most(cache | {first}, rest)
         return max(most(cache - {out} | {first}, rest) for out in cache)
 
-    assert hits_of_best(turns, 4, 2) == most(frozenset(), [wanted[0] for _, wanted in turns])
-    assert hits_of_best(turns, 4, 2) > hits_of_recent(turns, 2)
+    assert hits_of_best(turns, 4, 2).sum() == most(frozenset(), [turn.wanted[0] for turn in turns])
+    assert hits_of_best(turns, 4, 2).sum() > hits_of_recent(turns, 2).sum()
 
 
 @pytest.mark.parametrize(("skew", "overlap"), [(0.5, 0.3), (0.5, 0.6), (1.0, 0.3), (1.0, 0.6)])
@@ -38,6 +40,32 @@ def test_the_policy_lies_between_the_usual_one_and_the_optimum(skew, overlap):
     for each in found:
         assert each.recent - 0.005 <= each.ours <= each.best
     assert found[-1].ours == found[-1].best == found[-1].recent  # only first uses are misses
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_the_known_chances_are_those_of_the_routing(rows):
+    routing = Routing(layers=2, experts=32, chosen=4, passes=3000, rows=rows)
+    drawn, again = chances(routing)
+    used, passes = np.zeros((2, 64)), np.zeros((2, 64))
+    last = [np.zeros(32, np.int64)] * 2
+    for mixture, wanted, now in routed(routing):
+        first = 32 * mixture
+        experts = np.arange(first, first + 32)
+        passes[last[mixture], experts] += 1
+        used[last[mixture], experts] += np.isin(experts, wanted)
+        last[mixture] = np.isin(experts, now).astype(np.int64)
+    for found, expected in zip(used / np.maximum(passes, 1), (drawn, again), strict=True):
+        assert abs(found - expected)[passes.min(axis=0) > 300].max() < 0.08
+
+
+@pytest.mark.parametrize(("rows", "below"), [(1, 0.03), (8, 0.03)])
+def test_the_policy_comes_near_the_one_that_knows_the_chances(rows, below):
+    routing = replace(SMALL, rows=rows)
+    turns = list(routed(replace(routing, passes=120)))
+    for share in (0.1, 0.25, 0.4, 0.6):
+        found = measure(turns, routing, share, before=60)
+        assert found.knowing - below < found.ours <= found.best
+        assert found.recent - 0.005 <= found.ours
 
 
 def test_the_command_prints_its_routing_with_the_rates(capsys):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.decoding.ahead import SHARE, GrowingAhead, ahead_rule
+from engine.decoding.ahead import SHARE, GrowingAhead, LostTime, ahead_rule
 from engine.decoding.budget import AutoLimits, FixedLimits
 from engine.decoding.iteration import Iterated, Prefilled, decode
 from engine.decoding.pass_thread import PassThread
@@ -67,11 +67,11 @@ class ScriptedVerifier(TargetVerifier):
 
     def __init__(self, target, sampler, script):
         super().__init__(target, sampler)
-        self.script, self.launched = list(script), []
+        self.script, self.launched, self.kind = list(script), [], ScriptedPass
 
-    def launch(self, context, proposal, progress):
-        inner = super().launch(context, proposal, progress)
-        self.launched.append(ScriptedPass(inner, self.script.pop(0) if self.script else 0))
+    def _launch(self, run, choose, progress):
+        inner = super()._launch(run, choose, progress)
+        self.launched.append(self.kind(inner, self.script.pop(0) if self.script else 0))
         return self.launched[-1]
 
 
@@ -120,7 +120,7 @@ every_limit = st.builds(
 scripts = st.lists(st.one_of(st.integers(0, 40), st.just(MANY)), max_size=40)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     scripts,
     samplers,
@@ -155,12 +155,74 @@ def test_most_trees_survive_and_no_row_of_theirs_is_computed_twice(sampler):
     assert tokens == plain(sampler)
     survived = [each.survivors > 0 for each in iterations[1:]]
     for each in iterations:
-        assert (each.tree.sources & GROWN_AHEAD > 0).sum() == min(each.survivors, len(each.tree))
+        grown_ahead = (each.tree.sources & GROWN_AHEAD > 0).sum()
+        assert grown_ahead == min(each.survivors, len(each.tree)) or (each.rounds and grown_ahead)
     assert sum(survived) > 0.8 * len(survived)
     assert all(each.ahead > 0 for each in iterations[:-3])
     if all(survived):
         computed = drafter.sequence.model.computed
         assert len(set(computed)) == len(computed)
+
+
+def test_the_first_tree_grows_while_the_prompt_is_read():
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
+    drafter = specexec(1.0)
+    tokens, iterations = answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    assert iterations[0].survivors > 0
+    first = len(PROMPT)
+    assert drafter.sequence.model.computed.count(tuple(PROMPT[:first])) == 1
+
+
+def test_a_draft_that_has_not_read_the_prompt_in_time_reads_it_in_turn():
+    class Late(ScriptedPass):
+        @property
+        def ready(self):
+            return self.begun and super().ready
+
+        begun = False
+
+        def __call__(self, done, total):
+            self.begun = True
+            super().__call__(done, total)
+
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [])
+    verifier.kind = Late
+    tokens, iterations = answer(verifier, specexec(1.0), Sampler(), TreeLimits(4, 4, 3))
+    assert tokens == plain(Sampler())
+    assert not any(each.survivors for each in iterations)
+
+
+def test_where_it_does_not_pay_nothing_runs_beside_the_target():
+    def computed(rule, script):
+        verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), script)
+        drafter = specexec()
+        tokens, iterations = answer(verifier, drafter, Sampler(), None, rule=rule)
+        assert tokens == plain(Sampler())
+        assert not any(each.ahead or each.ahead_s or each.survivors for each in iterations)
+        return drafter.sequence.model.computed
+
+    limits = FixedLimits(TreeLimits(8, 4, 6))
+    link = SimpleNamespace(waited_s=0.0, idle_s=0.0)
+    assert computed(GrowingAhead(limits, LostTime(link)), [MANY] * 100) == computed(limits, [])
+
+
+def test_every_pass_of_the_draft_beside_the_target_gives_way_at_each_layer():
+    """Also those that read the prompt, in pieces."""
+    drafter = specexec(1.0)
+    draft = drafter.sequence.model
+    draft.prompt_rows = 2
+    forward, given = draft.forward, []
+
+    def noted(*arguments, progress=no_progress, **named):
+        given.append(progress)
+        return forward(*arguments, progress=progress, **named)
+
+    draft.forward = noted
+    verifier = ScriptedVerifier(Sequence(PathModel(), CAPACITY), Sampler(), [MANY])
+    answer(verifier, drafter, Sampler(), TreeLimits(4, 4, 3), most=1 + 1)
+    assert len(given) > len(PROMPT) // 2
+    assert all(isinstance(progress, Yielding) for progress in given)
 
 
 def test_a_tree_that_survives_saves_the_rounds_that_grew_it():
@@ -365,14 +427,14 @@ def test_a_pass_is_cancelled_at_its_next_layer():
 
 
 def rule_for(overlap, drafter, model):
-    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)))
+    return ahead_rule(overlap, drafter, model, FixedLimits(TreeLimits(8, 4, 6)), {})
 
 
 def test_only_drafters_that_can_draft_ahead_do():
     model = PathModel()
     rejecting = SpsDrafter(Sequence(model, CAPACITY), VOCABULARY)
-    assert rule_for("on", specexec(), model).pays
-    assert rule_for("on", merged(), model).pays
+    assert rule_for("on", specexec(), model).choose().ahead
+    assert rule_for("on", merged(), model).choose().ahead
     for drafter in (rejecting, NoDrafter(), PromptLookupDrafter()):
         assert rule_for("on", drafter, model) is None
     assert rule_for("off", specexec(), model) is None
@@ -420,12 +482,12 @@ def iterated(survivors):
 )
 def test_trees_grow_ahead_where_time_can_be_won(iterations, ahead):
     link = TimedLink(*iterations)
-    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)) == ahead
+    assert link.run(GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))) == ahead
 
 
 def test_iterations_whose_tree_survived_do_not_tell_what_taking_turns_costs():
     link = TimedLink((0.4, 0.2))
-    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), link)
+    rule = GrowingAhead(FixedLimits(TreeLimits(8, 4, 6)), LostTime(link))
     assert link.run(rule) == [0, MANY_MORE]
     link.iterations = [(0.4, 0.0)] * 9  # won already: the draft no longer takes its turn
     assert set(link.run(rule, survivors=5)) == {MANY_MORE}

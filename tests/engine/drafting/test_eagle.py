@@ -94,7 +94,7 @@ def test_the_tree_follows_the_formulas_after_the_prompt_and_after_each_iteration
     limits = TreeLimits(12, 4, 4)
     drafter, sampler = EagleDrafter(head), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress)
+    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
     context = [*PROMPT, verdict.bonus]
     drafter.begin(context, sampler, no_progress)
     drafter.observe_prefill(verdict.feedback)

@@ -144,7 +144,7 @@ class Language:
         return random.Random(f"{len(tokens)} {tokens[-1] % 2}").randrange(5000)
 
     def read(self, prompt, drafter, progress):
-        return Verdict([], self.next(prompt), feedback([]), [])
+        return EndedPass(lambda: Verdict([], self.next(prompt), feedback([]), []))
 
     def launch(self, context, proposal, progress):
         return EndedPass(lambda: self.verdict(context, proposal.tree, proposal.lanes))

@@ -79,7 +79,7 @@ def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_e
 ):
     limits, sampler = TreeLimits(24, 24, 3), Sampler(seed=4, temperature=0.9)
     verifier = TargetVerifier(Sequence(target, CAPACITY), sampler)
-    verdict = verifier.read(PROMPT, drafter, no_progress)
+    verdict = verifier.read(PROMPT, drafter, no_progress).verdict()
     context = [*PROMPT, verdict.bonus]
     drafter.begin(context, sampler, no_progress)
     drafter.observe_prefill(verdict.feedback)
@@ -98,9 +98,8 @@ def test_the_tree_is_the_best_of_the_heads_products_after_the_prompt_and_after_e
 
 
 def test_the_heads_bound_the_depth_of_a_tree_and_run_once_for_it(drafter, target, monkeypatch):
-    drafter.observe_prefill(
-        TargetVerifier(Sequence(target, CAPACITY), Sampler()).read(PROMPT, drafter, no_progress).feedback
-    )
+    verifier = TargetVerifier(Sequence(target, CAPACITY), Sampler())
+    drafter.observe_prefill(verifier.read(PROMPT, drafter, no_progress).verdict().feedback)
     calls = []
     logits = drafter._heads.logits
     monkeypatch.setattr(drafter._heads, "logits", lambda *given: calls.append(1) or logits(*given))

@@ -1,5 +1,7 @@
 """Predicted seconds, compared with measurements and with the formula of the bound."""
 
+from pathlib import Path
+
 import pytest
 
 from engine import catalog
@@ -7,11 +9,13 @@ from engine.planner import pair_named
 from engine.planner.machines import GIB, MachineProfile, graphics_card, processor
 from engine.planner.outline import catalogued
 from engine.planner.placement import LayerPlacement, place
-from engine.planner.prediction import Stream, growth, iteration, pass_s, stream
+from engine.planner.prediction import Stream, growth, iteration, misses, pass_s, stream
+from engine.routing import RoutingCounts, keep_counts
 from tests.engine.planner.made import CARD, CPU, DRAFT, PAIR, TARGET, outline
 
 # The machine on which the README's figures were measured.
 EPYC = processor(2, {"avx2", "avx512f", "avx512_bf16"})
+EPYC_DISK = MachineProfile(0, 16 * GIB, 1e9, 2e9, None, EPYC)
 CODER = catalogued(catalog.entries()["coder"].id)
 CODER_DRAFT = catalogued("coder-draft")
 
@@ -48,6 +52,34 @@ def test_a_mixture_reads_only_the_experts_it_uses():
     assert mixture.touched(1) == 0.25
     assert mixture.touched(64) == pytest.approx(1.0)
     assert pass_s(mixture, 1, CPU, False) < pass_s(TARGET, 1, CPU, False) / 2
+
+
+def test_a_mixture_on_the_processor_reads_what_its_cache_lacks():
+    mixture = catalogued("qwen3-30b-a3b-q4_k_m")
+    assert 0.9 * mixture.nbytes < mixture.experts < mixture.nbytes
+    placed = [place(mixture, gib * GIB, None) for gib in (4, 8, 12)]
+    read = []
+    for each in placed:
+        assert each.device + each.ssd == sum(mixture.layers) + mixture.head
+        read.append(misses(mixture, each, EPYC_DISK, 1).disk_s)
+    assert read == sorted(read, reverse=True)
+    of_token = mixture.experts * mixture.chosen / EPYC_DISK.disk
+    assert read[1] == pytest.approx(of_token * (1 - mixture.hit_rate(placed[1].cache / mixture.experts)))
+    # Eight rows share experts: they read more than one, and less than all experts that eight choose alone.
+    assert read[1] < misses(mixture, placed[1], EPYC_DISK, 8).disk_s <= 8 * read[1]
+    whole = place(mixture, 40 * GIB, None)
+    assert (whole.whole, whole.cache) == (True, 0)
+
+
+def test_what_a_model_has_learned_replaces_the_usual_hit_rate(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    mixture = catalogued("qwen3-30b-a3b-q4_k_m")
+    usual = mixture.hit_rate(0.25)
+    even = RoutingCounts((50.0,) * 64, (800.0,) * 64, 8.0, 128.0, 850.0)  # no expert is used more than others
+    keep_counts(Path(mixture.file), even)
+    learned = catalogued("qwen3-30b-a3b-q4_k_m").hit_rate(0.25)
+    assert learned == pytest.approx(0.25, abs=0.02)
+    assert learned < usual
 
 
 def test_a_prompt_needs_the_head_once():

@@ -10,12 +10,13 @@ from engine.planner.recommendation import (
     CAUTION,
     PATIENCE_S,
     READING_SPEED,
+    RatedPlan,
     asked_for,
     pairs,
     quantized,
     reliable_speed,
 )
-from tests.engine.planner.made import CPU, LAPTOP
+from tests.engine.planner.made import CARD, CPU, LAPTOP
 
 CATALOG = catalog.catalog()
 
@@ -36,6 +37,20 @@ def test_larger_machines_are_recommended_larger_models():
     for each in found.values():
         assert each.plan.predicted_tokens_per_second >= READING_SPEED
         assert each.reason == "fluent"
+
+
+def test_a_mixture_that_answers_faster_than_the_largest_other_model_is_recommended_first():
+    there = MachineProfile(24 * GIB, 16 * GIB, 25e9, 1e9, CARD, CPU)
+    found = recommend(there, CATALOG)
+    assert found.reason == "mixture"
+    assert CATALOG.models[CATALOG.variants[found.plan.pair.target].model].experts
+    assert found.plan.experts.streamed == 0
+    for model, pair in pairs(CATALOG):
+        plan = plan_for(there, pair, asked_for(pair.target))
+        rated = RatedPlan(model, plan, reliable_speed(plan, pair, ()) or 0.0)
+        if not model.experts and not model.special and plan.runs and rated.fluent:
+            larger = model.parameters > 0.7 * size(found.plan)
+            assert not larger or rated.speed < found.plan.predicted_tokens_per_second
 
 
 @pytest.mark.parametrize("there", [each for _, each in named_machines().values()], ids=named_machines())

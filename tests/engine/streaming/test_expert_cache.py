@@ -9,6 +9,7 @@ import pytest
 from engine import interruption
 from engine.checkpoints import Span
 from engine.errors import Interrupted, StreamBroken
+from engine.streaming import disk, expert_cache
 from engine.streaming.chunks import StoredMatrix, make_chunk
 from engine.streaming.disk import SECTOR, DiskFile
 from engine.streaming.expert_cache import ExpertCache
@@ -145,34 +146,134 @@ def test_what_the_last_pass_used_is_read_before_its_mixture_chooses(data):
                 assert cache.fetch(expert).tobytes() == content[expert]
     counts = cache.counts
     assert (counts.hits, counts.misses) == (12, 6)  # all of the first pass are misses
-    assert counts.right == counts.predicted == 6  # the other hits had stayed
+    assert counts.right == counts.predicted >= 6  # the other hits had stayed
     cache.close()
+
+
+class Machine:
+    """The free RAM of a machine, and a clock on which the cache looks at it in each turn."""
+
+    def __init__(self, monkeypatch):
+        self.free = 1 << 40
+        monkeypatch.setattr(expert_cache, "available_nbytes", lambda: self.free)
+        monkeypatch.setattr(expert_cache, "CHECK_S", 0.0)
+
+
+def test_a_cache_shrinks_while_other_programs_take_the_ram_and_grows_again(data, monkeypatch):
+    chunks, files, content = data
+    machine = Machine(monkeypatch)
+    cache = ExpertCache(chunks, 12, files)
+    random = np.random.default_rng(3)
+    for _ in range(10):
+        one_pass(cache, content, random)
+    slot = cache.nbytes // 12
+    assert len(cache._slots) + len(cache._free) == 12
+    machine.free = expert_cache.SPARE_NBYTES - 3 * slot
+    cache.choose([1])
+    assert cache.fetch(1).tobytes() == content[1]
+    assert cache.nbytes == 9 * slot
+    machine.free = 0  # however little there is, two experts at a time go through
+    for _ in range(3):
+        one_pass(cache, content, random)
+    assert cache.nbytes == 2 * slot
+    machine.free = expert_cache.SPARE_NBYTES + slot  # neither too little nor enough to grow
+    one_pass(cache, content, random)
+    assert cache.nbytes == 2 * slot
+    machine.free = 1 << 40
+    for _ in range(10):
+        one_pass(cache, content, random)
+    assert cache.nbytes == 12 * slot
+    assert len(cache._slots) + len(cache._free) == 12
+    cache.close()
+
+
+def test_a_cache_takes_as_many_slots_as_the_system_gives(data, monkeypatch):
+    chunks, files, content = data
+    given = []
+
+    def memory(nbytes):
+        if len(given) == 5:
+            raise MemoryError
+        given.append(nbytes)
+        return disk.memory(nbytes)
+
+    monkeypatch.setattr(expert_cache, "memory", memory)
+    cache = ExpertCache(chunks, 12, files)
+    random = np.random.default_rng(4)
+    for _ in range(20):
+        one_pass(cache, content, random)
+    assert cache.nbytes == sum(given)
+    cache.close()
+
+
+def test_the_experts_of_earlier_answers_are_read_while_nothing_else_is(data):
+    chunks, files, content = data
+    cache = ExpertCache(chunks, 6, files)
+    for _ in range(5):
+        for wanted in ([1, 2], [7], [13]):
+            cache.choose(wanted)
+            for expert in wanted:
+                cache.fetch(expert)
+    counts = cache.routing
+    cache.close()
+    again = ExpertCache(chunks, 6, files, counts)
+    with again._changed:
+        assert again._changed.wait_for(lambda: again._ready[[1, 2, 7, 13]].all(), timeout=60)
+    assert np.count_nonzero(again._ready) == 4  # nothing that no answer has used
+    again.choose([1, 2])
+    assert again.fetch(2).tobytes() == content[2]
+    assert again.counts.misses == 0
+    again.close()
 
 
 # The policy
 
 
-def test_wanted_experts_come_first_then_the_frequent_then_the_next_in_turn():
-    policy = ExpertPolicy([0, 0, 0, 1, 1, 1])
+def test_wanted_experts_come_first_then_the_likely_and_the_next_in_turn():
+    policy = ExpertPolicy([0] * 6 + [1] * 6)
     for _ in range(20):
         policy.choose(0, [0])
-        policy.choose(1, [3])
+        policy.choose(1, [6])
     policy.choose(0, [1, 2])
-    uses = policy.next_uses()
-    assert uses[1] < uses[2] < 1 <= uses[3] < uses[0] < uses[4]
-    assert uses[4] == uses[5]
+    worth = policy.worth()
+    assert worth[1] > worth[2] > 1 >= worth[6] > worth[0] > worth[3]
+    assert worth[7] == worth[8] > worth[3]  # the turn of mixture 1 comes sooner
     policy.use(1)
-    assert policy.next_uses()[1] > 2  # in the next pass at the earliest
-    assert policy.guess() == [3]
+    assert policy.worth()[1] < 1  # in the next pass at the earliest
+    assert policy.guess() == [6]
 
 
-def test_an_expert_that_is_no_longer_used_is_expected_later_and_later():
-    policy = ExpertPolicy([0, 0])
+def test_an_expert_that_is_no_longer_used_is_worth_less_and_less():
+    policy = ExpertPolicy([0] * 4)
     policy.choose(0, [0, 1])
-    before = policy.next_uses()[0]
-    found = []
+    found = [policy.worth()[0]]
     for _ in range(5):
         policy.choose(0, [1])
-        found.append(policy.next_uses()[0])
-    assert found == sorted(found)
-    assert found[0] > before
+        found.append(policy.worth()[0])
+    assert found == sorted(found, reverse=True)
+    assert found[-1] < found[0]
+
+
+def test_the_next_pass_is_expected_to_begin_with_the_experts_of_the_last_token_kept():
+    policy = ExpertPolicy([0] * 8)
+    for other in (1, 2, 3, 4):
+        policy.choose(0, [0, other])
+        policy.end([0])  # which is what each next pass chooses again
+    policy.choose(0, [5, 6])
+    policy.use(5)
+    policy.use(6)
+    assert policy.worth()[5] == policy.worth()[6]
+    policy.end([5])
+    assert policy.worth()[5] > policy.worth()[6]
+
+
+def test_a_pass_over_a_prompt_changes_no_expectation():
+    policy = ExpertPolicy([0] * 8)
+    policy.choose(0, [1, 2])
+    policy.use(1)
+    policy.use(2)
+    before = policy.worth()
+    policy.choose(0, list(range(8)))
+    for expert in range(8):
+        policy.use(expert)
+    assert policy.worth().tolist() == before.tolist()

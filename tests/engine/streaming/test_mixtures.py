@@ -9,10 +9,12 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.checkpoints import open_checkpoint
+from engine.errors import BadCheckpoint
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
 from engine.protocol import Chat, IterationDone, Load, Message, Options
 from engine.quantization import Experts
+from engine.routing import kept_counts
 from engine.serving.service import EngineService
 from engine.streaming import WeightLimits, chunks
 from engine.streaming.disk import SECTOR
@@ -64,6 +66,12 @@ def quantize(folder):
 def gap_of_one_sector(monkeypatch):
     """Join only spans within a sector of each other: in such small files all of them are close together."""
     monkeypatch.setattr(chunks, "GAP_NBYTES", SECTOR)
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_answers(monkeypatch, tmp_path):
+    """Each test begins without the counts that the one before has kept."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture(scope="module", params=LIMIT)
@@ -248,3 +256,54 @@ def test_an_answer_tells_what_the_cache_did_and_its_tokens_do_not_depend_on_it(t
         parts = {(part.what, part.tier): part.nbytes for part in answer.memory.parts}
         assert 0 < parts["target_experts", "ram"] < parts["target_experts", "ssd"]
         assert ("target", "ssd") not in parts, "the dense parts are in memory"
+
+
+def test_a_cache_is_filled_with_the_experts_that_earlier_answers_used(path):
+    limits = WeightLimits(1_300_000)
+    model = load(path, limits=limits)
+    model.remember()  # nothing has been learned, so nothing is kept
+    assert kept_counts(path) is None
+    routed = Routed(model)
+    Sequence(model, CONTEXT).extend([5])
+    model.close()
+    model = load(path, limits=limits)
+    cache = model.streamer._cache
+    with cache._changed:
+        assert cache._changed.wait_for(lambda: not cache._common and not cache._missing, timeout=60)
+    Sequence(model, CONTEXT).extend([5])
+    counts = settled(model)
+    assert (counts.hits, counts.misses) == (len(routed.experts), 0)
+    model.close()
+
+
+def test_a_router_that_chooses_an_expert_that_is_not_there_is_named(path):
+    model = load(path, limits=WeightLimits(300_000))
+    mixture = next(module for module in model.module.modules() if isinstance(module, Experts))
+    with pytest.raises(BadCheckpoint, match="chose expert 8, and there are 8"):
+        mixture(torch.zeros(1, 64), torch.tensor([[8, 1]]), torch.ones(1, 2))
+    one, other = Sequence(load(path, packed=True), CONTEXT), Sequence(model, CONTEXT)
+    assert torch.equal(one.extend(TEXT), other.extend(TEXT))
+    model.close()
+
+
+def test_an_expert_with_nans_spoils_only_the_passes_that_use_it(tmp_path):
+    clean = load(write(tmp_path, "safetensors"), packed=True)
+    tensors = load_file(tmp_path / "model.safetensors")
+    (name,) = (each for each in tensors if "layers.0." in each and each.endswith("experts.3.w2.weight"))
+    tensors[name][5] = torch.nan
+    save_file(tensors, tmp_path / "model.safetensors")
+    model = load(tmp_path, limits=WeightLimits(300_000))
+    one, other, routed = Sequence(clean, CONTEXT), Sequence(model, CONTEXT), Routed(model)
+    spoiled = []
+    for token in range(24):
+        one.rewind(0)
+        other.rewind(0)
+        routed.experts.clear()
+        expected, found = one.extend([token]), other.extend([token])
+        spoiled.append((0, 3) in routed.experts)
+        assert bool(found.isnan().any()) == spoiled[-1]  # for decoding, these are BadNumbers
+        if not spoiled[-1]:
+            assert torch.equal(expected, found)
+    assert any(spoiled)
+    assert not all(spoiled)
+    model.close()

@@ -1,0 +1,151 @@
+"""Train a tiny mixture of experts on text files here, and replay its real routing through the cache's policy:
+
+    python -m engine.bench.trained_mixture --minutes 10 docs/*.md
+
+Prints hit rates, how many experts consecutive passes share, and how many of the experts that the policy
+expects are then chosen. The text that is routed is the last tenth of the files, which is not trained on.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
+
+from engine.bench.experts import hits_of_best, hits_of_policy, hits_of_recent, kept
+from engine.bench.made_routing import Turn
+from engine.streaming.expert_policy import ExpertPolicy
+
+LAYERS, EXPERTS, CHOSEN, WIDTH = 4, 32, 4, 128
+BALANCE = 0.02  # weight of the loss that keeps routers from choosing the same experts always
+LENGTH, BATCH = 128, 8  # bytes of a text, texts of a step
+PASSES = 800  # bytes that are routed, after half as many that the policy learns from
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("files", nargs="+", type=Path, help="text to train on, byte by byte")
+    parser.add_argument("--minutes", type=float, default=10, help="processor time to train for (default: 10)")
+    given = parser.parse_args()
+    text = np.frombuffer(b"\n".join(file.read_bytes() for file in given.files), np.uint8)
+    cut = len(text) * 9 // 10
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    model = untrained()
+    steps, loss = train(model, text[:cut], given.minutes * 60)
+    held_out = text[cut : cut + PASSES * 3 // 2]
+    routed = routing(model, held_out)
+    millions = sum(parameter.numel() for parameter in model.parameters()) / 1e6
+    print(
+        f"{millions:.1f} million parameters, {LAYERS} layers, {CHOSEN} of {EXPERTS} experts; {steps} steps "
+        f"in {given.minutes:g} minutes, {loss:.2f} bits a byte"
+    )
+    print("\n".join(table(routed)))
+
+
+def untrained() -> Qwen3MoeForCausalLM:
+    return Qwen3MoeForCausalLM(
+        Qwen3MoeConfig(
+            vocab_size=256,
+            hidden_size=WIDTH,
+            intermediate_size=WIDTH,
+            moe_intermediate_size=WIDTH // 2,
+            num_hidden_layers=LAYERS,
+            num_attention_heads=4,
+            num_key_value_heads=2,
+            head_dim=32,
+            num_experts=EXPERTS,
+            num_experts_per_tok=CHOSEN,
+            norm_topk_prob=True,
+            router_aux_loss_coef=BALANCE,
+            output_router_logits=True,
+            use_cache=False,
+        )
+    )
+
+
+def train(model: Qwen3MoeForCausalLM, text: np.ndarray, seconds: float) -> tuple[int, float]:  # type: ignore[type-arg]
+    """Train for so many seconds of processor time; return the number of steps, and the mean bits a byte of
+    the last 20."""
+    random = np.random.default_rng(1)
+    optimizer = torch.optim.AdamW(model.parameters(), 2e-3, weight_decay=0.01)
+    bits: list[float] = []
+    end = time.process_time() + seconds
+    while time.process_time() < end:
+        starts = random.integers(0, len(text) - LENGTH, BATCH)
+        batch = torch.from_numpy(np.stack([text[start : start + LENGTH] for start in starts])).long()
+        found = model(batch, labels=batch)
+        found.loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        bits.append(float((found.loss - BALANCE * found.aux_loss).detach()) / np.log(2))
+    return len(bits), float(np.mean(bits[-20:]))
+
+
+def routing(model: Qwen3MoeForCausalLM, text: np.ndarray) -> list[np.ndarray]:  # type: ignore[type-arg]
+    """Return the experts that each byte chooses in each layer: int64 [bytes, CHOSEN] for each layer."""
+    model.eval()
+    pieces = [text[start : start + 2 * LENGTH] for start in range(0, len(text), 2 * LENGTH)]
+    chosen: list[list[np.ndarray]] = [[] for _ in range(LAYERS)]  # type: ignore[type-arg]
+    with torch.inference_mode():
+        for piece in pieces:
+            logits = model(torch.from_numpy(piece.copy()).long()[None]).router_logits
+            for layer, each in enumerate(logits):
+                chosen[layer].append(each.topk(CHOSEN).indices.numpy())
+    return [np.concatenate(each) for each in chosen]
+
+
+def turns_of(routed: Sequence[np.ndarray], rows: int) -> list[Turn]:  # type: ignore[type-arg]
+    """Return the turns of passes of so many consecutive bytes."""
+    turns = []
+    for start in range(0, len(routed[0]) // rows * rows, rows):
+        for layer, chosen in enumerate(routed):
+            here = chosen[start : start + rows] + layer * EXPERTS
+            turns.append(Turn(layer, sorted(set(here.flatten().tolist())), here[-1].tolist()))
+    return turns
+
+
+def table(routed: Sequence[np.ndarray]) -> Iterator[str]:  # type: ignore[type-arg]
+    mixtures = np.repeat(np.arange(LAYERS), EXPERTS).tolist()
+    for rows in (1, 8):
+        turns = turns_of(routed, rows)
+        counted = turns[len(turns) // 3 // LAYERS * LAYERS :]
+        first = sum(len(turn.wanted) for turn in turns) - sum(len(turn.wanted) for turn in counted)
+        right, guessed, chosen = expected(turns, ExpertPolicy(mixtures))
+        yield ""
+        yield (
+            f"{rows} rows: {kept(counted, LAYERS):.0%} of a pass's experts were the last one's; "
+            f"{right / max(1, guessed):.0%} of those expected were chosen, {right / chosen:.0%} of those "
+            "chosen were expected"
+        )
+        yield "| cache | hits | Belady's optimum | least recently used |"
+        yield "|---|---|---|---|"
+        for share in (0.1, 0.25, 0.4, 0.6):
+            slots = int(share * len(mixtures))
+            rates = (
+                hits_of_policy(turns, ExpertPolicy(mixtures), slots)[first:].mean(),
+                hits_of_best(turns, len(mixtures), slots)[first:].mean(),
+                hits_of_recent(turns, slots)[first:].mean(),
+            )
+            yield f"| {share:.0%} | " + " | ".join(f"{rate:.1%}" for rate in rates) + " |"
+
+
+def expected(turns: Sequence[Turn], policy: ExpertPolicy) -> tuple[int, int, int]:
+    """Return how many experts were expected before their mixture chose and then chosen; expected; chosen."""
+    right = guessed = chosen = 0
+    for turn in turns:
+        guess = policy.guess()
+        right += len(set(guess).intersection(turn.wanted))
+        guessed += len(guess)
+        chosen += len(turn.wanted)
+        policy.choose(turn.mixture, turn.wanted)
+        policy.end(turn.last)
+    return right, guessed, chosen
+
+
+if __name__ == "__main__":
+    main()

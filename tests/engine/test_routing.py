@@ -1,0 +1,73 @@
+"""The counts that are kept of a mixture's routing, and the hit rates that follow from them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.bench.experts import measure
+from engine.bench.made_routing import Routing, routed
+from engine.routing import RoutingCounts, _place, keep_counts, kept_counts
+from engine.streaming.expert_policy import ExpertPolicy
+
+COUNTS = RoutingCounts((1.0, 0.5), (2.0, 3.0), 1.0, 2.0, 4.0)
+FILE = Path("anywhere/a-model-Q4_K_M-00001-of-00002.gguf")
+
+
+@pytest.fixture(autouse=True)
+def own_folder(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+
+
+def test_counts_are_kept_for_each_model_wherever_its_files_are():
+    assert kept_counts(FILE) is None
+    keep_counts(FILE, COUNTS)
+    assert kept_counts(FILE) == kept_counts(Path("elsewhere/a-model-Q4_K_M-00002-of-00002.gguf")) == COUNTS
+    assert kept_counts(Path("anywhere/another")) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\x00\xff" * 50,
+        b'{"drawn": [1.0], "fresh"',
+        b'{"drawn": [3.0, 1.0], "fresh": [2.0, 3.0], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": [1.0], "fresh": [2.0, 3.0], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": [], "fresh": [], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": [-1.0], "fresh": [2.0], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": [1e308], "fresh": [1e308], "stayed": 1, "stays": 2, "passes": 4}',
+        b'{"drawn": ["many"], "fresh": [2.0], "stayed": 1, "stays": 2, "passes": 4}',
+        b"[" * 10_000,
+    ],
+)
+def test_a_damaged_file_is_ignored_and_replaced(content):
+    keep_counts(FILE, COUNTS)
+    _place(FILE).write_bytes(content)
+    assert kept_counts(FILE) is None
+    keep_counts(FILE, COUNTS)
+    assert kept_counts(FILE) == COUNTS
+
+
+def test_counts_of_a_model_with_other_experts_are_ignored():
+    assert ExpertPolicy([0] * 3, COUNTS).common() == []
+    assert ExpertPolicy([0] * 2, COUNTS).common() == [0, 1]
+
+
+def test_the_hit_rate_that_follows_from_counts_is_what_a_cache_reaches():
+    routing = Routing(layers=8, experts=64, chosen=4, passes=150)
+    turns = list(routed(routing))
+    policy = ExpertPolicy(np.repeat(np.arange(8), 64).tolist())
+    for turn in turns:
+        policy.choose(turn.mixture, turn.wanted)
+        policy.end(turn.last)
+    counts = policy.counts
+    rates = [counts.hit_rate(share) for share in (0.0, 0.15, 0.3, 0.6, 1.0)]
+    assert rates == sorted(rates)
+    assert rates[0] == 0
+    assert rates[-1] == pytest.approx(1.0)
+    longer = list(routed(replace(routing, passes=250)))
+    for share in (0.15, 0.3, 0.6):
+        reached = measure(longer, routing, share, before=150).ours
+        assert counts.hit_rate(share) == pytest.approx(reached, abs=0.05)
