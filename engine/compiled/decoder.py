@@ -43,7 +43,7 @@ class CompiledDecoder:
     """A decoder's pass.
 
     Attributes: `layers`, their number; `rows`, the largest number of rows of a run; `states`, float32 [rows,
-    width]: where a caller puts the embeddings of the rows; `bind`, as `CompiledPass.bind`.
+    width]: where a caller puts the embeddings of the rows; `paths` and `bind`, as in `CompiledPass`.
     """
 
     def __init__(
@@ -59,14 +59,14 @@ class CompiledDecoder:
         matrices = [matrix for layer in layers for matrix in layer.matrices]
         mixtures = [layer.mixture for layer in layers if layer.mixture]
         self._pass = one = CompiledPass(shape, [*matrices, *head], pool, mixtures)
-        self.rows, self.states, self.bind = one.rows, one.states, one.bind
+        self.rows, self.states, self.paths, self.bind = one.rows, one.states, one.paths, one.bind
         self._hidden = aligned(8 * (self.layers + 1)).view(np.int64)  # where states are copied to
         self._logits = _Logits(head)
         self._starts: list[int] = []  # the first step of each layer
         post: Floats | None = None
         for number, layer in enumerate(layers):
             self._starts.append(len(one.program.steps))
-            records = one.records(shape.width, layer.qkv)
+            records = one.records(shape.width, layer.inputs)
             sums = self._hidden[number - 1 :] if number else None
             one.add_norm(layer.attention_norm, records, adds=number > 0, post=post, copies=(sums, None))
             one.add_layer(layer, records, shape.width)

@@ -10,14 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine import interruption
-from engine.compiled import router, steps
+from engine.compiled import gates, router, steps
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.cache_rows import FORMATS, row_nbytes
+from engine.compiled.convolution import GatedConvolution
+from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
 from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
+from engine.compiled.paths import PATHS
 from engine.compiled.pool import ComputePool
+from engine.compiled.states import StateShape
 from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
 from engine.errors import Interrupted
 
@@ -45,7 +49,8 @@ class DecoderShape:
     whether the activation is GELU (tanh form) and not SiLU; query_scale: factor of queries; score_cap: soft
     cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
     whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
-    `engine.compiled.cache_rows.FORMATS`.
+    `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
+    behind it; states: of layers that do not attend, or None if all do.
     """
 
     width: int
@@ -60,6 +65,8 @@ class DecoderShape:
     gelu: bool = False
     score_cap: float = 0.0
     cache: str = "F16"
+    gated: bool = False
+    states: StateShape | None = None
 
     @property
     def cache_row_nbytes(self) -> int:
@@ -76,6 +83,7 @@ class Layer:
     if they are as long as these. attention_post, feed_post: norms of the results of attention and of the
     feed-forward network. window: largest number of keys that a row sees; None: no limit. rotary: number of
     the layer's kind of rotary positions. mixture: experts in place of gate_up and down, which are then empty.
+    recurrent: what the layer has in place of attention, or None; then `qkv` and `output` are empty.
     """
 
     attention_norm: Floats
@@ -92,12 +100,19 @@ class Layer:
     window: int | None = None
     rotary: int = 0
     mixture: Mixture | None = None
+    recurrent: GatedDelta | GatedConvolution | None = None
+
+    @property
+    def inputs(self) -> Sequence[Matrix]:
+        """The matrices that multiply the layer's input."""
+        return self.recurrent.inputs if self.recurrent else self.qkv
 
     @property
     def matrices(self) -> list[Matrix]:
         """All matrices except those of experts."""
         routers = self.mixture.router if self.mixture else ()
-        return [*self.qkv, *self.output, *self.gate_up, *self.down, *routers]
+        output = self.recurrent.output if self.recurrent else self.output
+        return [*self.inputs, *output, *self.gate_up, *self.down, *routers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +146,8 @@ class CompiledPass:
     """The memory that the steps of a pass share, and the table of steps under construction.
 
     Attributes: `shape`; `rows`, their largest number; `states`, float32 [rows, width]: the input of the first
-    layer, which the pass overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the
+    layer, which the pass overwrites; `paths`, int64 [PATHS]: those of the rows, as recurrent layers follow
+    them; `arrivals`: steps that multiply a streamed chunk, as (number of the
     step, chunk): the chunk has to be in place before the step runs, and until the next of these steps; or
     steps that multiply by streamed experts.
     """
@@ -163,6 +179,8 @@ class CompiledPass:
         products = len(matrices) + 2 * len(mixtures)
         self.program = StepTable(counters=aligned(64 * products).view(np.int64).reshape(-1, 8))
         self.arrivals: list[tuple[int, int | ExpertSteps]] = []
+        self.paths = aligned(8 * PATHS).view(np.int64)
+        self._shared: dict[str, Floats] = {}
         self._tile_nbytes = max(
             streamed, default=0
         )  # a tile of each thread is packed before it is multiplied
@@ -174,6 +192,12 @@ class CompiledPass:
     def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
         """Make room for the rows that a product of the pass reads."""
         return Records(columns, matrices, self.rows)
+
+    def shared(self, name: str, *size: int) -> Floats:
+        """Return the room of this name, float32, which layers use one after the other."""
+        if name not in self._shared:
+            self._shared[name] = room(*size)
+        return self._shared[name]
 
     def add_norm(
         self,
@@ -237,10 +261,28 @@ class CompiledPass:
     def add_layer(self, layer: Layer, records: Records, columns: int) -> None:
         """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
         result of the layer's last product is still to be added to the states."""
+        if layer.recurrent:
+            layer.recurrent.add(self, records, columns)
+        else:
+            self._add_attention(layer, records, columns)
+        if layer.mixture is None:
+            self._add_feed(layer)
+        else:
+            self._add_mixture(layer, layer.mixture)
+        self.program.kept.append(layer)
+
+    def _add_attention(self, layer: Layer, records: Records, columns: int) -> None:
         shape, program, state = self.shape, self.program, address(self.state)
         attended = shape.heads * shape.head_width
-        self.add_product(records, columns, layer.qkv, self._qkv)
         heads = shape.heads, shape.kv_heads, shape.head_width
+        if shape.gated:
+            both = self.shared("queries and gates", self.rows, attended + self._qkv.shape[1])
+            output_gates = self.shared("output gates", self.rows, attended)
+            self.add_product(records, columns, layer.qkv, both)
+            places = address(both), address(self._qkv), address(output_gates)
+            program.add(gates.part_gates_step, state, *places, *heads)
+        else:
+            self.add_product(records, columns, layer.qkv, self._qkv)
         norms = layer.query_norm, layer.key_norm
         if layer.query_norm is not None and len(layer.query_norm) > shape.head_width:
             keys = shape.kv_heads * shape.head_width
@@ -263,17 +305,19 @@ class CompiledPass:
         self._attention.append(
             program.add(
                 attention_step(shape.cache),
-                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0, *into_output.addresses),
+                *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0),
+                *((0, 0) if shape.gated else into_output.addresses),
                 *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
                 shape.cache_row_nbytes,
             )
         )
+        if shape.gated:
+            program.add(
+                gates.output_gate_step,
+                *(state, address(self._attended), address(output_gates), attended, *into_output.addresses),
+            )
         self.add_product(into_output, attended, layer.output, self.result)
-        if layer.mixture is None:
-            self._add_feed(layer)
-        else:
-            self._add_mixture(layer, layer.mixture)
-        program.kept += [layer, into_output]
+        program.kept.append(into_output)
 
     def _add_feed(self, layer: Layer) -> None:
         shape = self.shape

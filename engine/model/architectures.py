@@ -2,7 +2,7 @@
 configurations that transformers' configuration classes assume where a config.json has none."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.errors import UnsupportedModel
@@ -29,8 +29,10 @@ class Family:
     reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
     parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
     `no_rope_layer_interval` says; `recurrent`, which of `layer_types` have a state instead of rows, or "" if
-    all layers attend; `compiled`, whether compiled steps compute such models, as far as
-    `engine.model.coverage` finds their description and weights covered.
+    all layers attend; `gated`, whether each query comes with a gate of the head's output; `plus_one`, whether
+    norms multiply by one more than their weights, as with `gemma`; `names`, the parts of names of weights
+    that differ from llama's, by those of llama; `compiled`, whether compiled steps compute such models, as
+    far as `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -54,6 +56,9 @@ class Family:
     rotary_others: tuple[str, ...] = ()
     unrotated: bool = False
     recurrent: str = ""
+    gated: bool = False
+    plus_one: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
     compiled: bool = True
 
 
@@ -364,10 +369,12 @@ FAMILIES = {
         options=("attention_bias",),
         partial=True,
         recurrent="linear_attention",
+        gated=True,
+        plus_one=True,
+        qk_norm=True,
         others=_DRAFTING,
         rotary_others=_SECTIONS,
         large_states=True,
-        compiled=False,  # gated attention, and layers with states
     ),
     "qwen3_5_moe_text": Family(
         _defaults(
@@ -385,6 +392,9 @@ FAMILIES = {
         inner="moe_intermediate_size",
         partial=True,
         recurrent="linear_attention",
+        gated=True,
+        plus_one=True,
+        qk_norm=True,
         others=(*_ROUTING, *_DRAFTING),
         rotary_others=_SECTIONS,
         large_states=True,
@@ -405,6 +415,9 @@ FAMILIES = {
         inner="moe_intermediate_size",
         partial=True,
         recurrent="linear_attention",
+        gated=True,
+        plus_one=True,
+        qk_norm=True,
         others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers"),
         large_states=True,
         compiled=False,
@@ -420,14 +433,26 @@ FAMILIES = {
             full_attn_idxs=None,
             conv_L_cache=3,
             conv_bias=False,
+            norm_eps=1e-5,  # in place of rms_norm_eps
+            block_auto_adjust_ff_dim=True,
+            block_ffn_dim_multiplier=1.0,
+            block_multiple_of=256,
         ),
+        qk_norm=True,
         recurrent="conv",
-        # transformers' module reads the first ones; the others repeat sizes, or are of the training.
-        others=(
-            *("norm_eps", "block_auto_adjust_ff_dim", "block_ffn_dim_multiplier", "block_multiple_of"),
-            *("block_norm_eps", "conv_dim", "conv_dim_out", "conv_use_xavier_init"),
-        ),
-        compiled=False,  # layers with states
+        names={
+            "input_layernorm": "operator_norm",
+            "post_attention_layernorm": "ffn_norm",
+            "self_attn.o_proj": "self_attn.out_proj",
+            "self_attn.q_norm": "self_attn.q_layernorm",
+            "self_attn.k_norm": "self_attn.k_layernorm",
+            "mlp.gate_proj": "feed_forward.w1",
+            "mlp.up_proj": "feed_forward.w3",
+            "mlp.down_proj": "feed_forward.w2",
+            "model.norm": "model.embedding_norm",
+        },
+        # These repeat sizes, or are of the training.
+        others=("block_norm_eps", "conv_dim", "conv_dim_out", "conv_use_xavier_init"),
     ),
 }
 ARCHITECTURES = tuple(FAMILIES)

@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.compiled.convolution import GatedConvolution
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
+from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.matrix import Matrix
 from engine.compiled.mixture import Expert, Mixture
@@ -24,11 +26,13 @@ from engine.model.interface import Device, Model, OutputHead, Progress, Yielding
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
+from engine.model.state_cache import StateCache
 from engine.model.weight_names import HEAD, ROUTER
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
 _QKV, _GATE_UP = ("q_proj", "k_proj", "v_proj", "qkv_proj"), ("gate_proj", "up_proj", "gate_up_proj")
+_DELTA = ("in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a")
 
 
 class CompiledModel(Model):
@@ -56,7 +60,7 @@ class CompiledModel(Model):
         self._logit_cap = description.logit_cap
         vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
         if description.norms_plus_one:
-            vectors = {name: vector + 1 if "norm" in name else vector for name, vector in vectors.items()}
+            vectors = {name: vector + 1 if _is_centred(name) else vector for name, vector in vectors.items()}
         self._rotary = rotary
         layers = [_layer(number, description, weights, vectors) for number in range(description.layers)]
         shape = DecoderShape(
@@ -72,11 +76,14 @@ class CompiledModel(Model):
             gelu=ACTIVATIONS[description.activation],
             score_cap=description.score_cap or 0.0,
             cache=cache,
+            gated=description.gated,
+            states=description.states,
         )
         self._shape = shape
         head = weights.matrices[HEAD]
         self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
         self.layers = len(layers)
+        self._attending = description.attending
         self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 
@@ -90,7 +97,8 @@ class CompiledModel(Model):
         return self.weights.nbytes
 
     def new_cache(self, capacity: int) -> HostCache:
-        return HostCache(self.layers, self._shape.kv_heads, self._shape.cache_row_nbytes, capacity)
+        sizes = self._attending, self._shape.kv_heads, self._shape.cache_row_nbytes, capacity
+        return StateCache(self._shape.states, *sizes) if self._shape.states else HostCache(*sizes)
 
     def embed(self, tokens: NDArray[np.int64]) -> NDArray[np.float32]:
         states = np.empty((len(tokens), self.width), np.float32)
@@ -140,6 +148,8 @@ class CompiledModel(Model):
         tokens, positions = rows.tokens, rows.positions
         tail = np.empty(0, np.int64) if tail_positions is None else tail_positions
         seen = seen_slots(rows, tail, cache)
+        if isinstance(cache, StateCache):
+            cache.begin_pass(rows, tail)
         asked = range(count)[logits_for]
         hidden = {layer: np.empty((count, self.width), np.float32) for layer in hidden_layers}
         found: list[NDArray[np.float32]] = []
@@ -148,6 +158,9 @@ class CompiledModel(Model):
         for number, start in enumerate(pieces):
             stop = min(start + most, count)
             self.embed_into(tokens[start:stop], self._decoder.states[: stop - start])
+            if isinstance(cache, StateCache):
+                paths = cache.paths(start, stop)
+                self._decoder.paths[:] = paths.numbers
             here = range(max(asked.start, start) - start, max(min(asked.stop, stop), start) - start)
             logits = self._decoder.run(
                 stop - start,
@@ -221,6 +234,12 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
     return Seen(first, np.full(count, length), length + column, offsets)
 
 
+def _is_centred(name: str) -> bool:
+    """Return whether a vector is a norm that multiplies by one more than its weights, where norms do so. The
+    norm of DeltaNet's outputs does not."""
+    return "norm" in name and "linear_attn" not in name
+
+
 def _layer(
     number: int,
     description: Description,
@@ -249,6 +268,10 @@ def _layer(
     def norm(name: str) -> NDArray[np.float32] | None:
         return vectors.get(f"{path}.{name}.weight")
 
+    recurrent = None
+    if not description.attends[number]:
+        ordinal = description.attends[:number].count(False)
+        recurrent = _recurrent(ordinal, path, description, matrices, vectors)
     mixture = None
     if description.experts:
         mixture = Mixture(
@@ -263,7 +286,7 @@ def _layer(
     return Layer(
         vectors[f"{path}.input_layernorm.weight"],
         some("self_attn", _QKV),
-        matrices[f"{path}.self_attn.o_proj.weight"],
+        some("self_attn", ["o_proj"]),
         vectors[f"{path}.{before_feed}.weight"],
         some("mlp", _GATE_UP),
         some("mlp", ["down_proj"]),
@@ -275,4 +298,33 @@ def _layer(
         description.windows[number],
         description.rotary_of_layer[number],
         mixture,
+        recurrent,
+    )
+
+
+def _recurrent(
+    number: int,
+    path: str,
+    description: Description,
+    matrices: Mapping[str, Sequence[Matrix]],
+    vectors: Mapping[str, NDArray[np.float32]],
+) -> GatedDelta | GatedConvolution:
+    """Collect what a layer has in place of attention. number: of the layer, among those with a state."""
+    assert description.states is not None
+
+    def of_channels(name: str) -> NDArray[np.float32]:  # [channels, 1, kernel] -> [kernel, channels]
+        return np.ascontiguousarray(vectors[f"{path}.{name}.weight"][:, 0].T)
+
+    if not description.states.heads:
+        inputs, output = (matrices[f"{path}.conv.{name}.weight"] for name in ("in_proj", "out_proj"))
+        return GatedConvolution(number, inputs, of_channels("conv.conv"), output)
+    own = f"{path}.linear_attn"
+    return GatedDelta(
+        number,
+        [matrix for name in _DELTA for matrix in matrices[f"{own}.{name}.weight"]],
+        of_channels("linear_attn.conv1d"),
+        -np.exp(vectors[f"{own}.A_log"]),
+        vectors[f"{own}.dt_bias"],
+        vectors[f"{own}.norm.weight"],
+        matrices[f"{own}.out_proj.weight"],
     )

@@ -67,9 +67,10 @@ class CompiledWeights:
     """The weights of a compiled model.
 
     Attributes: `matrices`: name -> matrices whose results side by side are those of the weight; they include
-    the output head, even if it is the embedding. `vectors`: float32. `table`: the rows of the embedding.
-    `adjacent`: whether queries and keys are stored with rotated pairs side by side. `streamer`: brings the
-    streamed matrices; None if there are none. `lender`: the weights to which all but some matrices belong.
+    the output head, even if it is the embedding. `vectors`: float32, weights of convolutions too. `table`:
+    the rows of the embedding. `adjacent`: whether queries and keys are stored with rotated pairs side by
+    side. `streamer`: brings the streamed matrices; None if there are none. `lender`: the weights to which all
+    but some matrices belong.
     """
 
     matrices: dict[str, list[Matrix]] = field(default_factory=dict)
@@ -181,7 +182,7 @@ def read_weights(
             for file in files.values():
                 file.close()
             raise
-    vectors = {name: weight for name, weight in weights.items() if len(weight.shape) == 1}
+    vectors = {name: weight for name, weight in weights.items() if len(weight.shape) != 2}
     resident = {key: piece for key, piece in _pieces(cut) if not (key in stored and stored[key].matrix.mover)}
     tiles: dict[str, TiledMatrix] = {}
     try:
@@ -189,7 +190,9 @@ def read_weights(
         for name, parts in read_layers(wanted, progress, layer_progress):
             if name in vectors:  # queries and keys stay in the order of the file, and so do their biases
                 weight = vectors[name]
-                vector = unpacked(weight.format, parts[0], weight.numel)
+                vector = unpacked(weight.format, parts[0], weight.numel).reshape(weight.shape)
+                if weight.decay:
+                    vector = np.log(-vector)
                 made.vectors[name] = vector + np.float32(weight.plus) if weight.plus else vector
             else:
                 matrix = _tiled(resident[name], parts)

@@ -9,7 +9,8 @@ from engine.errors import BadCheckpoint
 # number beyond them loads, and then answers nonsense.
 # fmt: off
 RANGES: dict[str, tuple[float, float]] = {
-    "rms_norm_eps": (1e-20, 0.1),  # 1e-8 to 1e-5
+    "rms_norm_eps": (1e-20, 0.1), "norm_eps": (1e-20, 0.1),  # 1e-8 to 1e-5
+    "block_ffn_dim_multiplier": (1e-3, 1e3),  # 1
     "query_pre_attn_scalar": (1, 1e6),  # 144 to 256
     "attn_logit_softcapping": (0.1, 1e6),  # 50
     "final_logit_softcapping": (0.1, 1e6),  # 30

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from engine.checkpoints import Weight
+from engine.compiled.delta import UNROLLED
 from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
@@ -14,13 +15,19 @@ ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is 
 
 
 def covers(description: Description, weights: Mapping[str, Weight], streamed: bool = False) -> bool:
-    """Return whether compiled steps compute all that the model does. weights: all of the model, by name.
+    """Return whether compiled steps compute all that the model does. weights: all of the model, by the names
+    that llama's have.
     streamed: whether some of them are streamed."""
     if not family_of(description.architecture).compiled:
         return False
     attended = description.heads * description.head_width
     sizes = (description.width, description.inner, description.head_width, attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
+        return False
+    states = description.states
+    if not description.attending:  # the KV cache would be empty
+        return False
+    if states and (states.value_width % BLOCK or states.key_width % UNROLLED):
         return False
     norms_behind_biases = family_of(description.architecture).whole_qk_norm and description.qkv_bias
     if norms_behind_biases or description.clip is not None:
@@ -45,7 +52,7 @@ def _covered(name: str, weight: Weight) -> bool:
     owner, _, leaf = name.rpartition(".")
     if leaf == "bias":
         return owner.endswith(("q_proj", "k_proj", "v_proj"))
-    if len(weight.shape) == 1:
+    if len(weight.shape) != 2:  # vectors, and the weights of convolutions
         return True
     whole = name in (EMBEDDING, HEAD) or name.endswith(ROUTER) or weight.shape[0] % LANES == 0
     return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))

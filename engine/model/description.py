@@ -18,6 +18,7 @@ from engine.checkpoints.limits import (
     WIDTH_LIMIT,
     WINDOW_LEAST,
 )
+from engine.compiled.states import StateShape
 from engine.errors import UnsupportedModel
 from engine.model.architectures import UNLISTED, Family, family_of, unsupported
 from engine.model.configuration import Configuration
@@ -49,8 +50,10 @@ class Description:
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
     `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
     many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
-    of queries, keys and values, or None; `attending`, the number of layers that have rows in the KV cache,
-    since the others have states.
+    of queries, keys and values, or None; `attends`, which
+    layers have rows in the KV cache; `states`, those of the others, or None if all attend; `conv_bias`,
+    whether convolutions and the products around them have a bias; `gated`, whether each query comes with a
+    gate of the head's output.
     """
 
     architecture: str
@@ -80,7 +83,15 @@ class Description:
     chosen: int
     shares_normalized: bool
     clip: float | None
-    attending: int
+    attends: tuple[bool, ...]
+    states: StateShape | None = None
+    conv_bias: bool = False
+    gated: bool = False
+
+    @property
+    def attending(self) -> int:
+        """The number of layers that have rows in the KV cache."""
+        return sum(self.attends)
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -105,6 +116,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     refuse_unknown_fields(architecture, understood(family), config)
     if "attn_output_gate" in family.defaults:
         _refuse_gates(given)
+    if "block_auto_adjust_ff_dim" in family.defaults:
+        given = given.of(values | _lfm2_fields(given))
     sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
@@ -119,7 +132,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
         logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
         embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
-        norms_plus_one=family.gemma,
+        norms_plus_one=family.gemma or family.plus_one,
         windows=tuple(window if kind == SLIDING else None for kind in types),
         rotary=rotary_kinds(given, family, kinds, head_width, sizes["positions"]),
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
@@ -129,7 +142,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         **_mixture(given, family, layers),
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
-        attending=layers - types.count(family.recurrent),
+        attends=tuple(kind != family.recurrent for kind in types),
+        states=_states(given, types.count(family.recurrent), sizes["width"]),
+        conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
+        gated=family.gated,
     )
 
 
@@ -192,7 +208,7 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         mlp_bias=False,
         **_NO_MIXTURE,
         clip=None,
-        attending=sizes["layers"],
+        attends=(True,) * sizes["layers"],
     )
 
 
@@ -247,6 +263,38 @@ def _attending(given: Configuration, layers: int) -> list[bool]:
         return [numbers is None or layer in numbers for layer in range(layers)]
     period = given.whole("full_attention_interval", LAYERS_LIMIT)
     return [(layer + 1) % period == 0 for layer in range(layers)]
+
+
+def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
+    """Return the states of so many layers; None if there are none. width: of a state between layers."""
+    if not layers:
+        return None
+    if "conv_L_cache" in given.values:
+        return StateShape(layers, given.whole("conv_L_cache", COUNT_LIMIT), width)
+    key_heads, heads, key_width, value_width = (
+        given.whole(f"linear_{name}", COUNT_LIMIT)
+        for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
+    )
+    if heads % key_heads:
+        raise given.bad(f"{heads} value heads, {key_heads} key heads of layers with states")
+    channels = 2 * key_heads * key_width + heads * value_width
+    kernel = given.whole("linear_conv_kernel_dim", COUNT_LIMIT)
+    tiled = given.values.get("_tiled_heads") is True
+    return StateShape(layers, kernel, channels, key_heads, heads, key_width, value_width, tiled)
+
+
+def _lfm2_fields(given: Configuration) -> dict[str, Any]:
+    """Return the usual fields of a configuration of LFM2, which has names of its own for them."""
+    key = "block_ff_dim" if "block_ff_dim" in given.values else "intermediate_size"
+    inner = given.whole(key, WIDTH_LIMIT)
+    if given.flag("block_auto_adjust_ff_dim"):
+        whole = given.whole("block_multiple_of", WIDTH_LIMIT)
+        inner = int(2 * inner / 3)
+        if given.values["block_ffn_dim_multiplier"] is not None:
+            inner = int(given.real("block_ffn_dim_multiplier") * inner)
+            inner = -(-inner // whole) * whole
+    tied = given.flag("tie_embedding" if "tie_embedding" in given.values else "tie_word_embeddings")
+    return {"intermediate_size": inner, "rms_norm_eps": given.real("norm_eps"), "tie_word_embeddings": tied}
 
 
 def _rotary_of_layer(

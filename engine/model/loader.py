@@ -13,7 +13,7 @@ from engine.model.coverage import covers
 from engine.model.description import Description, describe
 from engine.model.interface import Progress, no_progress
 from engine.model.rotary import RotaryFactors
-from engine.model.weight_names import check_layers, checked_weights, expected_weights
+from engine.model.weight_names import check_layers, checked_weights, expected_weights, usual_names
 from engine.streaming import WeightLimits
 
 
@@ -57,13 +57,14 @@ def can_stream_compiled(checkpoint: Checkpoint) -> bool:
 def _covered(
     checkpoint: Checkpoint, description: Description, streamed: bool
 ) -> tuple[dict[str, Weight], bool] | None:
-    """Return the weights by name, and whether the embedding is the head; None if compiled steps do not cover
-    the model. streamed: whether some weights are streamed."""
+    """Return the weights by the names that llama's have, and whether the embedding is the head; None if
+    compiled steps do not cover the model. streamed: whether some weights are streamed."""
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
     if not family_of(checkpoint.architecture).compiled:  # the names of its weights are transformers' affair
         return None
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
+    weights = usual_names(checkpoint.architecture, weights)
     if not streamed:
         weights = without_plain_indices(weights)
     return (weights, tied) if covers(description, weights, streamed) else None

@@ -20,8 +20,8 @@ _READERS = min(4, os.cpu_count() or 1)
 # Names of matrices in the order in which a layer uses them.
 # fmt: off
 _IN_A_LAYER = (
-    "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj",
-    "lm_head",
+    "q_proj", "k_proj", "v_proj", "qkv_proj", "in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "in_proj",
+    "o_proj", "out_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj", "lm_head",
 )
 # fmt: on
 

@@ -26,14 +26,15 @@ def load_self_draft(
     target: as `load_compiled` has returned it for `checkpoint`, with streamed matrices. context, cache: as
     for `load_compiled`. progress: called with the bytes done and in total; may end the loading by raising.
 
-    Raises BadOption if the target is not streamed through compiled passes, or is stored in few bits already;
-    BadCheckpoint if its weights cannot be read.
+    Raises BadOption if the target is not streamed through compiled passes, is stored in few bits already, or
+    has layers with states; BadCheckpoint if its weights cannot be read.
     """
     if not isinstance(target, CompiledModel):
         raise no_self_draft()
+    description = describe(checkpoint)
+    _refuse_states(description)
     if not target.streamer or not target.streamer.pass_nbytes:
         raise BadOption("The whole target is in memory, so that its own copy would be no faster.", HINT)
-    description = describe(checkpoint)
     _refuse_mixtures(description)
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     if tied:
@@ -73,16 +74,23 @@ def load_self_draft(
 
 
 def check_self_draft(checkpoint: Checkpoint) -> None:
-    """Raise BadOption unless compiled passes cover the model while it is streamed, and its matrices have
-    substitutes. Reads no weights.
+    """Raise BadOption unless compiled passes cover the model while it is streamed, all its layers attend, and
+    its matrices have substitutes. Reads no weights.
 
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used."""
+    _refuse_states(describe(checkpoint))
     if not can_stream_compiled(checkpoint):
         raise no_self_draft()
     _refuse_mixtures(describe(checkpoint))
     matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
     if not all(map(substitute_format, matrices)):
         raise _too_small()
+
+
+def _refuse_states(description: Description) -> None:
+    """Raise BadOption if layers have states: a draft reads the target's rows, but states are not shared."""
+    if description.states:
+        raise BadOption("A model whose layers have states cannot draft for itself.", HINT)
 
 
 def _refuse_mixtures(description: Description) -> None:

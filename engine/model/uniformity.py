@@ -24,8 +24,9 @@ def uniformity_warning(checkpoint: Checkpoint) -> str:
 
     Raises BadCheckpoint if a file cannot be read.
     """
-    gemma = family_of(checkpoint.architecture).gemma
-    found = [name for name, weight in checkpoint.weights.items() if _says_nothing(name, weight, gemma)]
+    family = family_of(checkpoint.architecture)
+    more = family.gemma or family.plus_one
+    found = [name for name, weight in checkpoint.weights.items() if _says_nothing(name, weight, more)]
     if not found:
         return ""
     return (
@@ -34,10 +35,10 @@ def uniformity_warning(checkpoint: Checkpoint) -> str:
     )
 
 
-def _says_nothing(name: str, weight: Weight, gemma: bool) -> bool:
+def _says_nothing(name: str, weight: Weight, plus_one: bool) -> bool:
     if len(weight.shape) == 2:  # of GPTQ and AWQ: the numbers and their scales
         return any(_is_uniform(span) for span in (weight.spans[0], *weight.spans[2:3]))
-    factor_of_zero = weight.plus + gemma  # Gemma's norms multiply by one more than their weights
+    factor_of_zero = weight.plus + plus_one
     return name.endswith("norm.weight") and not factor_of_zero and _is_zero(weight.spans[0])
 
 

@@ -1,5 +1,6 @@
 """The weights that a model consists of, by transformers' names, and the check that a checkpoint has them."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from engine.checkpoints import Checkpoint, Weight
@@ -21,10 +22,26 @@ def expected_weights(description: Description) -> dict[str, Shape]:
     rows, width = description.rows, description.width
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
-    parts = {**dict(_norms(description)), **dict(_attention(description)), **dict(_mlp(description))}
-    for layer in range(description.layers):
-        expected |= {f"model.layers.{layer}.{name}": shape for name, shape in parts.items()}
-    return expected
+    parts = {**dict(_norms(description)), **dict(_mlp(description))}
+    attending, recurrent = parts | dict(_attention(description)), parts | dict(_recurrent(description))
+    for layer, attends in enumerate(description.attends):
+        of_layer = attending if attends else recurrent
+        expected |= {f"model.layers.{layer}.{name}": shape for name, shape in of_layer.items()}
+    names = family_of(description.architecture).names
+    return {_renamed(name, names): shape for name, shape in expected.items()}
+
+
+def usual_names(architecture: str, weights: Mapping[str, Weight]) -> dict[str, Weight]:
+    """Return the weights by the names that llama's have, where the architecture has others."""
+    names = {own: usual for usual, own in family_of(architecture).names.items()}
+    return {_renamed(name, names): weight for name, weight in weights.items()}
+
+
+def _renamed(name: str, names: Mapping[str, str]) -> str:
+    owner, _, leaf = name.rpartition(".")
+    found = re.fullmatch(r"(model\.layers\.\d+\.)?(.*)", owner)
+    assert found
+    return f"{found[1] or ''}{names.get(found[2], found[2])}.{leaf}"
 
 
 def check_layers(checkpoint: Checkpoint, layers: int) -> None:
@@ -84,12 +101,34 @@ def _attention(description: Description) -> Iterator[tuple[str, Shape]]:
     if family.fused:
         yield from _product("self_attn.qkv_proj", queries + 2 * keys, description.width, False)
     else:
-        for name, size in (("q_proj", queries), ("k_proj", keys), ("v_proj", keys)):
+        gated = queries * (2 if description.gated else 1)
+        for name, size in (("q_proj", gated), ("k_proj", keys), ("v_proj", keys)):
             yield from _product(f"self_attn.{name}", size, description.width, description.qkv_bias)
     yield from _product("self_attn.o_proj", description.width, queries, description.output_bias)
     if family.qk_norm:
         yield "self_attn.q_norm.weight", (queries if family.whole_qk_norm else head_width,)
         yield "self_attn.k_norm.weight", (keys if family.whole_qk_norm else head_width,)
+
+
+def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
+    states, width = description.states, description.width
+    if states is None:
+        return
+    if not states.heads:
+        yield from _product("conv.in_proj", 3 * width, width, description.conv_bias)
+        yield from _product("conv.out_proj", width, width, description.conv_bias)
+        yield "conv.conv.weight", (width, 1, states.kernel)
+        if description.conv_bias:
+            yield "conv.conv.bias", (width,)
+        return
+    values = states.heads * states.value_width
+    for name, size in (("qkv", states.channels), ("z", values), ("b", states.heads), ("a", states.heads)):
+        yield f"linear_attn.in_proj_{name}.weight", (size, width)
+    yield "linear_attn.out_proj.weight", (width, values)
+    yield "linear_attn.conv1d.weight", (states.channels, 1, states.kernel)
+    yield "linear_attn.norm.weight", (states.value_width,)
+    for name in ("A_log", "dt_bias"):
+        yield f"linear_attn.{name}", (states.heads,)
 
 
 def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:

@@ -19,8 +19,11 @@ def own_draft(
 ) -> OwnDraft | None:
     """Return what the target of a pair without a draft would gain as its own draft; None if that is too
     little, or if the plan for the pair streams nothing or uses a card. A mixture has none: it reads few of
-    its experts, and a draft would hold all of them."""
-    if pair.draft is not None or pair.target.active < 1 or plan.device != "cpu" or not plan.memory.ssd:
+    its experts, and a draft would hold all of them. Nor has a model whose layers have states, which are not
+    shared."""
+    if pair.target.states or pair.target.active < 1:
+        return None
+    if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
         return None
     own = self_pair(pair.target)
     assert own.draft is not None

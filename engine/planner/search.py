@@ -108,12 +108,12 @@ class Candidate:
         return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
 
     def _cache_nbytes(self, model: Outline) -> int:
-        """Return the bytes of a model's KV cache; layers with states are never compiled."""
+        """Return the bytes of a model's KV cache, and of the states of layers that have no rows."""
         compute, context = self.compute(model), self.asked.context
+        states = model.states + (1 + self.budget) * model.state_row
         if compute.unpacks:
-            tree = (1 + self.budget) * model.state_row
-            return model.kv_row * context * compute.itemsize + model.states + tree
-        return stored_nbytes(self.asked.cache, (context, model.kv_row))
+            return model.kv_row * context * compute.itemsize + states
+        return stored_nbytes(self.asked.cache, (context, model.kv_row)) + states
 
     def placement(self) -> LayerPlacement | None:
         """Return where the target's layers go; None if the target does not fit."""

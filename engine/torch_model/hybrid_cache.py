@@ -1,25 +1,18 @@
-"""The cache of a model in which only some layers attend: keys and values of those, and states of the others.
-
-A state cannot be shortened as rows can. So copies of the states are kept, *savepoints*: where an answer
-begins, near the end of its prompt, and every so many tokens. A rewind goes back to the last one that is not
-behind the text to keep, and the sequence computes the rest again.
-"""
+"""The cache of a model in which only some layers attend: keys and values of those, and states of the others,
+with their savepoints."""
 
 from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
 
-from engine.checkpoints.recurrent import COPIES, SAVEPOINTS
-from engine.torch_model.paths import WINDOW, Paths
+from engine.checkpoints.recurrent import COPIES
+from engine.model import savepoints
+from engine.model.savepoints import WINDOW, Savepoints
+from engine.torch_model.paths import Paths
 from engine.torch_model.states import LayerMemory, LayerState, StateShape
 from engine.torch_model.tensor_cache import TensorCache
 from engine.torch_model.visibility import Visibility
-
-EVERY = 1024  # tokens; a multiple of WINDOW
-# A chat template ends a prompt with a few tokens that differ once the answer is part of the chat. A savepoint
-# lies before them.
-MARGIN = 16
 
 
 class HybridCache(TensorCache):
@@ -47,7 +40,7 @@ class HybridCache(TensorCache):
         self._shapes = dict(shapes)
         self._dtype = dtype
         self._memories = {layer: LayerMemory(state) for layer, state in self._empty().items()}
-        self._savepoints: dict[int, dict[int, LayerState]] = {}  # length -> layer -> state
+        self._savepoints: Savepoints[dict[int, LayerState]] = Savepoints()  # of each: layer -> state
         self._paths: Paths | None = None
 
     @property
@@ -65,7 +58,7 @@ class HybridCache(TensorCache):
         """The bytes of each savepoint, by the number of tokens that it lies behind."""
         return {
             length: sum(state.nbytes for state in states.values())
-            for length, states in self._savepoints.items()
+            for length, states in self._savepoints.states.items()
         }
 
     @property
@@ -110,22 +103,19 @@ class HybridCache(TensorCache):
                     passed.setdefault(before + slots, {})[layer] = state
             memory.keep(tail_slots, survivors)
         super().keep(tail_slots, survivors)
-        self._savepoints |= passed
-        if self.length - max(self._savepoints, default=0) >= EVERY:
+        self._savepoints.states |= passed
+        if self._savepoints.is_due(self.length):
             self.save()
 
     def keepable(self, length: int) -> int:
-        if length >= self.length:
-            return self.length
-        return max((each for each in self._savepoints if each <= length), default=0)
+        return self.length if length >= self.length else self._savepoints.before(length)
 
     @torch.inference_mode()
     def save(self) -> None:
-        length = self.length
-        if not length or length in self._savepoints:
-            return
-        self._thin([length], length)
-        self._savepoints[length] = {layer: memory.state.copy() for layer, memory in self._memories.items()}
+        length, saved = self.length, self._savepoints
+        if length and length not in saved.states:
+            saved.make_room([length], length)
+            saved.states[length] = {layer: memory.state.copy() for layer, memory in self._memories.items()}
 
     @torch.inference_mode()
     def truncate(self, length: int) -> None:
@@ -134,10 +124,10 @@ class HybridCache(TensorCache):
             for memory in self._memories.values():
                 memory.drop()
         else:
-            states = self._savepoints.get(length) or self._empty()
+            states = self._savepoints.states.get(length) or self._empty()
             for layer, memory in self._memories.items():
                 memory.restore(states[layer])
-        self._savepoints = {each: states for each, states in self._savepoints.items() if each <= length}
+        self._savepoints.drop_behind(length)
         super().truncate(length)
 
     def _empty(self) -> dict[int, LayerState]:
@@ -160,32 +150,6 @@ class HybridCache(TensorCache):
         if count <= WINDOW:
             return Paths(count, (count,), self.device)
         cuts = range(start // WINDOW * WINDOW + WINDOW, stop, WINDOW)
-        wanted = [cut for cut in cuts if cut % EVERY == 0]
-        wanted += [cut for cut in cuts if cut <= stop - MARGIN][-1:]
-        chosen = self._thin(wanted, stop)
+        chosen = self._savepoints.make_room(savepoints.wanted(start, stop, WINDOW), stop)
         windows = (*(cut - start for cut in cuts), count)
         return Paths(count, windows, self.device, frozenset(cut - start for cut in chosen))
-
-    def _thin(self, wanted: Sequence[int], end: int) -> list[int]:
-        """Make room for savepoints at the lengths `wanted` of a text of `end` tokens, by dropping those that
-        are worth least. Return which of the wanted ones there is room for."""
-        left = thinned([*self._savepoints, *wanted], end, SAVEPOINTS)
-        self._savepoints = {length: states for length, states in self._savepoints.items() if length in left}
-        return [length for length in left if length in wanted and length not in self._savepoints]
-
-
-def thinned(lengths: Sequence[int], end: int, most: int) -> list[int]:
-    """Return at most `most` of the lengths, ascending: the last two, which are those of the turn that has
-    begun, and of the others those that save most. A savepoint saves the tokens since the one before it, if a
-    rewind ends between it and the next one; rewinds to places far from the text's end are rarer.
-    """
-    left = sorted({*lengths})
-    while len(left) > most:
-        around = [0, *left, end]
-
-        def worth(number: int, around: list[int] = around) -> float:
-            before, here, behind = around[number : number + 3]
-            return (here - before) * (behind - here + WINDOW) / (end - here + EVERY)
-
-        del left[min(range(len(left) - 2), key=worth)]
-    return left

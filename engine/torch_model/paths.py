@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-WINDOW = 64  # rows of plain text that one system of equations solves, as in transformers
-
 
 @dataclass(frozen=True, slots=True)
 class Paths:

@@ -10,6 +10,7 @@ from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5DecoderLayer
 from engine.checkpoints import open_checkpoint
 from engine.errors import BadOption
 from engine.heads import built_in_heads
+from engine.model.compiled import CompiledModel
 from engine.model.interface import no_progress
 from engine.model.rows import Rows
 from engine.protocol import Chat, Load, Message, Options
@@ -18,6 +19,7 @@ from engine.torch_model.heads import load_heads
 from engine.torch_model.loader import load_model
 from engine.torch_model.mtp import MtpLayer, mtp_config
 from tests.engine.heads.test_service import write_target
+from tests.engine.model.test_compiled import tiny
 from tests.engine.models import reference
 
 TEXT = [8, 5, 12, 12, 15, 23, 44, 3, 9]
@@ -157,3 +159,22 @@ def test_a_target_without_such_a_layer_says_so(folder):
     assert built_in_heads(open_checkpoint(folder)) is None
     with pytest.raises(BadOption, match="no layer for drafts"):
         load(EngineService(), folder, draft="mtp")
+
+
+def test_it_drafts_for_a_target_of_compiled_passes(tmp_path):
+    folder = write_target(tmp_path / "target")
+    module = tiny("qwen3_5_text", tie_word_embeddings=False)
+    module.save_pretrained(folder)
+    (folder / "config.json").write_text(json.dumps(module.config.to_dict() | {"mtp_num_hidden_layers": 1}))
+    config = mtp_config(module.config.to_dict())
+    config._attn_implementation = "eager"
+    torch.manual_seed(1)
+    save_layer(folder, MtpLayer(config).state_dict())
+    engine = EngineService()
+    engine.load(Load(id=1, target=str(folder), device="cpu", context=96), lambda event: None, lambda: False)
+    assert isinstance(engine.session.pair.target.model, CompiledModel)
+    assert engine.session.pair.heads.method == "eagle"
+    plain = answer(engine, "none").token_ids
+    assert answer(engine, "eagle").token_ids == plain
+    assert answer(engine, "merged").token_ids == plain
+    engine.unload()

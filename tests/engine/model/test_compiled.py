@@ -19,11 +19,12 @@ from engine.model.interface import no_progress
 from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
+from engine.model.state_cache import StateCache
 from tests.engine.models import CONFIGS, VOCABULARY, ours, reference
 
 DENSE = [
     *("llama", "llama3_rope", "mistral", "qwen2", "qwen2_window", "qwen3", "gemma2", "gemma3_text", "phi3"),
-    *("seed_oss", "smollm3", "smollm3_window"),
+    *("seed_oss", "smollm3", "smollm3_window", "qwen3_5_text", "lfm2"),
 ]
 MIXTURES = ["mixtral", "qwen3_moe", "olmoe"]
 KINDS = DENSE + MIXTURES
@@ -36,6 +37,12 @@ TEXT = [1, *range(3, 40), 5, 9]
 # difference of logits, relative to the largest logit.
 TOLERANCE = 5e-3
 SIZES = dict(hidden_size=128, intermediate_size=96, max_position_embeddings=1024)
+OTHER_SIZES = {
+    "qwen3_5_text": dict(
+        linear_num_value_heads=16, linear_num_key_heads=4, linear_key_head_dim=10, linear_value_head_dim=32
+    ),
+    "lfm2": dict(conv_bias=False),
+}
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -48,7 +55,7 @@ def tiny(kind, **changes):
     """transformers' model, of a size that compiled steps cover."""
     own = {"head_dim": 32, "moe_intermediate_size": 96}
     own = {name: size for name, size in own.items() if name in CONFIGS[kind]}
-    return reference(kind, **{**SIZES, **own, **changes})
+    return reference(kind, **{**SIZES, **own, **OTHER_SIZES.get(kind, {}), **changes})
 
 
 def saved(module, dtype=torch.float32, context=CONTEXT, **options):
@@ -81,6 +88,16 @@ def difference(found, expected):
 def assert_close(found, expected):
     assert difference(found, expected) < TOLERANCE
     assert np.mean(found.argmax(-1) == np.asarray(expected).argmax(-1)) >= 0.9
+
+
+def kept(cache):
+    """Copies of what a cache keeps of the committed tokens: rows, and states if there are any."""
+    states = [cache.states().copy()] if isinstance(cache, StateCache) else []
+    return [cache.rows(layer).copy() for layer in range(len(cache.store))] + states
+
+
+def assert_same_cache(found, expected):
+    assert all(np.array_equal(*each) for each in zip(kept(found), kept(expected), strict=True))
 
 
 def random_text(count, seed=0):
@@ -142,7 +159,7 @@ def test_steps_refuse_an_architecture_that_they_do_not_compute(kind):
 
 def test_the_architectures_that_steps_refuse_are_those_that_are_declared_so():
     dense = {"ministral3", "granite", "olmo2", "olmo3", "glm4"}
-    assert dense | {"granitemoe", "gpt_oss", "glm4_moe", "qwen3_5_text", "lfm2"} == {*OTHERS}
+    assert dense | {"granitemoe", "gpt_oss", "glm4_moe"} == {*OTHERS}
     assert not family_of("no architecture that is declared").compiled
 
 
@@ -208,7 +225,7 @@ def test_weights_of_16_bits(kind, dtype):
     assert_close(all_logits(model, TEXT), all_logits(ours(module), TEXT))
 
 
-@pytest.mark.parametrize("kind", ["mistral", "gemma2", "gemma3_text", "llama3_rope"])
+@pytest.mark.parametrize("kind", ["mistral", "gemma2", "gemma3_text", "llama3_rope", "qwen3_5_text", "lfm2"])
 def test_a_text_of_several_runs_has_the_logits_of_transformers(kind):
     """Also far behind the start: rotary factors, windows."""
     module = tiny(kind)
@@ -279,8 +296,7 @@ def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
             found.append(sequence.extend(text[start : start + size]).copy())
             start += size
             assert np.array_equal(found[-1], expected[start - 1])
-        for layer in range(model.layers):
-            assert np.array_equal(sequence.cache.rows(layer), whole.cache.rows(layer))
+        assert_same_cache(sequence.cache, whole.cache)
 
 
 @every_kind
@@ -315,15 +331,14 @@ def test_kept_nodes_leave_the_rows_of_their_text(kind):
         path = tree.path(random.Random(seed).randrange(30))
         sequence.keep(path, [tree.tokens[node] for node in path])
         text.extend(sequence.ids)
-        for layer in range(model.layers):
-            assert np.array_equal(sequence.cache.rows(layer), text.cache.rows(layer))
+        assert_same_cache(sequence.cache, text.cache)
         more = Branches.grown(10, seed + 10)
         ((found, _),) = more.consider(sequence, [10])
         for path, tokens in more.texts(sequence.ids):
             assert np.array_equal(found[path], all_logits(model, tokens)[len(sequence.ids) :])
 
 
-@pytest.mark.parametrize("kind", ["llama", "mistral", "gemma3_text"])
+@pytest.mark.parametrize("kind", ["llama", "mistral", "gemma3_text", "qwen3_5_text", "lfm2"])
 def test_a_tree_larger_than_a_run_has_the_bits_of_its_paths(kind):
     _, model = both(kind, context=1024)
     tree = Branches.grown(MOST_ROWS + 70, 5)
@@ -335,7 +350,7 @@ def test_a_tree_larger_than_a_run_has_the_bits_of_its_paths(kind):
             assert np.array_equal(found[path], all_logits(model, text)[len(TEXT) :])
 
 
-@pytest.mark.parametrize("kind", ["mistral", "gemma3_text"])
+@pytest.mark.parametrize("kind", ["mistral", "gemma3_text", "qwen3_5_text", "lfm2"])
 def test_rows_in_any_order_of_positions_have_the_bits_of_their_text(kind):
     """Level by level, as lanes beside a tree: a later row may have an earlier position."""
     _, model = both(kind)
@@ -478,22 +493,22 @@ def test_a_pass_that_progress_ends_leaves_no_trace(kind, end, monkeypatch):
     _, model = both(kind)
     sequence = Sequence(model, 64)
     sequence.extend(TEXT[:20])
-    rows = [sequence.cache.rows(layer).copy() for layer in range(model.layers)]
+    before = kept(sequence.cache)
     with pytest.raises(Ended):
         sequence.extend(random_text(9), progress)
     tree = Branches.grown(12, 3)
     with pytest.raises(Ended):
         tree.consider(sequence, [12], progress=progress)
     assert (sequence.cache.length, sequence.cache.tail, sequence.ids) == (20, 0, TEXT[:20])
-    for layer, expected in enumerate(rows):
-        assert np.array_equal(sequence.cache.rows(layer), expected)
+    assert all(np.array_equal(*each) for each in zip(kept(sequence.cache), before, strict=True))
     expected = all_logits(model, TEXT)[-1]
     assert np.array_equal(sequence.extend(TEXT[20:]), expected)
 
 
-def test_a_pass_of_several_runs_that_progress_ends_leaves_no_trace(monkeypatch):
+@pytest.mark.parametrize("kind", ["llama", "qwen3_5_text"])
+def test_a_pass_of_several_runs_that_progress_ends_leaves_no_trace(kind, monkeypatch):
     monkeypatch.setattr(compiled, "PACE_S", AT_EACH_LAYER)
-    _, model = both("llama", context=1024)
+    _, model = both(kind, context=1024)
     text = random_text(300)
     expected = all_logits(model, text)[-1]
     for end in (0, 2, 3, 5, 8, 9):

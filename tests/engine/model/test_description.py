@@ -176,25 +176,33 @@ def steps_apart(found, expected):
 def test_a_description_says_what_the_module_of_transformers_does(architecture, config):
     found = describe(checkpoint(architecture, config))
     made, module = built(architecture, config)
-    body, attention = module.model, [layer.self_attn for layer in module.model.layers]
+    body = module.model
+    attention = [layer.self_attn for layer in body.layers if hasattr(layer, "self_attn")]
+    assert list(found.attends) == [hasattr(layer, "self_attn") for layer in body.layers]
     assert found.architecture == made.model_type
     assert (found.rows, found.width) == tuple(body.embed_tokens.weight.shape)
-    assert found.inner == getattr(made, family_of(architecture).inner)
+    if architecture == "lfm2":  # its configuration is not the width
+        assert {found.inner} == {layer.feed_forward.w1.out_features for layer in body.layers}
+    else:
+        assert found.inner == getattr(made, family_of(architecture).inner)
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)
     assert found.positions == made.max_position_embeddings
-    assert found.epsilon == made.rms_norm_eps
-    assert found.activation == (getattr(made, "hidden_activation", None) or made.hidden_act)
-    assert {found.head_width} == {each.head_dim for each in attention}
-    assert {found.query_scale} == {each.scaling for each in attention}
+    assert found.epsilon == (made.norm_eps if architecture == "lfm2" else made.rms_norm_eps)
+    assert found.activation == (
+        getattr(made, "hidden_activation", None) or getattr(made, "hidden_act", "silu")
+    )
+    assert {each.head_dim for each in attention} <= {found.head_width}
+    assert {each.scaling for each in attention} <= {found.query_scale}
     capped = architecture == "gemma2"  # Gemma 3 has the setting, but its attention does not read it
     assert found.score_cap == (made.attn_logit_softcapping if capped else None)
     assert found.logit_cap == getattr(made, "final_logit_softcapping", None)
     assert found.embedding_scale == float(getattr(body.embed_tokens, "embed_scale", 1.0))
-    assert found.norms_plus_one == architecture.startswith("gemma")
+    assert found.norms_plus_one == architecture.startswith(("gemma", "qwen3_5"))
     # transformers' layers have a window of their own where layers differ, else the configuration has it.
     common = None if architecture == "llama" else getattr(made, "sliding_window", None)
-    assert list(found.windows) == [getattr(each, "sliding_window", common) for each in attention]
+    windows = [window for window, attends in zip(found.windows, found.attends, strict=True) if attends]
+    assert windows == [getattr(each, "sliding_window", common) for each in attention]
     assert found.tied == made.tie_word_embeddings
     assert found.experts == getattr(made, "num_local_experts", 0)
 
@@ -223,7 +231,8 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
         if by_kind:
             assert [names[kind] for kind in description.rotary_of_layer] == made.layer_types
         else:
-            with_positions = [getattr(each.self_attn, "use_rope", 1) for each in module.model.layers]
+            layers = [getattr(each, "self_attn", None) for each in module.model.layers]
+            with_positions = [getattr(each, "use_rope", 1) for each in layers]
             assert [1 - kind for kind in description.rotary_of_layer] == with_positions
         for name, kind in zip(names, rotated, strict=True):
             prefix = f"{name}_" if name else ""

@@ -9,10 +9,12 @@ import pytest
 import torch
 from transformers.models.qwen3_5.modeling_qwen3_5 import torch_recurrent_gated_delta_rule
 
+from engine.checkpoints.recurrent import SAVEPOINTS
+from engine.model import savepoints
 from engine.model.rows import Rows
+from engine.model.savepoints import thinned
 from engine.model.sequence import Sequence
-from engine.torch_model import hybrid_cache, recurrent
-from engine.torch_model.hybrid_cache import SAVEPOINTS, thinned
+from engine.torch_model import recurrent
 from engine.torch_model.recurrent import DeltaInputs, delta_rule, normalized
 from tests.engine.models import EXPERTS, VOCABULARY, ours, reference
 
@@ -107,7 +109,7 @@ def test_a_tree_lives_on_below_the_kept_path(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_rewind_recomputes_from_a_savepoint_before_it(kind, monkeypatch):
-    monkeypatch.setattr(hybrid_cache, "EVERY", 128)
+    monkeypatch.setattr(savepoints, "EVERY", 128)
     sequence = Sequence(pair(kind)[1], CAPACITY)
     text = text_of(400)
     sequence.align(text)
@@ -172,7 +174,7 @@ def test_a_prompt_in_pieces_equals_the_prompt_at_once():
 
 
 def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch):
-    monkeypatch.setattr(hybrid_cache, "EVERY", 64)
+    monkeypatch.setattr(savepoints, "EVERY", 64)
     sequence = Sequence(pair("qwen3_5_text")[1], CAPACITY)
     cache = sequence.cache
     for turn in range(12):

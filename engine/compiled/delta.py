@@ -1,0 +1,377 @@
+"""Gated DeltaNet (arXiv 2412.06464; Qwen 3.5, Qwen3-Next) step by step along paths.
+
+For each head, with a matrix S [key width, value width] as state, and a row's query q, key k, value v, gate a
+in (0, 1] and writing strength b in (0, 1):
+
+    u = b (v - a S^T k),    S' = a S + k u^T,    output o = S'^T q.
+
+Columns of S do not depend on each other, so threads share slices of 32 columns, and a thread follows all rows
+of a run with its slice. A row's arithmetic depends on the rows of its path alone, so a tree gives the bits of
+plain text.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from engine.compiled.convolution import HEAD, convolve, head_arguments, remember_step
+from engine.compiled.instructions import (
+    F32,
+    FLOATS,
+    I64,
+    LANES,
+    Value,
+    floats_at,
+    fma,
+    ints_at,
+    load,
+    number,
+    splat,
+    store,
+)
+from engine.compiled.layout import BLOCK
+from engine.compiled.matrix import Matrix
+from engine.compiled.paths import MOST_BUFFERS, RECORDS, TAIL, VISITED, VISITS
+from engine.compiled.pool import shared_pool
+from engine.compiled.states import StateShape
+from engine.compiled.steps import ROWS, STOP, F, as_float, exp, step_address, write_block
+from engine.formats.jit import helper
+
+if TYPE_CHECKING:
+    from engine.compiled.program import CompiledPass
+    from engine.compiled.table import Records
+
+Floats = NDArray[np.float32]
+
+_PARTS = BLOCK // LANES  # vectors of a row of a slice
+UNROLLED = 2  # rows of a slice that are summed apart; the key width is a multiple
+
+
+def _slice_row(b: Value, address: Value, row: Value) -> list[Value]:
+    at = b.add(address, b.mul(row, I64(4 * BLOCK)))
+    return [load(b, at, 4 * LANES * part, FLOATS, 4) for part in range(_PARTS)]
+
+
+def _scalar(b: Value, address: Value, index: Value) -> Value:
+    return splat(b, load(b, address, b.shl(index, I64(2)), F32, 4), FLOATS)
+
+
+def _next_row(
+    b: Value, source: Value, target: Value, row: Value, key: Value, update: list[Value], decay: Value
+) -> list[Value]:
+    """Write a row of S' = a S + k u^T, and return it: every place that computes S' does so here."""
+    at = b.add(target, b.mul(row, I64(4 * BLOCK)))
+    values = [
+        fma(b, key, part, b.fmul(decay, old))
+        for old, part in zip(_slice_row(b, source, row), update, strict=True)
+    ]
+    for place, value in enumerate(values):
+        store(b, value, at, 4 * LANES * place, 4)
+    return values
+
+
+def _sums(b: Value) -> list[list[Value]]:
+    zero = number(FLOATS, 0.0)
+    return [[cgutils.alloca_once_value(b, zero) for _ in range(_PARTS)] for _ in range(UNROLLED)]
+
+
+def _total(b: Value, sums: list[list[Value]]) -> list[Value]:
+    return [b.fadd(b.load(first), b.load(second)) for first, second in zip(*sums, strict=True)]
+
+
+@intrinsic
+def _apply(_, source, target, width, keys, queries, values, strength, decay, update, out):  # type: ignore[no-untyped-def]
+    """Apply the delta rule to a slice: write S' to `target`, u to `update`, o to `out`.
+
+    source, target: addresses of a slice, float32 [width, 32]; keys, queries: of float32 [width]; values,
+    update, out: of float32 [32].
+    """
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        source, target, width, keys, queries, values, strength, decay, update, out = arguments
+        strength, decay = splat(b, strength, FLOATS), splat(b, decay, FLOATS)
+        zero = I64(0)
+        found = _sums(b)
+        with cgutils.for_range_slice(b, zero, width, I64(UNROLLED)) as (first, _):
+            for place, totals in enumerate(found):
+                row = b.add(first, I64(place))
+                key = _scalar(b, keys, row)
+                for total, old in zip(totals, _slice_row(b, source, row), strict=True):
+                    b.store(fma(b, key, old, b.load(total)), total)
+        updates = []
+        for part, total in enumerate(_total(b, found)):
+            value = load(b, values, 4 * LANES * part, FLOATS, 4)
+            updates.append(b.fmul(strength, b.fsub(value, b.fmul(decay, total))))
+            store(b, updates[-1], update, 4 * LANES * part, 4)
+        read = _sums(b)
+        with cgutils.for_range_slice(b, zero, width, I64(UNROLLED)) as (first, _):
+            for place, totals in enumerate(read):
+                row = b.add(first, I64(place))
+                key, query = _scalar(b, keys, row), _scalar(b, queries, row)
+                behind = _next_row(b, source, target, row, key, updates, decay)
+                for total, new in zip(totals, behind, strict=True):
+                    b.store(fma(b, query, new, b.load(total)), total)
+        for part, total in enumerate(_total(b, read)):
+            store(b, total, out, 4 * LANES * part, 4)
+        return context.get_dummy_value()
+
+    floats = types.float32
+    return types.void(*[types.int64] * 6, floats, floats, *[types.int64] * 2), code
+
+
+@intrinsic
+def _advance(_, source, target, width, keys, update, decay):  # type: ignore[no-untyped-def]
+    """Write S' of a slice to `target`, from the record of a row."""
+
+    def code(context, b, signature, arguments):  # type: ignore[no-untyped-def]
+        source, target, width, keys, update, decay = arguments
+        decay = splat(b, decay, FLOATS)
+        updates = [load(b, update, 4 * LANES * part, FLOATS, 4) for part in range(_PARTS)]
+        with cgutils.for_range(b, width) as loop:
+            key = _scalar(b, keys, loop.index)
+            _next_row(b, source, target, loop.index, key, updates, decay)
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 5, types.float32), code
+
+
+@helper
+def key_head(head, key_heads, heads, tiled):  # type: ignore[no-untyped-def]
+    """Return the number of the keys that a head shares."""
+    return head % key_heads if tiled else head // (heads // key_heads)
+
+
+@helper
+def advance_slice(source, target, record, part, channels, key_heads, heads, width, value_width, tiled):  # type: ignore[no-untyped-def]
+    """Advance a slice past a row. record: address of the layer in the row's record; part: number of the
+    slice."""
+    head = part * 32 // value_width
+    keys = record + channels * 4
+    decays = keys + key_heads * width * 4
+    key = keys + key_head(head, key_heads, heads, tiled) * width * 4
+    _advance(source, target, width, key, decays + (heads + 32 * part) * 4, floats_at(decays)[head])
+
+
+def inputs_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Convolve the rows' inputs with those of their ancestors, activate them, and normalize queries and keys;
+    compute the gates a and the strengths b.
+
+    Arguments: those of HEAD; room, float32 [rows, channels]: queries, keys and values; key heads; heads; key
+    width; value width; rates of the gates, -exp(A), and their biases, float32 [heads]; where in a row of
+    inputs what strengths and gates are made of begins; room for gates and strengths, float32 [rows, 2,
+    heads].
+    """
+    a = ints_at(arguments)
+    rows, channels = ints_at(a[0])[ROWS], a[7]
+    key_heads, heads, key_width, value_width = a[13], a[14], a[15], a[16]
+    every = 2 * key_heads + heads
+    paths = ints_at(a[1])
+    rates, biases = floats_at(a[17]), floats_at(a[18])
+    for item in range(rows * every * me // threads, rows * every * (me + 1) // threads):
+        row, head = item // every, item % every
+        width, channel = key_width, head * key_width
+        if head >= 2 * key_heads:
+            head -= 2 * key_heads
+            width, channel = value_width, 2 * key_heads * key_width + head * value_width
+            made = floats_at(a[2] + row * a[3] + a[19] * 4)
+            gates = floats_at(a[20] + row * 2 * heads * 4)
+            x = made[heads + head] + biases[head]
+            # softplus; where e^x has no room, it is x
+            soft = x if x > F(20.0) else F(math.log1p(math.exp(np.float64(x))))
+            gates[head] = exp(rates[head] * soft)
+            gates[heads + head] = F(1.0) / (F(1.0) + exp(-made[head]))
+        at = a[12] + (row * channels + channel) * 4
+        convolve(a, row, channel, width, at)
+        y = floats_at(at)
+        for i in range(width):
+            y[i] = y[i] / (F(1.0) + exp(-y[i]))
+        if channel >= 2 * key_heads * key_width:
+            continue
+        total = F(0.0)
+        for i in range(width):
+            total += y[i] * y[i]
+        scale = F(1.0) / F(math.sqrt(total + F(1e-6)))
+        if channel < key_heads * key_width:
+            scale = scale / F(math.sqrt(F(width)))
+            for i in range(width):
+                y[i] = y[i] * scale
+        else:
+            for i in range(width):
+                y[i] = y[i] * scale
+            if paths[RECORDS]:
+                record = paths[RECORDS] + ((paths[TAIL] + row) * a[10] + a[4]) * a[11]
+                kept = floats_at(record + (channels + channel - key_heads * key_width) * 4)
+                for i in range(width):
+                    kept[i] = y[i]
+
+
+def delta_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Apply the delta rule to all rows, along their paths.
+
+    Arguments: those of HEAD; queries, keys and values, float32 [rows, channels]; key heads; heads; key width;
+    value width; gates and strengths, float32 [rows, 2, heads]; room for outputs, float32 [rows, heads * value
+    width]; buffers of all threads, MOST_BUFFERS slices each; whether heads are tiled; room for an update of
+    each thread, [threads, 32].
+    """
+    a = ints_at(arguments)
+    paths, stop_word = ints_at(a[1]), ints_at(ints_at(a[0])[STOP])
+    channels, key_heads, heads, width, value_width = a[7], a[13], a[14], a[15], a[16]
+    slice_nbytes = width * 128
+    slices = heads * value_width // 32
+    buffers = a[19] + (me * MOST_BUFFERS) * slice_nbytes
+    for part in range(slices * me // threads, slices * (me + 1) // threads):
+        if stop_word[0]:
+            return
+        head = part * 32 // value_width
+        offset = a[4] * a[8] + part * slice_nbytes
+        key = key_head(head, key_heads, heads, a[20]) * width * 4
+        for at in range(paths[VISITED]):
+            visit = ints_at(paths[VISITS] + 24 * at)
+            row, source, target = visit[0], visit[1], visit[2]
+            source = source + offset if source > 0 else buffers + (-1 - source) * slice_nbytes
+            target = target + offset if target > 0 else buffers + (-1 - target) * slice_nbytes
+            if row < 0:
+                record = paths[RECORDS] + ((-1 - row) * a[10] + a[4]) * a[11]
+                advance_slice(
+                    source, target, record, part, channels, key_heads, heads, width, value_width, a[20]
+                )
+                continue
+            gates = floats_at(a[17] + row * 2 * heads * 4)
+            mixed = a[12] + row * channels * 4
+            keys = mixed + key_heads * width * 4
+            update = a[21] + me * 128
+            if paths[RECORDS]:
+                record = paths[RECORDS] + ((paths[TAIL] + row) * a[10] + a[4]) * a[11]
+                decays = record + (channels + key_heads * width) * 4
+                floats_at(decays)[head] = gates[head]  # the slices of a head write the same
+                update = decays + (heads + 32 * part) * 4
+            values = keys + (key_heads * width + 32 * part) * 4
+            out = a[18] + (row * slices + part) * 128
+            _apply(
+                source,
+                target,
+                width,
+                keys + key,
+                mixed + key,
+                values,
+                gates[heads + head],
+                gates[head],
+                update,
+                out,
+            )
+
+
+def gated_norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Norm the outputs of each head, multiply them by the activation of their gates, and write them as
+    records.
+
+    Arguments: state; outputs, float32 [rows, heads * value width]; heads; value width; weights of the norm;
+    epsilon (bits); gates, float32; bytes of a row of them; records; plain records.
+    """
+    a = ints_at(arguments)
+    rows, heads, width = ints_at(a[0])[ROWS], a[2], a[3]
+    weights = floats_at(a[4])
+    blocks = heads * width // 32
+    for item in range(rows * heads * me // threads, rows * heads * (me + 1) // threads):
+        row, head = item // heads, item % heads
+        at = a[1] + item * width * 4
+        x, gate = floats_at(at), floats_at(a[6] + row * a[7] + head * width * 4)
+        total = F(0.0)
+        for i in range(width):
+            total += x[i] * x[i]
+        scale = F(1.0) / F(math.sqrt(total / F(width) + as_float(a[5])))
+        for i in range(width):
+            x[i] = x[i] * scale * weights[i] * (gate[i] / (F(1.0) + exp(-gate[i])))
+        for block in range(width // 32):
+            write_block(at + 128 * block, head * (width // 32) + block, blocks, rows, row, a[8], a[9])
+
+
+def commit_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Advance the matrices of a store past rows that lie one behind the other.
+
+    Arguments: store; records; slots of the rows, int64; their number; layers; bytes of a layer in the store
+    and in a record; channels; key heads; heads; key width; value width; whether heads are tiled.
+    """
+    a = ints_at(arguments)
+    slots, layers = ints_at(a[2]), a[4]
+    slices, slice_nbytes = a[9] * a[11] // 32, a[10] * 128
+    for item in range(layers * slices * me // threads, layers * slices * (me + 1) // threads):
+        layer, part = item // slices, item % slices
+        at = a[0] + layer * a[5] + part * slice_nbytes
+        for row in range(a[3]):
+            record = a[1] + (slots[row] * layers + layer) * a[6]
+            advance_slice(at, at, record, part, a[7], a[8], a[9], a[10], a[11], a[12])
+
+
+def commit(shape: StateShape, target: int, records: int, slots: Sequence[int]) -> None:
+    """Advance the matrices of the store at the address `target` past the rows in `slots`, which lie one
+    behind the other. records: address of the records of the tail."""
+    chosen = np.array(slots, np.int64)
+    numbers = [
+        *(target, records, chosen.ctypes.data, len(chosen), shape.layers, shape.layer_nbytes),
+        *(shape.record_nbytes, shape.channels, shape.key_heads, shape.heads, shape.key_width),
+        *(shape.value_width, int(shape.tiled)),
+    ]
+    arguments = np.array(numbers, np.int64)
+    table = np.array([step_address(commit_step), arguments.ctypes.data], np.int64)
+    shared_pool().run(table.ctypes.data, 0, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class GatedDelta:
+    """The weights of gated DeltaNet, which takes the place of attention in a layer; vectors are float32.
+
+    number: of the layer, among those with a state. inputs: matrices whose results are queries, keys and
+    values before the convolution; the gates of the outputs; what strengths are made of, and what gates are
+    made of. weights: [kernel, channels]. rates, biases: of the gates, [heads]. norm: [value width].
+    """
+
+    number: int
+    inputs: Sequence[Matrix]
+    weights: Floats
+    rates: Floats
+    biases: Floats
+    norm: Floats
+    output: Sequence[Matrix]
+
+    def add(self, one: "CompiledPass", records: "Records", columns: int) -> None:
+        """Append the steps to a pass; the result of the last product is to be added to the states."""
+        shape = one.shape.states
+        assert shape is not None
+        rows, state, paths = one.rows, one.state.ctypes.data, one.paths.ctypes.data
+        heads, value_width, channels = shape.heads, shape.value_width, shape.channels
+        values = heads * value_width
+        wide = channels + values + 2 * heads
+        inputs = one.shared("delta inputs", rows, wide)
+        mixed = one.shared("delta mixed", rows, channels).ctypes.data
+        gates = one.shared("delta gates", rows, 2 * heads).ctypes.data
+        outputs = one.shared("delta outputs", rows, values).ctypes.data
+        threads, numbers = one.pool.threads, shape.slice_nbytes // 4
+        buffers = one.shared("delta buffers", threads * MOST_BUFFERS, numbers).ctypes.data
+        updates = one.shared("delta updates", threads, BLOCK).ctypes.data
+        head = head_arguments(state, paths, inputs, self.number, self.weights, shape)
+        assert len(head) == HEAD
+        sizes = shape.key_heads, heads, shape.key_width, value_width
+        into_output = one.records(values, self.output)
+        one.add_product(records, columns, self.inputs, inputs)
+        one.program.add(
+            inputs_step,
+            *(*head, mixed, *sizes, self.rates.ctypes.data, self.biases.ctypes.data),
+            *(channels + values, gates),
+        )
+        one.program.add(remember_step, *head)
+        one.program.add(delta_step, *head, mixed, *sizes, gates, outputs, buffers, int(shape.tiled), updates)
+        one.program.add(
+            gated_norm_step,
+            *(state, outputs, heads, value_width, self.norm.ctypes.data, float(one.shape.epsilon)),
+            *(inputs.ctypes.data + 4 * channels, inputs.strides[0], *into_output.addresses),
+        )
+        one.program.kept += [self, into_output]
+        one.add_product(into_output, values, self.output, one.result)

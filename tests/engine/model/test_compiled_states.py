@@ -1,0 +1,238 @@
+"""Compiled models whose layers have states: the bits of plain text, whatever was kept, dropped or rewound."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+
+from engine.checkpoints import open_checkpoint
+from engine.checkpoints.recurrent import SAVEPOINTS
+from engine.compiled.paths import tree_paths
+from engine.drafting import available
+from engine.errors import BadOption
+from engine.model import savepoints
+from engine.model.description import describe
+from engine.model.interface import no_progress
+from engine.model.loader import load_compiled
+from engine.model.rows import Rows
+from engine.model.self_draft import check_self_draft
+from engine.model.sequence import Sequence
+from engine.planner.outline import checkpoint_outline
+from engine.protocol import Message, Options
+from engine.serving.pair import LoadedPair
+from engine.serving.session import Session
+from engine.streaming import WeightLimits
+from tests.engine.checkpoints.files import convert
+from tests.engine.model.test_compiled import all_logits, difference, kept, random_text, saved, tiny
+from tests.engine.models import disturbed
+from tests.engine.test_every_drafter import END, Letters
+from tests.engine.torch_model.test_recurrent import RandomTree
+
+CAPACITY = 512
+KINDS = ["qwen3_5_text", "lfm2"]
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+@cache
+def loaded(kind):
+    return saved(tiny(kind), context=CAPACITY)
+
+
+def assert_next(logits, kind, tokens):
+    found = logits.copy()  # logits are valid until the next pass
+    assert np.array_equal(found, all_logits(loaded(kind), tokens)[-1])
+
+
+# Trees
+
+
+@every_kind
+@pytest.mark.parametrize("seed", range(3))
+def test_a_tree_lives_on_below_the_kept_path(kind, seed):
+    sequence = Sequence(loaded(kind), CAPACITY)
+    sequence.extend(random_text([1, 2, 140][seed]))
+    tree = RandomTree(sequence, seed)
+    for count in (1, 3, 14):
+        for row, path in zip(tree.grow(count).copy(), tree.paths[-count:], strict=True):
+            assert_next(row, kind, path)
+    for lives_on in (True, True, False):
+        inner = max(range(len(tree.paths)), key=lambda node: tree.visible[:, node].sum())
+        tree.keep(inner, lives_on)
+        for row, path in zip(tree.grow(5).copy(), tree.paths[-5:], strict=True):
+            assert_next(row, kind, path)
+    tree.keep(max(range(5), key=lambda node: len(tree.paths[node])))
+    assert_next(sequence.extend([3, 4]), kind, sequence.ids)
+
+
+def test_states_wait_in_few_buffers_and_only_needed_nodes_are_visited():
+    parents = [(node - 1) // 2 for node in range(255)]  # a whole binary tree
+    paths = tree_paths([-1, *parents[1:]], range(255), 0, 4, 1 << 20, 1 << 30)
+    _, visits, _ = paths.kept
+    assert sorted(visits[:, 0].tolist()) == list(range(255))
+    assert (-1 - visits[:, 2]).max() == 7
+    chain = tree_paths([node - 1 for node in range(300)], range(300), 299, 4, 1 << 20, 1 << 30)
+    sources, visits, _ = chain.kept
+    assert sources.tolist() == [[298, 297, 296]]
+    assert visits[:, 0].tolist() == [*(-1 - slot for slot in range(299)), 0]
+    assert {*visits[1:, 1].tolist(), *visits[:, 2].tolist()} == {-1}, "a chain takes one buffer"
+    sources, visits, _ = tree_paths([-1, 0, 0, -1], range(4), 1, 4, 1 << 20, 1 << 30).kept
+    assert sources.tolist() == [[0, -1, -2], [0, -1, -2], [-1, -2, -3]]
+
+
+# Rewinds
+
+
+@every_kind
+def test_a_rewind_recomputes_from_a_savepoint_before_it(kind, monkeypatch):
+    monkeypatch.setattr(savepoints, "EVERY", 128)
+    sequence = Sequence(loaded(kind), CAPACITY)
+    text = random_text(400)
+    sequence.align(text)
+    assert_next(sequence.extend(text), kind, text)
+    for shared in (399, 300, 290, 131, 60):
+        edited = [*text[:shared], 7, 8, 9]
+        at = sequence.align(edited)
+        assert max(0, shared - 128) <= at <= shared
+        assert_next(sequence.extend(edited[at:]), kind, edited)
+    assert sequence.align([]) == 0
+    assert_next(sequence.extend([5]), kind, [5])
+
+
+def test_another_answer_and_the_next_turn_recompute_few_tokens():
+    sequence = Sequence(loaded("qwen3_5_text"), CAPACITY)
+    prompt = random_text(150)
+    for _ in range(2):
+        at = sequence.align(prompt[:-1])
+        sequence.extend(prompt[at:])
+        sequence.extend(random_text(20, seed=1))  # the answer
+    assert at == 150 - savepoints.MARGIN
+    following = [*sequence.ids, *random_text(90, seed=2)]
+    before = len(sequence.ids)
+    assert sequence.align(following) == before
+    assert_next(sequence.extend(following[before:]), "qwen3_5_text", following)
+    assert sequence.align([*following[:before], 7]) == before  # another question
+
+
+def test_savepoints_take_no_more_memory_than_is_counted(monkeypatch, tmp_path):
+    monkeypatch.setattr(savepoints, "EVERY", 64)
+    sequence = Sequence(loaded("qwen3_5_text"), CAPACITY)
+    cache = sequence.cache
+    for turn in range(12):
+        sequence.align(sequence.ids)
+        sequence.extend(random_text(20 + 3 * turn, turn))
+        assert len(cache.savepoints) <= SAVEPOINTS
+        assert all(nbytes == cache.state_nbytes for nbytes in cache.savepoints.values())
+    assert len(cache.savepoints) == SAVEPOINTS
+    module = tiny("qwen3_5_text")
+    module.save_pretrained(tmp_path)
+    outline = checkpoint_outline(open_checkpoint(tmp_path), "tiny")
+    rows = outline.kv_row * 2 * (CAPACITY + 1)
+    assert cache.nbytes == rows + outline.states
+    assert cache._shape.layers * cache._shape.record_nbytes <= outline.state_row
+
+
+# What is kept
+
+
+def test_a_text_without_a_commit_is_dropped():
+    model = loaded("qwen3_5_text")
+    sequence = Sequence(model, CAPACITY)
+    sequence.extend(random_text(10))
+    before = kept(sequence.cache)
+    model.forward(Rows.text(random_text(200, seed=4), 10), sequence.cache)
+    sequence.cache.keep([])
+    assert all(np.array_equal(*each) for each in zip(kept(sequence.cache), before, strict=True))
+    assert_next(sequence.extend([6]), "qwen3_5_text", [*random_text(10), 6])
+
+
+def test_two_texts_take_turns():
+    model = loaded("qwen3_5_text")
+    texts = [random_text(30, seed) for seed in (1, 2)]
+    alone = [all_logits(model, text) for text in texts]
+    sequences = [Sequence(model, 40), Sequence(model, 64)]
+    for at in range(30):
+        for sequence, text, expected in zip(sequences, texts, alone, strict=True):
+            assert np.array_equal(sequence.extend(text[at : at + 1]), expected[at])
+
+
+# What models are covered
+
+
+def test_value_heads_of_a_gguf_file_find_their_key_heads(tmp_path):
+    sizes = dict(num_hidden_layers=4, layer_types=None, linear_key_head_dim=32)
+    module = tiny("qwen3_5_text", **sizes)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf"))
+    assert describe(file).states.tiled
+    text = random_text(40)
+    model = load_compiled(file, no_progress, CAPACITY)
+    with torch.inference_mode():
+        expected = module(torch.tensor([text])).logits[0]
+    found = all_logits(model, text)
+    assert difference(found, expected) < 5e-3
+    streamed = load_compiled(file, no_progress, CAPACITY, limits=WeightLimits(400 << 10))
+    assert np.array_equal(all_logits(streamed, text), found)
+    streamed.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes"),
+    [
+        ("qwen3_5_text", dict(linear_value_head_dim=40)),
+        ("qwen3_5_text", dict(linear_key_head_dim=9)),
+        ("qwen3_5_text", dict(linear_num_value_heads=12)),
+        ("qwen3_5_text", dict(attention_bias=True)),
+        ("qwen3_5_text", dict(layer_types=["linear_attention"] * 3)),
+        ("lfm2", dict(conv_bias=True)),
+    ],
+)
+def test_what_steps_do_not_cover_is_not_loaded(kind, changes):
+    assert saved(tiny(kind, **changes)) is None
+
+
+def test_lfm2_has_its_own_names_for_sizes(tmp_path):
+    module = tiny(
+        "lfm2", intermediate_size=140, block_auto_adjust_ff_dim=True, block_multiple_of=32, norm_eps=1e-2
+    )
+    model, text = saved(module), random_text(40)
+    with torch.inference_mode():
+        expected = module(torch.tensor([text])).logits[0]
+    assert difference(all_logits(model, text), expected) < 5e-3
+
+
+@every_kind
+def test_a_model_with_states_does_not_draft_for_itself(kind, tmp_path):
+    tiny(kind).to(torch.bfloat16).save_pretrained(tmp_path)
+    with pytest.raises(BadOption, match="states"):
+        check_self_draft(open_checkpoint(tmp_path))
+
+
+# Answers
+
+
+@cache
+def models():
+    module = tiny("qwen3_5_text", num_hidden_layers=4, layer_types=None)
+    return saved(module, context=CAPACITY), saved(disturbed(module, 0.05), context=CAPACITY)
+
+
+@pytest.mark.parametrize("name", [*sorted({*available(True)} - {"none"}), "specexec+lookahead"])
+def test_every_drafter_gives_the_tokens_of_plain_decoding(name):
+    target, draft = models()
+    plain, drafted = (
+        Session(LoadedPair(Sequence(target, 160), Sequence(draft, 160), Letters(), None)) for _ in range(2)
+    )
+    # The third prompt is edited at its beginning.
+    for turn, temperature in (("abcabcabc", 0.0), ("abcabcabc" * 8, 0.8), ("abd" + "abc" * 20, 0.0)):
+        options = dict(temperature=temperature, seed=3, max_new_tokens=20, logit_bias={END: -30.0})
+        expected, found = (
+            each.answer(
+                [Message("user", turn)], Options(**options, drafter=how), lambda _: None, lambda: False
+            )
+            for each, how in ((plain, "none"), (drafted, name))
+        )
+        if drafted.drafter(name).needs.rejection and temperature:
+            assert found.tokens == 20
+        else:
+            assert found.token_ids == expected.token_ids
