@@ -30,7 +30,7 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
-_NO_MIXTURE = {"experts": 0, "chosen": 0, "shares_normalized": False}
+_NO_MIXTURE: dict[str, Any] = {"experts": 0, "chosen": 0, "shares_normalized": False}
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
