@@ -8,16 +8,8 @@ from engine.compiled import steps
 from engine.compiled.instructions import LANES
 from engine.compiled.matrix import Matrix, TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import (
-    CompiledPass,
-    DecoderShape,
-    Floats,
-    Layer,
-    ProductResult,
-    Seen,
-    address,
-    room,
-)
+from engine.compiled.program import CompiledPass, DecoderShape, Layer, ProductResult, Seen
+from engine.compiled.table import Floats, address, room
 
 
 class _Logits:

@@ -9,16 +9,8 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import TiledMatrix, aligned
 from engine.compiled.pool import ComputePool
-from engine.compiled.program import (
-    MOST_ROWS,
-    CompiledPass,
-    DecoderShape,
-    Floats,
-    Layer,
-    Seen,
-    address,
-    room,
-)
+from engine.compiled.program import MOST_ROWS, CompiledPass, DecoderShape, Layer, Seen
+from engine.compiled.table import Floats, address, room
 
 
 @dataclass(frozen=True, slots=True)

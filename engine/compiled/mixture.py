@@ -104,8 +104,8 @@ class MixtureRoom:
         self._choices = [aligned(8 * choices) for _ in range(5)]
         self._starts = aligned(8 * (self._experts + 1))
         self._routing = aligned(8 * router.ROUTING).view(np.int64)
-        kept = [*self._choices, self._used, self._starts]
-        self._routing[: router.FIRST] = [address(part) for part in kept]
+        self._routing[: router.USED] = [address(part) for part in self._choices]
+        self._routing[router.USED : router.FIRST] = address(self._used), address(self._starts)
 
     def add(
         self, mixture: Mixture, program: StepTable, result: Floats, gelu: bool, tiles: tuple[int, int]

@@ -12,7 +12,8 @@ from engine.compiled.instructions import LANES
 from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import quantized
 from engine.compiled.pool import shared_pool
-from engine.compiled.program import MOST_ROWS, DecoderShape, Floats, Layer
+from engine.compiled.program import MOST_ROWS, DecoderShape, Layer
+from engine.compiled.table import Floats
 from engine.heads.files import HeadsFile
 from engine.heads.fit import check_fit, known_tokens, levels, masked_guesses, settings_of, target_ids
 from engine.heads.interface import Allowed, EagleHead, Guesses, guesses
