@@ -15,6 +15,8 @@ from engine.errors import BadCheckpoint
 # A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
 WRAPPERS = {
     "gemma3": "gemma3_text",
+    "gemma3n": "gemma3n_text",
+    "gemma4": "gemma4_text",
     "mistral3": "mistral",
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
@@ -25,7 +27,9 @@ _INHERITED = (
     "torch_dtype",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
-_VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
+_VISION = re.compile(
+    r"(model\.)?(vision_tower|multi_modal_projector|visual|embed_vision|audio_tower|embed_audio)\."
+)
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")

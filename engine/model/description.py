@@ -46,8 +46,9 @@ class Description:
     number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
     positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
-    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `attending`, the
-    number of layers that have rows in the KV cache, since the others have states.
+    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `kept`, key-value
+    heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
+    the rows of an earlier layer.
     """
 
     architecture: str
@@ -74,7 +75,7 @@ class Description:
     output_bias: bool
     mlp_bias: bool
     experts: int
-    attending: int
+    kept: tuple[tuple[int, int], ...]
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -93,7 +94,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     family = family_of(architecture)
     values = {**family.defaults, **config}
     given = Configuration(name, architecture, values)
-    _refuse_others(given)
+    _refuse_others(given, family)
     if family is UNLISTED:
         return _unlisted(given, architecture)
     refuse_unknown_fields(architecture, understood(family), config)
@@ -104,25 +105,28 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
+    capped = "final_logit_softcapping" in family.defaults
+    kept = _kept(given, family, types, (sizes["kv_heads"], head_width))
+    widths = [kept[types.index(kind)][1] if family.uneven else head_width for kind in kinds]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
     return Description(
         **sizes,
         epsilon=given.real("rms_norm_eps"),
-        activation=given.text("hidden_activation" if family.gemma else "hidden_act"),
+        activation=given.text("hidden_activation" if "hidden_activation" in family.defaults else "hidden_act"),
         query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
-        logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
+        logit_cap=given.real_or_none("final_logit_softcapping") if capped else None,
         embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
         norms_plus_one=family.gemma,
         windows=tuple(window if kind == SLIDING else None for kind in types),
-        rotary=rotary_kinds(given, family, kinds, head_width, sizes["positions"]),
+        rotary=rotary_kinds(given, family, kinds, widths, sizes["positions"]),
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
         experts=_experts(given, family, layers) if family.mixture else 0,
-        attending=layers - types.count(family.recurrent),
+        kept=kept,
     )
 
 
@@ -145,13 +149,21 @@ def _sizes(
         "architecture": architecture,
         "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
         "width": width,
-        "inner": given.whole(inner, WIDTH_LIMIT),
+        "inner": _widest(given, inner),
         "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
         "heads": heads,
         "kv_heads": kv_heads,
         "head_width": head_width,
         "positions": given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST),
     }
+
+
+def _widest(given: Configuration, key: str) -> int:
+    """Return the inner width, or the largest one where each layer has its own (Gemma 3n)."""
+    each = given.values.get(key)
+    if not isinstance(each, list) or not each:
+        return given.whole(key, WIDTH_LIMIT)
+    return max(given.of({key: width}).whole(key, WIDTH_LIMIT) for width in each)
 
 
 def _unlisted(given: Configuration, architecture: str) -> Description:
@@ -184,15 +196,16 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         output_bias=False,
         mlp_bias=False,
         experts=0,
-        attending=sizes["layers"],
+        kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
     )
 
 
-def _refuse_others(given: Configuration) -> None:
+def _refuse_others(given: Configuration, family: Family) -> None:
     """Raise UnsupportedModel if the configuration asks for layers that no decoder here has."""
-    if given.values.get("per_layer_config"):
+    if given.values.get("per_layer_config") and not family.uneven:
         raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
-    if given.values.get("use_bidirectional_attention"):
+    # Gemma 4 has this for the parts of an image, which no text has.
+    if given.values.get("use_bidirectional_attention") not in (None, False, "vision"):
         raise UnsupportedModel(
             "Models in which a token sees later ones are not supported.", "Choose another model."
         )
@@ -248,6 +261,37 @@ def _rotary_of_layer(
     if family.unrotated:
         return tuple(map(int, unrotated_layers(given, len(types))))
     return tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types)
+
+
+def _kept(
+    given: Configuration, family: Family, types: list[str], common: tuple[int, int]
+) -> tuple[tuple[int, int], ...]:
+    """Return the key-value heads and their width of each layer that has rows of its own. common: those of
+    layers that the configuration says nothing else of."""
+    shared = 0
+    if "num_kv_shared_layers" in family.defaults:
+        shared = given.whole("num_kv_shared_layers", len(types) - 1, least=0)
+    own = range(len(types) - shared)
+    if not family.uneven:
+        return tuple(common for layer in own if types[layer] != family.recurrent)
+    others = given.part("per_layer_config")
+    if not others:
+        heads = given.values["num_global_key_value_heads"] if given.flag("attention_k_eq_v") else None
+        full = {"num_key_value_heads": heads, "head_dim": given.values["global_head_dim"]}
+        others = {str(layer): full for layer, kind in enumerate(types) if kind == FULL}
+    return tuple(_heads_of(given, others.get(str(layer)) or {}, common) for layer in own)
+
+
+def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tuple[int, int]:
+    """Return the key-value heads of a layer and their width. layer: its own settings."""
+    if not isinstance(layer, dict) or layer.keys() - {"num_key_value_heads", "head_dim"}:
+        raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
+    own = given.of(layer)
+    heads = own.whole_or_none("num_key_value_heads", COUNT_LIMIT) or common[0]
+    width = own.whole_or_none("head_dim", COUNT_LIMIT) or common[1]
+    if given.values["num_attention_heads"] % heads or width % 2:
+        raise given.bad(f"a layer has {heads} key-value heads of width {width}")
+    return heads, width
 
 
 def _window(given: Configuration, family: Family) -> int | None:
