@@ -16,12 +16,15 @@ CONTEXT_LEAST, CONTEXT_LIMIT = 16, 1 << 31
 WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
 TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
+_STREAMS_LIMIT = 64  # Gemma 3n: 4
 # fmt: off
 _MOST = {
     "num_hidden_layers": LAYERS_LIMIT, "num_attention_heads": COUNT_LIMIT, "num_key_value_heads": COUNT_LIMIT,
     "head_dim": COUNT_LIMIT, "num_experts": COUNT_LIMIT, "num_local_experts": COUNT_LIMIT,
     "num_experts_per_tok": COUNT_LIMIT, "num_labels": COUNT_LIMIT, "hidden_size": WIDTH_LIMIT,
     "intermediate_size": WIDTH_LIMIT, "moe_intermediate_size": WIDTH_LIMIT, "vocab_size": VOCABULARY_LIMIT,
+    "global_head_dim": COUNT_LIMIT, "num_global_key_value_heads": COUNT_LIMIT, "laurel_rank": WIDTH_LIMIT,
+    "vocab_size_per_layer_input": VOCABULARY_LIMIT, "altup_num_inputs": _STREAMS_LIMIT,
     "max_position_embeddings": CONTEXT_LIMIT, "original_max_position_embeddings": CONTEXT_LIMIT,
 }
 # fmt: on
@@ -34,6 +37,9 @@ def check_sizes(config: Mapping[str, Any]) -> None:
     Missing and null sizes are accepted, because they stand for the architecture's defaults.
     """
     sizes = {key: config[key] for key in _MOST if config.get(key) is not None}
+    if isinstance(sizes.get("intermediate_size"), list):  # Gemma 3n: one for each layer
+        for each in sizes.pop("intermediate_size"):
+            check_sizes({"intermediate_size": each})
     for key, value in sizes.items():
         if type(value) is not int or not 1 <= value <= _MOST[key]:
             raise BadCheckpoint(f"config.json is invalid: {key} is {str(value)[:40]!r}.", _DAMAGED)

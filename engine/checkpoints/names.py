@@ -4,7 +4,7 @@ Covers multimodal models that wrap a text model, and the different layouts of a 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ _VISION = re.compile(
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
+_KEYS = re.compile(r"model\.layers\.(\d+)\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
@@ -85,6 +86,16 @@ def without_draft(architecture: str, tensors: dict[str, Span]) -> tuple[dict[str
         name.removeprefix(beginning): span for name, span in tensors.items() if name.startswith(beginning)
     }
     return {name: span for name, span in tensors.items() if not name.startswith(beginning)}, draft
+
+
+def without_shared(config: Mapping[str, Any], tensors: dict[str, Span]) -> dict[str, Span]:
+    """Return the tensors without keys and values of layers that use those of an earlier layer; some
+    checkpoints of Gemma 3n and 4 have them all the same."""
+    layers, shared = config.get("num_hidden_layers"), config.get("num_kv_shared_layers")
+    if type(layers) is not int or type(shared) is not int or shared < 1:
+        return tensors
+    unused = {name for name in tensors if (found := _KEYS.match(name)) and int(found[1]) >= layers - shared}
+    return {name: span for name, span in tensors.items() if name not in unused}
 
 
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:

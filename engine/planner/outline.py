@@ -155,6 +155,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     table = weights["model.embed_tokens.weight"]
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
+    per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
     experts = config.get("num_local_experts") or config.get("num_experts") or 1
     idle = expert_weights * (1 - (config.get("num_experts_per_tok") or experts) / experts)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
@@ -163,7 +164,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         file=checkpoint.path.name,
         layers=tuple(layers[number] for number in sorted(layers)),
         head=(head or table).nbytes,
-        embedding=table.nbytes,
+        embedding=table.nbytes + (per_layer.nbytes if per_layer else 0),
         tied=head is None,
         layer_weights=layer_weights,
         active=1 - idle / layer_weights,
