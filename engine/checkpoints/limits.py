@@ -17,6 +17,7 @@ WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
 TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
 _STREAMS_LIMIT = 64  # Gemma 3n: 4
+_OR_NONE = ("num_local_experts", "num_experts_per_tok")  # 0 in Granite 4 hybrids that are no mixtures
 # fmt: off
 _MOST = {
     "num_hidden_layers": LAYERS_LIMIT, "num_attention_heads": COUNT_LIMIT, "num_key_value_heads": COUNT_LIMIT,
@@ -41,7 +42,7 @@ def check_sizes(config: Mapping[str, Any]) -> None:
         for each in sizes.pop("intermediate_size"):
             check_sizes({"intermediate_size": each})
     for key, value in sizes.items():
-        if type(value) is not int or not 1 <= value <= _MOST[key]:
+        if type(value) is not int or not (key not in _OR_NONE) <= value <= _MOST[key]:
             raise BadCheckpoint(f"config.json is invalid: {key} is {str(value)[:40]!r}.", _DAMAGED)
     heads, kv_heads = sizes.get("num_attention_heads"), sizes.get("num_key_value_heads")
     experts = sizes.get("num_local_experts", sizes.get("num_experts", COUNT_LIMIT))
@@ -50,5 +51,5 @@ def check_sizes(config: Mapping[str, Any]) -> None:
         raise BadCheckpoint(f"config.json is invalid: {heads} heads, {kv_heads} key-value heads.", _DAMAGED)
     if sizes.get("head_dim", 2) % 2:
         raise BadCheckpoint(f"config.json is invalid: head_dim {sizes['head_dim']} is odd.", _DAMAGED)
-    if chosen > experts:
+    if experts and chosen > experts:
         raise BadCheckpoint(f"config.json is invalid: {chosen} active experts of {experts}.", _DAMAGED)

@@ -311,6 +311,28 @@ FAMILIES = {
         options=("attention_bias", "mlp_bias"),
         compiled=False,  # scales what a layer adds
     ),
+    "granitemoehybrid": Family(
+        _defaults(
+            _LLAMA,
+            None,
+            2048,
+            **_GRANITE_FACTORS,
+            num_local_experts=8,
+            layer_types=None,
+            layers_block_type=None,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        recurrent="linear_attention",
+        others=(
+            *_ROUTING,
+            *("shared_intermediate_size", "position_embedding_type", "normalization_function", "init_method"),
+            *("mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_head", "mamba_d_conv"),
+            *("mamba_expand", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
+        ),
+        large_states=True,
+        compiled=False,  # layers with states
+    ),
     "olmo2": Family(
         _defaults((50304, *_LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),
         options=("attention_bias",),

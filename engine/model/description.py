@@ -225,8 +225,12 @@ def _refuse_gates(given: Configuration) -> None:
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
     """Return which attention each layer has: with the window, to all earlier tokens, or none but a state."""
     if family.recurrent:
-        named = given.choices("layer_types", layers, (family.recurrent, FULL))
-        return named or [FULL if each else family.recurrent for each in _attending(given, layers)]
+        older = {"mamba": family.recurrent, "attention": FULL} if "layers_block_type" in family.defaults else {}
+        key = "layers_block_type" if given.values.get("layers_block_type") else "layer_types"
+        named = given.choices(key, layers, (family.recurrent, FULL, *older))
+        if named:
+            return [older.get(kind, kind) for kind in named]
+        return [FULL if each else family.recurrent for each in _attending(given, layers)]
     if family.window == "none":
         return [FULL] * layers
     if family.window == "all":
@@ -250,6 +254,8 @@ def _attending(given: Configuration, layers: int) -> list[bool]:
         if numbers is not None and not isinstance(numbers, list):
             raise given.bad("full_attn_idxs is not a list")
         return [numbers is None or layer in numbers for layer in range(layers)]
+    if "full_attention_interval" not in given.values:
+        return [False] * layers
     period = given.whole("full_attention_interval", LAYERS_LIMIT)
     return [(layer + 1) % period == 0 for layer in range(layers)]
 
@@ -310,4 +316,6 @@ def _experts(given: Configuration, family: Family, layers: int) -> int:
     if other in family.defaults:
         own, other = other, own
     key = other if other in given.values else own
-    return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
+    # Of Granite 4 hybrids, some are no mixtures.
+    least = 0 if family.recurrent and own in family.defaults else 1
+    return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)

@@ -22,7 +22,7 @@ from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
-from engine.torch_model.recurrent import replace_recurrent
+from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.surroundings import surroundings_of
 from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes
 from engine.torch_model.visibility import TensorRows, Visibility
@@ -66,7 +66,9 @@ class TorchModel(Model):
         self._norm: Any = getattr(self._body, "embedding_norm", None) or self._body.norm  # LFM2's name of it
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
-        by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
+        # Granite 4 hybrids: no rotary positions at all.
+        self._rotary: Any = getattr(self._body, "rotary_emb", None)
+        by_kind = self._rotary is not None and isinstance(self._rotary.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
         self._surroundings = surroundings_of(module)
         # Granite: factors outside the layers. A module that applies one itself, such as Gemma's embedding,
@@ -166,7 +168,7 @@ class TorchModel(Model):
         position_ids = rows.positions[None]
         state = self._embedded(rows.tokens[None])
         rotary = {
-            kind: self._body.rotary_emb(state, position_ids, *([kind] if kind else []))
+            kind: self._rotary and self._rotary(state, position_ids, *([kind] if kind else []))
             for kind in set(self._rotary_kinds)
         }
         state, inputs = self._surroundings.enter(rows.tokens[None], state)
