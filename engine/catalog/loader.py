@@ -11,13 +11,16 @@ from engine.catalog.models import (
     FORMATS,
     HEAD_ENGINES,
     HEAD_METHODS,
+    RUN_WITH,
     SOURCES,
     Catalog,
     CatalogHead,
     CatalogModel,
     CatalogPair,
     Expectation,
+    StateLayers,
     Variant,
+    WideLayers,
 )
 from engine.catalog.sizes import MIXES, files_nbytes
 from engine.errors import BadOption
@@ -87,7 +90,16 @@ def _invalid(file: str, error: Exception) -> BadOption:
 def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
     variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
-        model = CatalogModel(id=id, **fields.pop("shape", {}), **fields)
+        states, wide = fields.pop("states", None), fields.pop("wide", None)
+        model = CatalogModel(
+            id=id,
+            **fields.pop("shape", {}),
+            **fields,
+            states=StateLayers(**states) if states else None,
+            wide=WideLayers(**wide) if wide else None,
+        )
+        if model.run_with not in RUN_WITH:
+            raise Fault(f"unknown value of run_with: {model.run_with!r}")
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
     except (TypeError, Fault) as error:
