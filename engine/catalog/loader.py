@@ -11,7 +11,6 @@ from engine.catalog.models import (
     FORMATS,
     HEAD_ENGINES,
     HEAD_METHODS,
-    RUN_WITH,
     SOURCES,
     Catalog,
     CatalogHead,
@@ -98,8 +97,6 @@ def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
             states=StateLayers(**states) if states else None,
             wide=WideLayers(**wide) if wide else None,
         )
-        if model.run_with not in RUN_WITH:
-            raise Fault(f"unknown value of run_with: {model.run_with!r}")
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
     except (TypeError, Fault) as error:

@@ -6,7 +6,9 @@
 from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
-RUN_WITH = ("real", "tiny")
+# Architectures that this project has run with real weights. Of the others, it has run tiny random models, which gave
+# what transformers gives.
+RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
 SOURCES = ("paper", "measured")
 HEAD_METHODS = ("eagle3",)
 HEAD_ENGINES = ("vllm", "sglang")
@@ -120,9 +122,7 @@ class CatalogModel:
     that have a state instead of rows, or None; `wide`, those whose heads differ from the others', or None;
     `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
     maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
-    recommended to everyone; `run_with`, "real" if the architecture was run here with real weights, "tiny" if
-    only with tiny random ones, which gave what transformers gives; `heads_elsewhere`, the heads that other
-    engines can draft with, best first.
+    recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first.
     """
 
     id: str
@@ -148,9 +148,13 @@ class CatalogModel:
     wide: WideLayers | None = None
     sliding_window: int = 0
     special: bool = False
-    run_with: str = "tiny"
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
+
+    @property
+    def run_here(self) -> bool:
+        """Whether this project has run the architecture with real weights, and not only with tiny ones."""
+        return self.architecture in RUN_WITH_REAL_WEIGHTS
 
     def attends(self, layer: int) -> bool:
         """Return whether a layer has rows in the KV cache."""

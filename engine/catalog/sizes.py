@@ -98,8 +98,8 @@ def _others(model: CatalogModel, layer: int) -> int:
 
 def _vectors(model: CatalogModel, layer: int) -> int:
     """Return the number of parameters in the norms, biases and convolution of one layer."""
-    gemma = model.architecture.startswith("gemma")
-    norms = (4 if gemma else 2) * model.hidden
+    four = model.architecture.startswith("gemma") or model.architecture == "glm4"
+    norms = (4 if four else 2) * model.hidden
     if model.states and not model.attends(layer):
         states = model.states
         return norms + states.channels * states.kernel + 2 * states.heads + states.value_width
@@ -107,7 +107,8 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         norms += 2 * model.row(layer)[1]
     if model.architecture == "gemma4_text":
         norms += 1  # a factor of what the layer returns
-    biases = (model.heads + 2 * model.kv_heads) * model.head_dim if model.architecture == "qwen2" else 0
+    biased = model.architecture in ("qwen2", "seed_oss", "glm4")
+    biases = (model.heads + 2 * model.kv_heads) * model.head_dim if biased else 0
     return norms + biases
 
 

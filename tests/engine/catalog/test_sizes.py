@@ -60,7 +60,7 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
     "kind",
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
-        *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large"),
+        *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "seed_oss", "glm4", "smollm3", "ministral3"),
     ],
 )
 def test_parameters_are_those_of_the_built_model(kind: str) -> None:
