@@ -6,6 +6,9 @@
 from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
+# Architectures that torch computes on the processor too, since compiled steps do not: `engine.model.architectures` says
+# why.
+THROUGH_TORCH = ("gemma4_text", "glm4", "ministral3", "qwen3_5_moe_text", "qwen3_5_text")
 # Architectures that this project has run with real weights. Of the others, it has run tiny random models, which gave
 # what transformers gives.
 RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
@@ -150,6 +153,11 @@ class CatalogModel:
     special: bool = False
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled steps compute the model on the processor, unless it is a mixture."""
+        return self.architecture not in THROUGH_TORCH
 
     @property
     def run_here(self) -> bool:

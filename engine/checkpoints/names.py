@@ -65,14 +65,15 @@ def text_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
-    """Return a wrapper's tensors under the names of a plain text model, without the vision encoder's."""
+    """Return a wrapper's tensors under the names of a plain text model, without those of
+    encoders of images and sound."""
     return _unique(
         (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _VISION.match(name)
     )
 
 
 def has_vision(tensors: Iterable[str]) -> bool:
-    """Return whether a wrapper's tensors include a vision encoder."""
+    """Return whether a wrapper's tensors include an encoder of images or sound."""
     return any(map(_VISION.match, tensors))
 
 

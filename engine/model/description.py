@@ -112,7 +112,9 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     return Description(
         **sizes,
         epsilon=given.real("rms_norm_eps"),
-        activation=given.text("hidden_activation" if "hidden_activation" in family.defaults else "hidden_act"),
+        activation=given.text(
+            "hidden_activation" if "hidden_activation" in family.defaults else "hidden_act"
+        ),
         query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
         logit_cap=given.real_or_none("final_logit_softcapping") if capped else None,
@@ -225,7 +227,9 @@ def _refuse_gates(given: Configuration) -> None:
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
     """Return which attention each layer has: with the window, to all earlier tokens, or none but a state."""
     if family.recurrent:
-        older = {"mamba": family.recurrent, "attention": FULL} if "layers_block_type" in family.defaults else {}
+        older = (
+            {"mamba": family.recurrent, "attention": FULL} if "layers_block_type" in family.defaults else {}
+        )
         key = "layers_block_type" if given.values.get("layers_block_type") else "layer_types"
         named = given.choices(key, layers, (family.recurrent, FULL, *older))
         if named:

@@ -137,7 +137,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
-        compiled=variant.format in ("gguf", "16-bit") and active == 1 and model.wide is None,
+        compiled=variant.format in ("gguf", "16-bit") and active == 1 and model.compiled,
         tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and active == 1 else 0,
         states=sizes.states_nbytes(model),
         state_row=sizes.state_row_nbytes(model),

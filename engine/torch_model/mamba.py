@@ -55,7 +55,9 @@ class MambaLayer(RecurrentLayer):
         heads, size, width = self.shape.matrix or (0, 0, 0)
         memory, paths = cache_params.memory(self.number), cache_params.paths(attention_mask)
         inner = heads * width
-        gates, read, steps = self.in_proj(hidden_states)[0].split([inner, self.shape.inputs[1], heads], dim=-1)
+        gates, read, steps = self.in_proj(hidden_states)[0].split(
+            [inner, self.shape.inputs[1], heads], dim=-1
+        )
         known = torch.cat([memory.tail.known(), read])
         weight = self.conv1d.weight.squeeze(1)
         mixed = convolved(known, paths.sources(weight.shape[1]), weight, self.conv1d.bias)
@@ -75,9 +77,7 @@ class MambaLayer(RecurrentLayer):
 
         def step(start: int, stop: int, base: LayerState, before: DeltaRows | None) -> DeltaRows:
             assert base.matrix is not None
-            found, rows = delta_rule(
-                inputs.part(start, stop), base.matrix, paths.seen(start, stop), before
-            )
+            found, rows = delta_rule(inputs.part(start, stop), base.matrix, paths.seen(start, stop), before)
             output[start:stop] += found.transpose(0, 1)
             return rows
 

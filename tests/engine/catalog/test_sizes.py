@@ -8,6 +8,7 @@ from engine import catalog
 from engine.catalog import CatalogModel, Variant, sizes
 from engine.catalog.models import StateLayers, WideLayers
 from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.model.architectures import family_of
 from tests.engine.checkpoints.files import real_file
 from tests.engine.models import EXPERTS, reference
 
@@ -33,9 +34,8 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
         name=kind,
         family=kind,
         architecture=config.model_type,
-        parameters=sum(weight.numel() for weight in module.parameters()) + sum(
-            buffer.numel() for name, buffer in module.named_buffers() if name.endswith("layer_scalar")
-        ),
+        parameters=sum(weight.numel() for weight in module.parameters())
+        + sum(buffer.numel() for name, buffer in module.named_buffers() if name.endswith("layer_scalar")),
         layers=config.num_hidden_layers,
         hidden=config.hidden_size,
         intermediate=getattr(config, "moe_intermediate_size", None) or config.intermediate_size,
@@ -68,6 +68,12 @@ def test_parameters_are_those_of_the_built_model(kind: str) -> None:
     assert sizes.parameters(figures) == counted
     plain = replace(Q4, format="16-bit", mix="")
     assert sizes.weights_nbytes(figures, plain) == 2 * counted
+
+
+def test_the_catalogue_knows_which_architectures_have_compiled_steps() -> None:
+    for model in catalog.catalog().models.values():
+        family = family_of(model.architecture)
+        assert model.compiled == (family.compiled or family.mixture and not model.states), model.id
 
 
 def test_only_routed_experts_are_active() -> None:
