@@ -6,11 +6,11 @@
 from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
-# Architectures that torch computes on the processor too, since compiled steps do not: `engine.model.architectures` says
-# why.
+# Architectures that torch computes on the processor too, since compiled steps do not:
+# `engine.model.architectures` says why.
 THROUGH_TORCH = ("gemma4_text", "glm4", "ministral3", "qwen3_5_moe_text", "qwen3_5_text")
-# Architectures that this project has run with real weights. Of the others, it has run tiny random models, which gave
-# what transformers gives.
+# Architectures that this project has run with real weights. Of the others, it has run tiny random models,
+# which gave what transformers gives.
 RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
 SOURCES = ("paper", "measured")
 HEAD_METHODS = ("eagle3",)

@@ -238,8 +238,8 @@ _FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
 def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, columns: int) -> str:
     """Return the storage format of a matrix in a GGUF file.
 
-    matrix: "embedding" or "head"; or a name of a layer's matrices, such as "q", "k", "v", "o", "gate", "up" or "down" in layer `layer`. columns:
-    the matrix's row length.
+    matrix: "embedding" or "head"; or a name of a layer's matrices, such as "q" or "down", in layer `layer`.
+    columns: the matrix's row length.
     """
     default, better = MIXES[variant.mix]
     kind = default

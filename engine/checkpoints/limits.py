@@ -17,7 +17,8 @@ WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
 TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
 _STREAMS_LIMIT = 64  # Gemma 3n: 4
-_OR_NONE = ("num_local_experts", "num_experts_per_tok")  # 0 in Granite 4 hybrids that are no mixtures
+# 0 in Granite 4 hybrids that are no mixtures, and in Gemma 4 without inputs of each layer.
+_OR_NONE = ("num_local_experts", "num_experts_per_tok", "hidden_size_per_layer_input")
 # fmt: off
 _MOST = {
     "num_hidden_layers": LAYERS_LIMIT, "num_attention_heads": COUNT_LIMIT, "num_key_value_heads": COUNT_LIMIT,
@@ -25,7 +26,10 @@ _MOST = {
     "num_experts_per_tok": COUNT_LIMIT, "num_labels": COUNT_LIMIT, "hidden_size": WIDTH_LIMIT,
     "intermediate_size": WIDTH_LIMIT, "moe_intermediate_size": WIDTH_LIMIT, "vocab_size": VOCABULARY_LIMIT,
     "global_head_dim": COUNT_LIMIT, "num_global_key_value_heads": COUNT_LIMIT, "laurel_rank": WIDTH_LIMIT,
-    "vocab_size_per_layer_input": VOCABULARY_LIMIT, "altup_num_inputs": _STREAMS_LIMIT,
+    "hidden_size_per_layer_input": WIDTH_LIMIT, "mamba_n_heads": COUNT_LIMIT, "mamba_n_groups": COUNT_LIMIT,
+    "mamba_d_state": COUNT_LIMIT, "mamba_d_conv": COUNT_LIMIT, "mamba_expand": COUNT_LIMIT,
+    "shared_intermediate_size": WIDTH_LIMIT, "vocab_size_per_layer_input": VOCABULARY_LIMIT,
+    "altup_num_inputs": _STREAMS_LIMIT,
     "max_position_embeddings": CONTEXT_LIMIT, "original_max_position_embeddings": CONTEXT_LIMIT,
 }
 # fmt: on

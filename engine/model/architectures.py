@@ -101,7 +101,7 @@ _GEMMA_N = dict(
     head_dim=256, hidden_activation="gelu_pytorch_tanh", tie_word_embeddings=True, sliding_window=512
 )
 _PER_LAYER = ("vocab_size_per_layer_input", "hidden_size_per_layer_input")
-_ALTUP = ("altup_active_idx", "altup_coef_clip", "altup_correct_scale", "altup_num_inputs", "laurel_rank")
+_ALTUP = ("altup_coef_clip", "altup_correct_scale", "laurel_rank")
 _GRANITE_FACTORS = dict.fromkeys(
     ("embedding_multiplier", "logits_scaling", "residual_multiplier", "attention_multiplier"), 1.0
 )
@@ -220,6 +220,8 @@ FAMILIES = {
             sliding_window_pattern=5,
             num_kv_shared_layers=15,
             activation_sparsity_pattern=None,
+            altup_active_idx=0,
+            altup_num_inputs=4,
         ),
         options=("attention_bias",),
         large_states=True,

@@ -100,6 +100,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     refuse_unknown_fields(architecture, understood(family), config)
     if "attn_output_gate" in family.defaults:
         _refuse_gates(given)
+    if "altup_num_inputs" in family.defaults:
+        _check_streams(given)
+    if given.values.get("position_embedding_type") not in (None, "rope", "nope"):
+        raise UnsupportedModel("Positions of this type are not supported.", "Choose another model.")
     sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
@@ -222,6 +226,16 @@ def _refuse_gates(given: Configuration) -> None:
             f"Output gates of the type “{str(kind)[:40] if gated else 'none'}” are not supported.",
             "Choose another model.",
         )
+
+
+def _check_streams(given: Configuration) -> None:
+    """Raise BadCheckpoint if a layer would compute a stream of states that is none, or leave no activations
+    (Gemma 3n)."""
+    given.whole("altup_active_idx", given.whole("altup_num_inputs", COUNT_LIMIT) - 1, least=0)
+    shares = given.values.get("activation_sparsity_pattern")
+    for share in shares if isinstance(shares, list) else []:
+        if not isinstance(share, (int, float)) or not 0 <= share < 1:
+            raise given.bad(f"activation_sparsity_pattern has {str(share)[:40]}")
 
 
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:

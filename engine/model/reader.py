@@ -20,9 +20,9 @@ _READERS = min(4, os.cpu_count() or 1)
 # Names of matrices in the order in which a layer uses them.
 # fmt: off
 _IN_A_LAYER = (
-    "laurel.linear_left", "laurel.linear_right", "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj", "gate_proj",
-    "up_proj", "gate_up_proj", "down_proj", "per_layer_input_gate", "per_layer_projection", "altup_unembed",
-    "lm_head",
+    "laurel.linear_left", "laurel.linear_right", "q_proj", "k_proj", "v_proj", "qkv_proj", "o_proj",
+    "gate_proj", "up_proj", "gate_up_proj", "down_proj", "per_layer_input_gate", "per_layer_projection",
+    "altup_unembed", "lm_head",
 )
 # fmt: on
 # Matrices that a pass uses before the first layer, and small ones that a layer uses more than once.

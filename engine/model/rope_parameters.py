@@ -22,8 +22,9 @@ def rotary_kinds(
     """Return the kinds of rotary positions: one for each of `types`, the types of layers, if they differ in
     that, else one for all.
 
-    head_widths: of each type. positions: the longest text, tokens. Raises BadCheckpoint if the parameters are invalid, and
-    UnsupportedModel if their type is unknown, or if frequencies depend on the context in some layers only.
+    head_widths: of each type. positions: the longest text, tokens. Raises BadCheckpoint if the parameters
+    are invalid, and UnsupportedModel if their type is unknown, or if frequencies depend on the context in
+    some layers only.
     """
     kinds = []
     every = _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]

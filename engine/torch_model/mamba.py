@@ -5,8 +5,8 @@ A head reads and writes one matrix S [state size, width of a head]. Along a text
     S_i = a_i S_{i-1} + B_i (d_i x_i)^T,    output y_i = S_i^T C_i + D x_i,
 
 with the step d_i = softplus(...) and a_i = exp(-d_i exp(A_log)). This is DeltaNet's recurrence
-(`engine.torch_model.recurrent`) without its correction: keys are B, queries are C, and what is written is d x.
-So the chunked scan with an ancestor mask in place of the causal one needs no system of equations.
+(`engine.torch_model.recurrent`) without its correction: keys are B, queries are C, and d x is written. So
+the chunked scan with an ancestor mask in place of the causal one needs no system of equations.
 """
 
 from typing import Any

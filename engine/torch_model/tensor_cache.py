@@ -11,7 +11,6 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.model.kv_cache import KVCache
 
-
 # The key-value heads of a layer, and their width; None for a layer that has no rows of its own.
 RowShape = tuple[int, int] | None
 
@@ -136,8 +135,8 @@ class AddressedSlots:
     """The cache of a pass that is recorded and replayed: the pass writes to slots given by a tensor, and
     reads a whole bucket of slots.
 
-    layers: the cache's memory by layer, [2, 1, kv_heads, slots, head_dim]; slots: where the pass writes, int64
-    [rows]; keys: number of slots that it reads.
+    layers: the cache's memory by layer, [2, 1, kv_heads, slots, head_dim]; slots: where the pass writes,
+    int64 [rows]; keys: number of slots that it reads.
     """
 
     layers: Mapping[int, Tensor]

@@ -4050,7 +4050,7 @@ other: everything else</source>
             <translation>Alibaba의 다목적 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
         </message>
         <message>
-            <source>Alibaba's large all-round model of early 2026 that can think; long texts take little memory.</source>
+            <source>Alibaba's large all-round model of 2026 that can think; long texts take little memory.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 대형 범용 모델: 긴 글도 메모리를 적게 씁니다.</translation>
         </message>
         <message>
@@ -4066,7 +4066,7 @@ other: everything else</source>
             <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of early 2026 that can think; a tenth of it works on each token.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
@@ -4090,7 +4090,7 @@ other: everything else</source>
             <translation>간단한 질문과 짧은 글에 알맞은 Alibaba의 작은 모델.</translation>
         </message>
         <message>
-            <source>Alibaba's small model of early 2026 that can think, for computers without a graphics card.</source>
+            <source>Alibaba's small model of 2026 that can think, for computers without a graphics card.</source>
             <translation>사고할 수 있는 Alibaba의 2026년 초 소형 모델: 그래픽 카드가 없는 컴퓨터용.</translation>
         </message>
         <message>
@@ -4118,7 +4118,7 @@ other: everything else</source>
             <translation>Google의 큰 Gemma 3 모델: 지식과 글쓰기, 140개가 넘는 언어.</translation>
         </message>
         <message>
-            <source>Google's large Gemma 4 model of 2026: knowledge, writing and reasoning, in many languages.</source>
+            <source>Google's large Gemma 4 model of 2026: knowledge, writing, reasoning, in many languages.</source>
             <translation>Google의 2026년 대형 Gemma 4 모델: 지식, 글쓰기, 추론, 여러 언어.</translation>
         </message>
         <message>
@@ -4162,7 +4162,7 @@ other: everything else</source>
             <translation>요약과 고쳐 쓰기에 알맞은 Meta의 아주 작은 모델, 8개 언어.</translation>
         </message>
         <message>
-            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, mainly in English.</source>
+            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
             <translation>Microsoft의 2024년 말 중간 크기 모델: 수학과 추론, 주로 영어.</translation>
         </message>
         <message>

@@ -4050,7 +4050,7 @@ other: everything else</source>
             <translation>阿里巴巴的通用模型：知识、数学与代码，支持 29 种以上语言。</translation>
         </message>
         <message>
-            <source>Alibaba's large all-round model of early 2026 that can think; long texts take little memory.</source>
+            <source>Alibaba's large all-round model of 2026 that can think; long texts take little memory.</source>
             <translation>阿里巴巴 2026 年初的大型通用模型，能够思考；长文本占用内存很少。</translation>
         </message>
         <message>
@@ -4066,7 +4066,7 @@ other: everything else</source>
             <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
         </message>
         <message>
-            <source>Alibaba's mixture of experts of early 2026 that can think; a tenth of it works on each token.</source>
+            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
             <translation>阿里巴巴 2026 年初的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
@@ -4090,7 +4090,7 @@ other: everything else</source>
             <translation>阿里巴巴的小型模型，适合简单问题和短文本。</translation>
         </message>
         <message>
-            <source>Alibaba's small model of early 2026 that can think, for computers without a graphics card.</source>
+            <source>Alibaba's small model of 2026 that can think, for computers without a graphics card.</source>
             <translation>阿里巴巴 2026 年初的小型模型，能够思考，适合没有显卡的电脑。</translation>
         </message>
         <message>
@@ -4118,7 +4118,7 @@ other: everything else</source>
             <translation>Google 的大型 Gemma 3 模型：知识与写作，支持 140 多种语言。</translation>
         </message>
         <message>
-            <source>Google's large Gemma 4 model of 2026: knowledge, writing and reasoning, in many languages.</source>
+            <source>Google's large Gemma 4 model of 2026: knowledge, writing, reasoning, in many languages.</source>
             <translation>Google 2026 年的大型 Gemma 4 模型：知识、写作与推理，支持多种语言。</translation>
         </message>
         <message>
@@ -4162,7 +4162,7 @@ other: everything else</source>
             <translation>Meta 的微型模型，适合摘要和改写，支持八种语言。</translation>
         </message>
         <message>
-            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, mainly in English.</source>
+            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
             <translation>微软 2024 年末的中等规模模型：数学与推理，主要为英语。</translation>
         </message>
         <message>
