@@ -251,8 +251,11 @@ FAMILIES = {
         rotary_by_layer=True,
         rotary_types=("default", "proportional"),
         uneven=True,
-        # Further fields of mixtures are null in dense models.
-        others=(*_PER_LAYER, "use_double_wide_mlp"),
+        # The fields of its mixture, which is refused, and null in dense models.
+        others=(
+            *(*_PER_LAYER, "use_double_wide_mlp", "enable_moe_block"),
+            *("num_experts", "top_k_experts", "moe_intermediate_size"),
+        ),
         compiled=False,  # inputs of each layer, heads of different widths, shared keys and values
     ),
     "phi3": Family(

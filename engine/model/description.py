@@ -102,6 +102,11 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         _refuse_gates(given)
     if "altup_num_inputs" in family.defaults:
         _check_streams(given)
+    if given.values.get("enable_moe_block"):
+        raise UnsupportedModel(
+            f"Mixtures of experts of {architecture} (enable_moe_block) are not supported.",
+            "Choose a dense model of the family.",
+        )
     if given.values.get("position_embedding_type") not in (None, "rope", "nope"):
         raise UnsupportedModel("Positions of this type are not supported.", "Choose another model.")
     sizes = _sizes(given, architecture, family.whole_heads, family.inner)

@@ -58,7 +58,7 @@ class TensorCache(KVCache):
             for (heads, width), alike in layers.items()
         ]
         # [2, 1, kv_heads, slots, head_dim] of each layer that has rows
-        self._layers = {
+        self._layers: dict[int, Tensor] = {
             layer: rows
             for store, alike in zip(self._stores, layers.values(), strict=True)
             for layer, rows in zip(alike, store, strict=True)
@@ -90,7 +90,8 @@ class TensorCache(KVCache):
         flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy()).view(self.dtype)
         slots = [store[:, :, :, :, 0].numel() for store in self._stores]  # numbers of one row in each
         count = len(flat) // sum(slots)
-        for store, part in zip(self._stores, flat.split([count * each for each in slots]), strict=True):
+        parts = torch.split(flat, [count * each for each in slots])  # type: ignore[no-untyped-call]
+        for store, part in zip(self._stores, parts, strict=True):
             layers, sides, batch, heads, _, width = store.shape
             shaped = part.view(layers, sides, batch, heads, count, width)
             store[:, :, :, :, first : first + count] = shaped.to(self.device)
