@@ -90,7 +90,7 @@ class TensorCache(KVCache):
         flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy()).view(self.dtype)
         slots = [store[:, :, :, :, 0].numel() for store in self._stores]  # numbers of one row in each
         count = len(flat) // sum(slots)
-        parts = torch.split(flat, [count * each for each in slots])  # type: ignore[no-untyped-call]
+        parts = torch.split(flat, [count * each for each in slots])
         for store, part in zip(self._stores, parts, strict=True):
             layers, sides, batch, heads, _, width = store.shape
             shaped = part.view(layers, sides, batch, heads, count, width)
