@@ -21,7 +21,7 @@ class LayerBytes:
 
     Attributes: `attention`, the bytes of the matrices Q, K, V and O; `mlp`, those of the MLP, with all
     experts of a mixture; `expert`, those of one expert, or of the whole MLP if there is no mixture; `other`,
-    those of norms, biases and the router.
+    those of norms, biases, sinks and the router.
     """
 
     attention: int
@@ -50,6 +50,7 @@ def active_parameters(model: CatalogModel) -> int:
 def _parameters(model: CatalogModel, experts: int) -> int:
     tables = (1 if model.tied else 2) * model.vocabulary * model.hidden
     expert = sum(rows * columns for _, rows, columns in _mlp(model, model.intermediate))
+    expert += _expert_vectors(model)
     shared = sum(rows * columns for _, rows, columns in _shared(model))
     layers = 0
     for layer in range(model.layers):
@@ -93,7 +94,7 @@ def _mlp(model: CatalogModel, intermediate: int) -> Iterator[Matrix]:
 def _others(model: CatalogModel, layer: int) -> int:
     """Return the number of parameters in the norms, biases, convolution and router of one layer."""
     gate = model.hidden if model.shared_expert else 0
-    return _vectors(model, layer) + model.experts * model.hidden + gate
+    return _vectors(model, layer) + _router(model) + gate
 
 
 def _vectors(model: CatalogModel, layer: int) -> int:
@@ -109,7 +110,19 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         norms += 1  # a factor of what the layer returns
     biased = model.architecture in ("qwen2", "seed_oss", "glm4")
     biases = (model.heads + 2 * model.kv_heads) * model.head_dim if biased else 0
+    if model.architecture == "gpt_oss":  # biases of Q, K, V and O, and a sink for each head
+        biases = (model.heads + 2 * model.kv_heads) * model.head_dim + model.hidden + model.heads
     return norms + biases
+
+
+def _router(model: CatalogModel) -> int:
+    """Return the number of parameters in the router of one layer."""
+    return model.experts * (model.hidden + (1 if model.architecture == "gpt_oss" else 0))
+
+
+def _expert_vectors(model: CatalogModel) -> int:
+    """Return the number of parameters in the biases of one expert."""
+    return 2 * model.intermediate + model.hidden if model.architecture == "gpt_oss" else 0
 
 
 # Architectures that normalize queries and keys, each head by itself.
@@ -131,7 +144,7 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
         attention=nbytes(_attention(model, layer)),
         mlp=expert * max(model.experts, 1) + nbytes(_shared(model)),
         expert=expert,
-        other=_others(model, layer) * _vector_itemsize(variant),
+        other=(_others(model, layer) + model.experts * _expert_vectors(model)) * _vector_itemsize(variant),
     )
 
 
@@ -230,6 +243,7 @@ MIXES: dict[str, tuple[str, str]] = {  # name: (default format, format for the m
     "Q5_K_M": ("Q5_K", "Q6_K"),
     "Q6_K": ("Q6_K", "Q6_K"),
     "Q8_0": ("Q8_0", "Q8_0"),
+    "MXFP4": ("Q8_0", "Q8_0"),  # gpt-oss: as Q8_0, but for the experts
 }
 # Substitutes for matrices whose row length is not a multiple of 256.
 _FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
@@ -241,6 +255,8 @@ def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, colu
     matrix: "embedding" or "head"; or a name of a layer's matrices, such as "q" or "down", in layer `layer`.
     columns: the matrix's row length.
     """
+    if variant.mix == "MXFP4" and matrix in ("gate", "up", "down"):
+        return "MXFP4"
     default, better = MIXES[variant.mix]
     kind = default
     if matrix == "head" or (matrix == "embedding" and model.tied and not variant.own_head):

@@ -30,6 +30,7 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
+_NO_MIXTURE = {"experts": 0, "chosen": 0, "shares_normalized": False}
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -46,9 +47,10 @@ class Description:
     number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
     positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
-    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `kept`, key-value
-    heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
-    the rows of an earlier layer.
+    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
+    many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
+    of queries, keys and values, or None; `kept`, key-value heads and their width of each layer that has rows
+    of its own in the KV cache: others have states, or share the rows of an earlier layer.
     """
 
     architecture: str
@@ -75,6 +77,9 @@ class Description:
     output_bias: bool
     mlp_bias: bool
     experts: int
+    chosen: int
+    shares_normalized: bool
+    clip: float | None
     kept: tuple[tuple[int, int], ...]
 
 
@@ -136,7 +141,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         qkv_bias=family.qkv_bias or biased,
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
-        experts=_experts(given, family, layers) if family.mixture else 0,
+        **_mixture(given, family, layers),
+        clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         kept=kept,
     )
 
@@ -206,7 +212,8 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         qkv_bias=False,
         output_bias=False,
         mlp_bias=False,
-        experts=0,
+        **_NO_MIXTURE,
+        clip=None,
         kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
     )
 
@@ -332,13 +339,26 @@ def _window(given: Configuration, family: Family) -> int | None:
     return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
 
 
-def _experts(given: Configuration, family: Family, layers: int) -> int:
-    """Return the number of experts of a layer. Its field has two names; the one that the defaults lack takes
-    precedence where a configuration has it."""
+def _mixture(given: Configuration, family: Family, layers: int) -> dict[str, Any]:
+    """Return the numbers of a layer's experts by the fields of a description. The field of their number has
+    three names; of the first two, the one that the defaults lack takes precedence where a configuration has
+    it."""
+    if not family.mixture:
+        return _NO_MIXTURE
     own, other = "num_local_experts", "num_experts"
     if other in family.defaults:
         own, other = other, own
     key = other if other in given.values else own
+    if "n_routed_experts" in family.defaults:
+        key = "n_routed_experts"
     # Of Granite 4 hybrids, some are no mixtures.
     least = 0 if family.recurrent and own in family.defaults else 1
-    return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
+    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
+    if not experts:
+        return _NO_MIXTURE
+    optional = "norm_topk_prob" in family.defaults
+    return {
+        "experts": experts,
+        "chosen": given.whole("num_experts_per_tok", experts),
+        "shares_normalized": not optional or given.flag("norm_topk_prob"),
+    }

@@ -4198,6 +4198,14 @@ other: everything else</source>
             <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
         </message>
         <message>
+            <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
+            <translation>생각하는 OpenAI의 큰 전문가 혼합 모델. 토큰마다 50억 개의 매개변수가 작동합니다.</translation>
+        </message>
+        <message>
+            <source>OpenAI's mixture of experts that thinks; a sixth of it works on each token.</source>
+            <translation>생각하는 OpenAI의 전문가 혼합 모델. 토큰마다 6분의 1만 작동합니다.</translation>
+        </message>
+        <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
             <translation>시연용 모델: 아주 작고 자주 틀리지만, 프로그램이 어떻게 작동하는지 보여 줍니다.</translation>
         </message>

@@ -4198,6 +4198,14 @@ other: everything else</source>
             <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
         </message>
         <message>
+            <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
+            <translation>OpenAI 的大型混合专家模型，会先思考；每个词元用到其中五十亿参数。</translation>
+        </message>
+        <message>
+            <source>OpenAI's mixture of experts that thinks; a sixth of it works on each token.</source>
+            <translation>OpenAI 的混合专家模型，会先思考；每个词元只用到其中六分之一。</translation>
+        </message>
+        <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
             <translation>演示模型：很小，经常出错，用来展示程序如何工作。</translation>
         </message>
