@@ -17,7 +17,9 @@ from engine.catalog.models import (
     CatalogModel,
     CatalogPair,
     Expectation,
+    StateLayers,
     Variant,
+    WideLayers,
 )
 from engine.catalog.sizes import MIXES, files_nbytes
 from engine.errors import BadOption
@@ -87,7 +89,14 @@ def _invalid(file: str, error: Exception) -> BadOption:
 def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
     variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
-        model = CatalogModel(id=id, **fields.pop("shape", {}), **fields)
+        states, wide = fields.pop("states", None), fields.pop("wide", None)
+        model = CatalogModel(
+            id=id,
+            **fields.pop("shape", {}),
+            **fields,
+            states=StateLayers(**states) if states else None,
+            wide=WideLayers(**wide) if wide else None,
+        )
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)
     except (TypeError, Fault) as error:

@@ -6,6 +6,12 @@
 from dataclasses import dataclass
 
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
+# Architectures that torch computes on the processor too, since compiled steps do not:
+# `engine.model.architectures` says why.
+THROUGH_TORCH = ("gemma4_text", "glm4", "ministral3", "qwen3_5_moe_text", "qwen3_5_text")
+# Architectures that this project has run with real weights. Of the others, it has run tiny random models,
+# which gave what transformers gives.
+RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
 SOURCES = ("paper", "measured")
 HEAD_METHODS = ("eagle3",)
 HEAD_ENGINES = ("vllm", "sglang")
@@ -76,6 +82,37 @@ class CatalogHead:
 
 
 @dataclass(frozen=True, slots=True)
+class StateLayers:
+    """The layers of a model that have a state instead of rows: gated DeltaNet, as in Qwen 3.5.
+
+    Attributes: `every`, the distance of the layers that attend; `key_heads` and `heads`, those of keys and of
+    values; `key_width` and `value_width`, of a head; `kernel`, the length of the convolution.
+    """
+
+    every: int
+    key_heads: int
+    heads: int
+    key_width: int
+    value_width: int
+    kernel: int
+
+    @property
+    def channels(self) -> int:
+        """The numbers of a row that pass the convolution."""
+        return 2 * self.key_heads * self.key_width + self.heads * self.value_width
+
+
+@dataclass(frozen=True, slots=True)
+class WideLayers:
+    """The layers with full attention of Gemma 4: every so many, with `kv_heads` heads of the width
+    `head_dim`, for which one matrix makes keys and values."""
+
+    every: int
+    kv_heads: int
+    head_dim: int
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogModel:
     """One model, with the numbers from its configuration that determine its size.
 
@@ -84,10 +121,11 @@ class CatalogModel:
     `parameters`, the published total; `vocabulary`, the number of rows of the embedding (padded, so it
     differs within a family); `experts`, the number of experts in each layer, and `experts_per_token`, the
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
-    also the head; `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
+    also the head; `shared_expert`, the width of the expert that every token uses, or 0; `states`, the layers
+    that have a state instead of rows, or None; `wide`, those whose heads differ from the others', or None;
+    `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
     maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
-    recommended to everyone; `heads_elsewhere`,
-    the heads that other engines can draft with, best first.
+    recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first.
     """
 
     id: str
@@ -108,10 +146,33 @@ class CatalogModel:
     experts: int = 0
     experts_per_token: int = 0
     tied: bool = False
+    shared_expert: int = 0
+    states: StateLayers | None = None
+    wide: WideLayers | None = None
     sliding_window: int = 0
     special: bool = False
     variants: tuple[Variant, ...] = ()
     heads_elsewhere: tuple[CatalogHead, ...] = ()
+
+    @property
+    def compiled(self) -> bool:
+        """Whether compiled steps compute the model on the processor, unless it is a mixture."""
+        return self.architecture not in THROUGH_TORCH
+
+    @property
+    def run_here(self) -> bool:
+        """Whether this project has run the architecture with real weights, and not only with tiny ones."""
+        return self.architecture in RUN_WITH_REAL_WEIGHTS
+
+    def attends(self, layer: int) -> bool:
+        """Return whether a layer has rows in the KV cache."""
+        return self.states is None or (layer + 1) % self.states.every == 0
+
+    def row(self, layer: int) -> tuple[int, int]:
+        """Return the key-value heads of a layer that attends, and their width."""
+        if self.wide and (layer + 1) % self.wide.every == 0:
+            return self.wide.kv_heads, self.wide.head_dim
+        return self.kv_heads, self.head_dim
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.catalog.models import CatalogModel, Variant
+from engine.checkpoints.recurrent import COPIES
 from engine.checkpoints.storage import BLOCKS, stored_nbytes
 
 Matrix = tuple[str, int, int]  # name (as for `storage`), rows, columns
@@ -47,20 +48,40 @@ def active_parameters(model: CatalogModel) -> int:
 
 
 def _parameters(model: CatalogModel, experts: int) -> int:
-    attention = sum(rows * columns for _, rows, columns in _attention(model))
+    tables = (1 if model.tied else 2) * model.vocabulary * model.hidden
     expert = sum(rows * columns for _, rows, columns in _mlp(model, model.intermediate))
     expert += _expert_vectors(model)
-    layer = attention + experts * expert + _vectors(model) + _router(model)
-    tables = (1 if model.tied else 2) * model.vocabulary * model.hidden
-    return model.layers * layer + tables + model.hidden
+    shared = sum(rows * columns for _, rows, columns in _shared(model))
+    layers = 0
+    for layer in range(model.layers):
+        layers += sum(rows * columns for _, rows, columns in _attention(model, layer))
+        layers += experts * expert + shared + _others(model, layer)
+    return layers + tables + model.hidden
 
 
-def _attention(model: CatalogModel) -> Iterator[Matrix]:
-    wide, narrow = model.heads * model.head_dim, model.kv_heads * model.head_dim
-    yield "q", wide, model.hidden
+def _attention(model: CatalogModel, layer: int = 0) -> Iterator[Matrix]:
+    """Yield the matrices of a layer's attention, or of what it has in its place."""
+    if model.states and not model.attends(layer):
+        states, values = model.states, model.states.heads * model.states.value_width
+        yield "qkv", states.channels, model.hidden
+        yield "gate of values", values, model.hidden
+        yield "strength", states.heads, model.hidden
+        yield "decay", states.heads, model.hidden
+        yield "o", model.hidden, values
+        return
+    kv_heads, width = model.row(layer)
+    wide, narrow = model.heads * width, kv_heads * width
+    gated = 2 if model.states else 1  # gates of a head's output follow its queries
+    yield "q", gated * wide, model.hidden
     yield "k", narrow, model.hidden
-    yield "v", narrow, model.hidden
+    if (kv_heads, width) == (model.kv_heads, model.head_dim):
+        yield "v", narrow, model.hidden
     yield "o", model.hidden, wide
+
+
+def _shared(model: CatalogModel) -> Iterator[Matrix]:
+    """Yield the matrices of the expert that every token uses."""
+    return _mlp(model, model.shared_expert) if model.shared_expert else iter(())
 
 
 def _mlp(model: CatalogModel, intermediate: int) -> Iterator[Matrix]:
@@ -70,13 +91,25 @@ def _mlp(model: CatalogModel, intermediate: int) -> Iterator[Matrix]:
     yield "down", model.hidden, intermediate
 
 
-def _vectors(model: CatalogModel) -> int:
-    """Return the number of parameters in the norms and biases of one layer."""
-    gemma = model.architecture.startswith("gemma")
-    norms = (4 if gemma else 2) * model.hidden
-    if model.architecture in ("qwen3", "qwen3_moe", "gemma3_text"):
-        norms += 2 * model.head_dim
-    biases = (model.heads + 2 * model.kv_heads) * model.head_dim if model.architecture == "qwen2" else 0
+def _others(model: CatalogModel, layer: int) -> int:
+    """Return the number of parameters in the norms, biases, convolution and router of one layer."""
+    gate = model.hidden if model.shared_expert else 0
+    return _vectors(model, layer) + _router(model) + gate
+
+
+def _vectors(model: CatalogModel, layer: int) -> int:
+    """Return the number of parameters in the norms, biases and convolution of one layer."""
+    four = model.architecture.startswith("gemma") or model.architecture == "glm4"
+    norms = (4 if four else 2) * model.hidden
+    if model.states and not model.attends(layer):
+        states = model.states
+        return norms + states.channels * states.kernel + 2 * states.heads + states.value_width
+    if model.architecture in _NORMALIZED:
+        norms += 2 * model.row(layer)[1]
+    if model.architecture == "gemma4_text":
+        norms += 1  # a factor of what the layer returns
+    biased = model.architecture in ("qwen2", "seed_oss", "glm4")
+    biases = (model.heads + 2 * model.kv_heads) * model.head_dim if biased else 0
     if model.architecture == "gpt_oss":  # biases of Q, K, V and O, and a sink for each head
         biases = (model.heads + 2 * model.kv_heads) * model.head_dim + model.hidden + model.heads
     return norms + biases
@@ -92,6 +125,10 @@ def _expert_vectors(model: CatalogModel) -> int:
     return 2 * model.intermediate + model.hidden if model.architecture == "gpt_oss" else 0
 
 
+# Architectures that normalize queries and keys, each head by itself.
+_NORMALIZED = ("qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text", "qwen3_5_moe_text")
+
+
 # -- bytes ---------------------------------------------------------------------------------------------------
 
 
@@ -103,12 +140,11 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
         return sum(_matrix_nbytes(model, variant, matrix, layer) for matrix in matrices)
 
     expert = nbytes(_mlp(model, intermediate))
-    others = _vectors(model) + _router(model) + model.experts * _expert_vectors(model)
     return LayerBytes(
-        attention=nbytes(_attention(model)),
-        mlp=expert * max(model.experts, 1),
+        attention=nbytes(_attention(model, layer)),
+        mlp=expert * max(model.experts, 1) + nbytes(_shared(model)),
         expert=expert,
-        other=others * _vector_itemsize(variant),
+        other=(_others(model, layer) + model.experts * _expert_vectors(model)) * _vector_itemsize(variant),
     )
 
 
@@ -142,7 +178,27 @@ def files_nbytes(model: CatalogModel, variant: Variant) -> int:
 
 def kv_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
     """Return the bytes that one token's keys and values take in all layers. itemsize: bytes per number."""
-    return 2 * model.layers * model.kv_heads * model.head_dim * itemsize
+    shapes = [model.row(layer) for layer in range(model.layers) if model.attends(layer)]
+    return sum(2 * heads * width * itemsize for heads, width in shapes)
+
+
+def states_nbytes(model: CatalogModel) -> int:
+    """Return the bytes of memory for the states of one text, in float32, with as many savepoints as there may
+    be; 0 if all layers attend. As `engine.checkpoints.recurrent`, which counts those of a local model."""
+    states = model.states
+    if states is None:
+        return 0
+    matrix = states.heads * states.key_width * states.value_width
+    return 4 * COPIES * _recurrent(model) * (matrix + states.channels * (states.kernel - 1))
+
+
+def state_row_nbytes(model: CatalogModel) -> int:
+    """Return the bytes that layers with states keep of one row until the target has chosen."""
+    return 4 * _recurrent(model) * 2 * model.states.channels if model.states else 0
+
+
+def _recurrent(model: CatalogModel) -> int:
+    return sum(not model.attends(layer) for layer in range(model.layers))
 
 
 def _table_nbytes(model: CatalogModel, variant: Variant, name: str) -> int:
@@ -196,8 +252,8 @@ _FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
 def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, columns: int) -> str:
     """Return the storage format of a matrix in a GGUF file.
 
-    matrix: "embedding" or "head"; or "q", "k", "v", "o", "gate", "up" or "down" in layer `layer`. columns:
-    the matrix's row length.
+    matrix: "embedding" or "head"; or a name of a layer's matrices, such as "q" or "down", in layer `layer`.
+    columns: the matrix's row length.
     """
     if variant.mix == "MXFP4" and matrix in ("gate", "up", "down"):
         return "MXFP4"
@@ -207,6 +263,8 @@ def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, colu
         kind = "Q8_0" if default == "Q8_0" or columns % BLOCKS[default][0] else "Q6_K"
     elif matrix in ("v", "down") and _is_important(layer, model.layers):
         kind = better
+    if matrix == "qkv" and variant.mix in ("Q4_K_M", "Q5_K_M"):
+        kind = {"Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}[variant.mix]
     if matrix == "v" and model.layers == 80 and kind == "Q4_K":  # 70B: eight query heads share one value head
         kind = "Q5_K"
     if model.experts == 8:

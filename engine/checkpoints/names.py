@@ -4,7 +4,7 @@ Covers multimodal models that wrap a text model, and the different layouts of a 
 """
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,8 @@ from engine.errors import BadCheckpoint, UnsupportedModel
 # A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
 WRAPPERS = {
     "gemma3": "gemma3_text",
+    "gemma3n": "gemma3n_text",
+    "gemma4": "gemma4_text",
     "mistral3": "mistral",
     "qwen3_5": "qwen3_5_text",
     "qwen3_5_moe": "qwen3_5_moe_text",
@@ -25,10 +27,13 @@ _INHERITED = (
     "torch_dtype",
 )  # fmt: skip
 _LANGUAGE = re.compile(r"^(model\.)?language_model\.")
-_VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
+_VISION = re.compile(
+    r"(model\.)?(vision_tower|multi_modal_projector|visual|embed_vision|audio_tower|embed_audio)\."
+)
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
+_KEYS = re.compile(r"model\.layers\.(\d+)\.self_attn\.(k_proj|v_proj|k_norm|v_norm)\.")
 _LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
@@ -62,14 +67,15 @@ def text_config(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def text_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
-    """Return a wrapper's tensors under the names of a plain text model, without the vision encoder's."""
+    """Return a wrapper's tensors under the names of a plain text model, without those of
+    encoders of images and sound."""
     return _unique(
         (_LANGUAGE.sub(r"\1", name), span) for name, span in tensors.items() if not _VISION.match(name)
     )
 
 
 def has_vision(tensors: Iterable[str]) -> bool:
-    """Return whether a wrapper's tensors include a vision encoder."""
+    """Return whether a wrapper's tensors include an encoder of images or sound."""
     return any(map(_VISION.match, tensors))
 
 
@@ -90,6 +96,16 @@ def without_draft(
         name.removeprefix(beginning): span for name, span in tensors.items() if name.startswith(beginning)
     }
     return {name: span for name, span in tensors.items() if not name.startswith(beginning)}, draft
+
+
+def without_shared(config: Mapping[str, Any], tensors: dict[str, Span]) -> dict[str, Span]:
+    """Return the tensors without keys and values of layers that use those of an earlier layer; some
+    checkpoints of Gemma 3n and 4 have them all the same."""
+    layers, shared = config.get("num_hidden_layers"), config.get("num_kv_shared_layers")
+    if type(layers) is not int or type(shared) is not int or shared < 1:
+        return tensors
+    unused = {name for name in tensors if (found := _KEYS.match(name)) and int(found[1]) >= layers - shared}
+    return {name: span for name, span in tensors.items() if name not in unused}
 
 
 def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:

@@ -5,7 +5,7 @@ from engine.checkpoints.checkpoint import Checkpoint
 SAVEPOINTS = 6  # the most copies of all states that a text keeps, see engine.torch_model.hybrid_cache
 COPIES = 2 + SAVEPOINTS  # with the states themselves, and those of a prompt that is being read
 
-_CONVOLUTIONS = ("linear_attn.conv1d.weight", "conv.conv.weight")
+_CONVOLUTIONS = ("linear_attn.conv1d.weight", "conv.conv.weight", "mamba.conv1d.weight")
 
 
 def states_nbytes(checkpoint: Checkpoint) -> int:
@@ -19,16 +19,20 @@ def states_nbytes(checkpoint: Checkpoint) -> int:
             value_width = checkpoint.weights[name.replace("A_log", "norm.weight")].shape[0]
             key_width = checkpoint.config.get("linear_key_head_dim") or 128
             numbers += weight.shape[0] * key_width * value_width
+        elif name.endswith("mamba.out_proj.weight"):
+            numbers += weight.shape[1] * (checkpoint.config.get("mamba_d_state") or 256)
     return 4 * COPIES * numbers
 
 
 def state_row_nbytes(checkpoint: Checkpoint) -> int:
     """Return the bytes, at most, that layers with states keep of one row until the target has chosen: the
-    convolution's inputs, and keys and updates of DeltaNet."""
+    convolution's inputs, and keys and updates of DeltaNet or Mamba-2."""
     numbers = 0
     for name, weight in checkpoint.weights.items():
         if name.endswith(_CONVOLUTIONS):
             numbers += weight.shape[0]
-        elif name.endswith(("linear_attn.in_proj_qkv.weight", "linear_attn.in_proj_qkvz.weight")):
+        if name.endswith(("linear_attn.in_proj_qkv.weight", "linear_attn.in_proj_qkvz.weight")):
             numbers += weight.shape[0]  # there are as many keys as queries, which are not kept
+        elif name.endswith("mamba.conv1d.weight"):
+            numbers += weight.shape[0]  # keys and updates are as many numbers as its inputs, or fewer
     return 4 * numbers

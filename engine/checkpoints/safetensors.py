@@ -63,6 +63,7 @@ def read(path: Path) -> Checkpoint:
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
     tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
+    tensors = names.without_shared(config, tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)

@@ -223,9 +223,13 @@ def _lines(plan: Plan) -> Iterator[str]:
         yield "Memory       " + ", ".join(f"{tier} {n / GIB:.1f} GiB" for tier, n in memory.items() if n)
 
 
+TINY_ONLY = "This project has run its architecture with tiny random models only."
+
+
 def _reasons(found: Recommendation) -> Iterator[str]:
     """Yield what the recommended model is, why it is recommended, and its alternatives."""
-    yield f"Model        {_model(found.plan).about}"
+    model = _model(found.plan)
+    yield f"Model        {model.about}" + ("" if model.run_here else f" {TINY_ONLY}")
     yield f"Why          {_why(found)}"
     for name, other in (("Larger", found.larger), ("Smaller", found.smaller)):
         if other is not None:
@@ -268,6 +272,7 @@ def _recommended(found: Recommendation) -> dict[str, Any]:
     others = {"larger": found.larger, "smaller": found.smaller}
     return {
         "about": _model(found.plan).about,
+        "run_with_real_weights": _model(found.plan).run_here,
         "why": _why(found),
         **{
             name: other and {**_fields(other.plan), "about": other.model.about}

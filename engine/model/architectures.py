@@ -28,11 +28,13 @@ class Family:
     some tokens; `others`, further fields of configurations that are understood: only transformers' module
     reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
     parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
-    `no_rope_layer_interval` says; `recurrent`, which of `layer_types` have a state instead of rows, or "" if
-    all layers attend; `gated`, whether each query comes with a gate of the head's output; `plus_one`, whether
-    norms multiply by one more than their weights, as with `gemma`; `names`, the parts of names of weights
-    that differ from llama's, by those of llama; `compiled`, whether compiled steps compute such models, as
-    far as `engine.model.coverage` finds their description and weights covered.
+    `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
+    (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
+    `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each query comes
+    with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
+    with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of llama;
+    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
+    description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -55,6 +57,7 @@ class Family:
     others: tuple[str, ...] = ()
     rotary_others: tuple[str, ...] = ()
     unrotated: bool = False
+    uneven: bool = False
     recurrent: str = ""
     gated: bool = False
     plus_one: bool = False
@@ -98,6 +101,12 @@ _GEMMA_OTHERS = dict(
     sliding_window=4096,
     use_bidirectional_attention=False,
 )
+_THETAS = dict(rope_theta=1000000.0, rope_local_base_freq=10000.0)
+_GEMMA_N = dict(
+    head_dim=256, hidden_activation="gelu_pytorch_tanh", tie_word_embeddings=True, sliding_window=512
+)
+_PER_LAYER = ("vocab_size_per_layer_input", "hidden_size_per_layer_input")
+_ALTUP = ("altup_coef_clip", "altup_correct_scale", "laurel_rank")
 _GRANITE_FACTORS = dict.fromkeys(
     ("embedding_multiplier", "logits_scaling", "residual_multiplier", "attention_multiplier"), 1.0
 )
@@ -261,6 +270,7 @@ FAMILIES = {
             rope_theta=1000000.0,
             rope_local_base_freq=10000.0,
             sliding_window_pattern=6,
+            final_logit_softcapping=None,
         ),
         options=("attention_bias",),
         qk_norm=True,
@@ -269,7 +279,55 @@ FAMILIES = {
         whole_heads=True,
         window="by layer",
         rotary_by_layer=True,
-        others=("final_logit_softcapping",),
+    ),
+    "gemma3n_text": Family(
+        _defaults(
+            (262400, 2048, 16384, 35, 8),
+            2,
+            32768,
+            **_GEMMA_N,
+            **_THETAS,
+            final_logit_softcapping=30.0,
+            sliding_window_pattern=5,
+            num_kv_shared_layers=15,
+            activation_sparsity_pattern=None,
+            altup_active_idx=0,
+            altup_num_inputs=4,
+        ),
+        options=("attention_bias",),
+        large_states=True,
+        whole_heads=True,
+        window="by layer",
+        rotary_by_layer=True,
+        others=(*_ALTUP, *_PER_LAYER),
+        compiled=False,  # inputs of each layer, streams of states, shared keys and values
+    ),
+    "gemma4_text": Family(
+        _defaults(
+            (262144, 2304, 9216, 30, 8),
+            4,
+            131072,
+            **_GEMMA_N,
+            **_THETAS,
+            final_logit_softcapping=None,
+            sliding_window_pattern=6,
+            num_kv_shared_layers=0,
+            attention_k_eq_v=False,
+            global_head_dim=512,
+            num_global_key_value_heads=None,
+        ),
+        options=("attention_bias",),
+        large_states=True,
+        window="by layer",
+        rotary_by_layer=True,
+        rotary_types=("default", "proportional"),
+        uneven=True,
+        # The fields of its mixture, which is refused, and null in dense models.
+        others=(
+            *(*_PER_LAYER, "use_double_wide_mlp", "enable_moe_block"),
+            *("num_experts", "top_k_experts", "moe_intermediate_size"),
+        ),
+        compiled=False,  # inputs of each layer, heads of different widths, shared keys and values
     ),
     "phi3": Family(
         _defaults(
@@ -328,6 +386,28 @@ FAMILIES = {
         ),
         options=("attention_bias", "mlp_bias"),
         compiled=False,  # scales what a layer adds
+    ),
+    "granitemoehybrid": Family(
+        _defaults(
+            _LLAMA,
+            None,
+            2048,
+            **_GRANITE_FACTORS,
+            num_local_experts=8,
+            layer_types=None,
+            layers_block_type=None,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        recurrent="linear_attention",
+        others=(
+            *_ROUTING,
+            *("shared_intermediate_size", "position_embedding_type", "normalization_function", "init_method"),
+            *("mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_head", "mamba_d_conv"),
+            *("mamba_expand", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
+        ),
+        large_states=True,
+        compiled=False,  # layers with states
     ),
     "olmo2": Family(
         _defaults((50304, *_LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),

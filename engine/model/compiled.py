@@ -83,7 +83,7 @@ class CompiledModel(Model):
         head = weights.matrices[HEAD]
         self._decoder = CompiledDecoder(shape, layers, vectors["model.norm.weight"], head, shared_pool())
         self.layers = len(layers)
-        self._attending = description.attending
+        self._attending = len(description.kept)
         self._bound: HostCache | None = None
         self._layer_s: dict[int, float] = {}  # rows of a pass -> seconds of a layer, when last measured
 

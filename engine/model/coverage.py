@@ -25,7 +25,7 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
         return False
     states = description.states
-    if not description.attending:  # the KV cache would be empty
+    if not description.kept:  # the KV cache would be empty
         return False
     if states and (states.value_width % BLOCK or states.key_width % UNROLLED):
         return False

@@ -50,10 +50,11 @@ class Description:
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
     `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
     many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
-    of queries, keys and values, or None; `attends`, which
-    layers have rows in the KV cache; `states`, those of the others, or None if all attend; `conv_bias`,
-    whether convolutions and the products around them have a bias; `gated`, whether each query comes with a
-    gate of the head's output.
+    of queries, keys and values, or None; `attends`, which layers attend; `kept`, key-value heads and their
+    width of each layer that has rows of its own in the KV cache: others have states, or share the rows of an
+    earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether convolutions
+    and the products around them have a bias; `gated`, whether each query comes with a gate of the head's
+    output.
     """
 
     architecture: str
@@ -84,14 +85,10 @@ class Description:
     shares_normalized: bool
     clip: float | None
     attends: tuple[bool, ...]
+    kept: tuple[tuple[int, int], ...]
     states: StateShape | None = None
     conv_bias: bool = False
     gated: bool = False
-
-    @property
-    def attending(self) -> int:
-        """The number of layers that have rows in the KV cache."""
-        return sum(self.attends)
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -110,7 +107,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
     family = family_of(architecture)
     values = {**family.defaults, **config}
     given = Configuration(name, architecture, values)
-    _refuse_others(given)
+    _refuse_others(given, family)
     if family is UNLISTED:
         return _unlisted(given, architecture)
     refuse_unknown_fields(architecture, understood(family), config)
@@ -118,23 +115,37 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         _refuse_gates(given)
     if "block_auto_adjust_ff_dim" in family.defaults:
         given = given.of(values | _lfm2_fields(given))
+    if "altup_num_inputs" in family.defaults:
+        _check_streams(given)
+    if given.values.get("enable_moe_block"):
+        raise UnsupportedModel(
+            f"Mixtures of experts of {architecture} (enable_moe_block) are not supported.",
+            "Choose a dense model of the family.",
+        )
+    if given.values.get("position_embedding_type") not in (None, "rope", "nope"):
+        raise UnsupportedModel("Positions of this type are not supported.", "Choose another model.")
     sizes = _sizes(given, architecture, family.whole_heads, family.inner)
     layers, head_width = sizes["layers"], sizes["head_width"]
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
+    capped = "final_logit_softcapping" in family.defaults
+    kept = _kept(given, family, types, (sizes["kv_heads"], head_width))
+    widths = [kept[types.index(kind)][1] if family.uneven else head_width for kind in kinds]
     biased = "attention_bias" in family.options and given.flag("attention_bias")
     return Description(
         **sizes,
         epsilon=given.real("rms_norm_eps"),
-        activation=given.text("hidden_activation" if family.gemma else "hidden_act"),
+        activation=given.text(
+            "hidden_activation" if "hidden_activation" in family.defaults else "hidden_act"
+        ),
         query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
-        logit_cap=given.real_or_none("final_logit_softcapping") if family.gemma else None,
+        logit_cap=given.real_or_none("final_logit_softcapping") if capped else None,
         embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
         norms_plus_one=family.gemma or family.plus_one,
         windows=tuple(window if kind == SLIDING else None for kind in types),
-        rotary=rotary_kinds(given, family, kinds, head_width, sizes["positions"]),
+        rotary=rotary_kinds(given, family, kinds, widths, sizes["positions"]),
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
@@ -143,6 +154,7 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         **_mixture(given, family, layers),
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         attends=tuple(kind != family.recurrent for kind in types),
+        kept=kept,
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
@@ -168,13 +180,21 @@ def _sizes(
         "architecture": architecture,
         "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
         "width": width,
-        "inner": given.whole(inner, WIDTH_LIMIT),
+        "inner": _widest(given, inner),
         "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
         "heads": heads,
         "kv_heads": kv_heads,
         "head_width": head_width,
         "positions": given.whole("max_position_embeddings", CONTEXT_LIMIT, CONTEXT_LEAST),
     }
+
+
+def _widest(given: Configuration, key: str) -> int:
+    """Return the inner width, or the largest one where each layer has its own (Gemma 3n)."""
+    each = given.values.get(key)
+    if not isinstance(each, list) or not each:
+        return given.whole(key, WIDTH_LIMIT)
+    return max(given.of({key: width}).whole(key, WIDTH_LIMIT) for width in each)
 
 
 def _unlisted(given: Configuration, architecture: str) -> Description:
@@ -209,14 +229,16 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         **_NO_MIXTURE,
         clip=None,
         attends=(True,) * sizes["layers"],
+        kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
     )
 
 
-def _refuse_others(given: Configuration) -> None:
+def _refuse_others(given: Configuration, family: Family) -> None:
     """Raise UnsupportedModel if the configuration asks for layers that no decoder here has."""
-    if given.values.get("per_layer_config"):
+    if given.values.get("per_layer_config") and not family.uneven:
         raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
-    if given.values.get("use_bidirectional_attention"):
+    # Gemma 4 has this for the parts of an image, which no text has.
+    if given.values.get("use_bidirectional_attention") not in (None, False, "vision"):
         raise UnsupportedModel(
             "Models in which a token sees later ones are not supported.", "Choose another model."
         )
@@ -233,11 +255,27 @@ def _refuse_gates(given: Configuration) -> None:
         )
 
 
+def _check_streams(given: Configuration) -> None:
+    """Raise BadCheckpoint if a layer would compute a stream of states that is none, or leave no activations
+    (Gemma 3n)."""
+    given.whole("altup_active_idx", given.whole("altup_num_inputs", COUNT_LIMIT) - 1, least=0)
+    shares = given.values.get("activation_sparsity_pattern")
+    for share in shares if isinstance(shares, list) else []:
+        if not isinstance(share, (int, float)) or not 0 <= share < 1:
+            raise given.bad(f"activation_sparsity_pattern has {str(share)[:40]}")
+
+
 def _layer_types(given: Configuration, family: Family, layers: int) -> list[str]:
     """Return which attention each layer has: with the window, to all earlier tokens, or none but a state."""
     if family.recurrent:
-        named = given.choices("layer_types", layers, (family.recurrent, FULL))
-        return named or [FULL if each else family.recurrent for each in _attending(given, layers)]
+        older = (
+            {"mamba": family.recurrent, "attention": FULL} if "layers_block_type" in family.defaults else {}
+        )
+        key = "layers_block_type" if given.values.get("layers_block_type") else "layer_types"
+        named = given.choices(key, layers, (family.recurrent, FULL, *older))
+        if named:
+            return [older.get(kind, kind) for kind in named]
+        return [FULL if each else family.recurrent for each in _attending(given, layers)]
     if family.window == "none":
         return [FULL] * layers
     if family.window == "all":
@@ -261,6 +299,8 @@ def _attending(given: Configuration, layers: int) -> list[bool]:
         if numbers is not None and not isinstance(numbers, list):
             raise given.bad("full_attn_idxs is not a list")
         return [numbers is None or layer in numbers for layer in range(layers)]
+    if "full_attention_interval" not in given.values:
+        return [False] * layers
     period = given.whole("full_attention_interval", LAYERS_LIMIT)
     return [(layer + 1) % period == 0 for layer in range(layers)]
 
@@ -306,6 +346,37 @@ def _rotary_of_layer(
     return tuple(kinds.index(kind) if family.rotary_by_layer else 0 for kind in types)
 
 
+def _kept(
+    given: Configuration, family: Family, types: list[str], common: tuple[int, int]
+) -> tuple[tuple[int, int], ...]:
+    """Return the key-value heads and their width of each layer that has rows of its own. common: those of
+    layers that the configuration says nothing else of."""
+    shared = 0
+    if "num_kv_shared_layers" in family.defaults:
+        shared = given.whole("num_kv_shared_layers", len(types) - 1, least=0)
+    own = range(len(types) - shared)
+    if not family.uneven:
+        return tuple(common for layer in own if types[layer] != family.recurrent)
+    others = given.part("per_layer_config")
+    if not others:
+        heads = given.values["num_global_key_value_heads"] if given.flag("attention_k_eq_v") else None
+        full = {"num_key_value_heads": heads, "head_dim": given.values["global_head_dim"]}
+        others = {str(layer): full for layer, kind in enumerate(types) if kind == FULL}
+    return tuple(_heads_of(given, others.get(str(layer)) or {}, common) for layer in own)
+
+
+def _heads_of(given: Configuration, layer: Any, common: tuple[int, int]) -> tuple[int, int]:
+    """Return the key-value heads of a layer and their width. layer: its own settings."""
+    if not isinstance(layer, dict) or layer.keys() - {"num_key_value_heads", "head_dim"}:
+        raise UnsupportedModel("Layers of different sizes are not supported.", "Choose another model.")
+    own = given.of(layer)
+    heads = own.whole_or_none("num_key_value_heads", COUNT_LIMIT) or common[0]
+    width = own.whole_or_none("head_dim", COUNT_LIMIT) or common[1]
+    if given.values["num_attention_heads"] % heads or width % 2:
+        raise given.bad(f"a layer has {heads} key-value heads of width {width}")
+    return heads, width
+
+
 def _window(given: Configuration, family: Family) -> int | None:
     """Return the tokens that a token sees in layers that have a window; None if these have none either."""
     if "use_sliding_window" in family.defaults and not given.flag("use_sliding_window"):
@@ -327,7 +398,11 @@ def _mixture(given: Configuration, family: Family, layers: int) -> dict[str, Any
     key = other if other in given.values else own
     if "n_routed_experts" in family.defaults:
         key = "n_routed_experts"
-    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
+    # Of Granite 4 hybrids, some are no mixtures.
+    least = 0 if family.recurrent and own in family.defaults else 1
+    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
+    if not experts:
+        return _NO_MIXTURE
     optional = "norm_topk_prob" in family.defaults
     return {
         "experts": experts,

@@ -62,7 +62,7 @@ def check_context(checkpoints: Sequence[Checkpoint], context: int, form: str, de
     """Raise OutOfMemory unless the KV caches of all `checkpoints` fit in free memory, each with `context`
     tokens, in the format `form`. The hint names a context that fits."""
     models = [describe(checkpoint) for checkpoint in checkpoints]
-    row = sum(stored_nbytes(form, (2 * each.attending, each.kv_heads, each.head_width)) for each in models)
+    row = sum(stored_nbytes(form, (2 * heads, width)) for each in models for heads, width in each.kept)
     free = free_nbytes(device)
     states = sum(map(states_nbytes, checkpoints))
     if context * row + states > free:

@@ -20,10 +20,14 @@ _READERS = min(4, os.cpu_count() or 1)
 # Names of matrices in the order in which a layer uses them.
 # fmt: off
 _IN_A_LAYER = (
-    "q_proj", "k_proj", "v_proj", "qkv_proj", "in_proj_qkv", "in_proj_z", "in_proj_b", "in_proj_a", "in_proj",
-    "o_proj", "out_proj", "gate_proj", "up_proj", "gate_up_proj", "down_proj", "lm_head",
+    "laurel.linear_left", "laurel.linear_right", "q_proj", "k_proj", "v_proj", "qkv_proj", "in_proj_qkv",
+    "in_proj_z", "in_proj_b", "in_proj_a", "in_proj", "o_proj", "out_proj", "gate_proj", "up_proj",
+    "gate_up_proj", "down_proj", "per_layer_input_gate", "per_layer_projection", "altup_unembed", "lm_head",
 )
 # fmt: on
+# Matrices that a pass uses before the first layer, and small ones that a layer uses more than once.
+_BEFORE = re.compile(r"\.(per_layer_model_projection|altup_projections)\.")
+READ_TWICE = re.compile(r"\.altup\.")
 
 
 def read_ahead(
@@ -82,7 +86,8 @@ def order_of_use(name: str) -> tuple[int, int, int]:
     """Return a key that sorts names of matrices into the order in which a pass uses them."""
     layer, expert = re.search(r"layers\.(\d+)\.", name), expert_of(name)
     kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
-    return int(layer[1]) if layer else sys.maxsize, expert[1] if expert else -1, kind
+    outside = -1 if _BEFORE.search(name) else sys.maxsize
+    return int(layer[1]) if layer else outside, expert[1] if expert else -1, kind
 
 
 def expert_of(name: str) -> tuple[int, int] | None:

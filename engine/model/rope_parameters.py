@@ -1,6 +1,7 @@
 """Reads the rotary positions of a model from its configuration: `rope_parameters`, or the older
 `rope_scaling`, `rope_theta` and `rope_local_base_freq`."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,16 +17,18 @@ _TRAINED = ("llama3", "yarn", "longrope")  # these know the length of the origin
 
 
 def rotary_kinds(
-    given: Configuration, family: Family, types: list[str], head_width: int, positions: int
+    given: Configuration, family: Family, types: list[str], head_widths: Sequence[int], positions: int
 ) -> tuple[Rotary, ...]:
     """Return the kinds of rotary positions: one for each of `types`, the types of layers, if they differ in
     that, else one for all.
 
-    positions: the longest text, tokens. Raises BadCheckpoint if the parameters are invalid, and
-    UnsupportedModel if their type is unknown, or if frequencies depend on the context in some layers only.
+    head_widths: of each type. positions: the longest text, tokens. Raises BadCheckpoint if the parameters
+    are invalid, and UnsupportedModel if their type is unknown, or if frequencies depend on the context in
+    some layers only.
     """
     kinds = []
-    for parameters in _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]:
+    every = _by_layer(given, types) if family.rotary_by_layer else [_common(given, types)]
+    for parameters, head_width in zip(every, head_widths, strict=False):
         refuse_rotary_fields(parameters, family.rotary_others)
         kind = _rotary(given.of(parameters), family, head_width, positions)
         if family.rotary_by_layer and kind.type in CHANGING:
@@ -38,7 +41,7 @@ def rotary_kinds(
         except (ArithmeticError, ValueError) as error:
             raise given.bad(f"rotary positions of type {kind.type}: {error}") from error
         kinds.append(kind)
-    if len({kind.width for kind in kinds}) > 1:
+    if len({kind.width for kind in kinds}) > 1 and not family.uneven:
         raise given.bad("types of layers rotate parts of different widths")
     if family.unrotated:
         kinds.append(replace(kinds[0], type=UNROTATED))
@@ -99,6 +102,10 @@ def _rotary(given: Configuration, family: Family, head_width: int, positions: in
             f"Rotary positions of type “{kind[:40]}” are not supported.", "Choose another model."
         )
     width = head_width
+    if kind == "proportional":
+        factor = given.real("factor") if "factor" in given.values else 1.0
+        part = given.real("partial_rotary_factor")
+        return Rotary(kind, given.real("rope_theta"), width, positions, positions, factor, part=part)
     if kind != "default" or family.partial:
         part = given.real("partial_rotary_factor")
         width = int(head_width * part)

@@ -47,6 +47,7 @@ class Rotary:
     high_freq_factor: float = 4.0
     short_factor: tuple[float, ...] = ()
     long_factor: tuple[float, ...] = ()
+    part: float = 1.0  # of a head's pairs, where the others have a frequency of 0
 
     def scale(self) -> float:
         return self.positions / self.original if self.factor is None else self.factor
@@ -108,6 +109,13 @@ def _plain(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
 
 def _linear(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
     return _plain(rotary, context)[0] / np.float32(rotary.scale()), 1.0
+
+
+def _proportional(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
+    """Gemma 4: the frequencies of whole heads, of which only the first pairs are rotated."""
+    found, _ = _linear(rotary, context)
+    found[int(rotary.part * rotary.width // 2) :] = 0
+    return found, 1.0
 
 
 def _dynamic(rotary: Rotary, context: int) -> tuple[Frequencies, float]:
@@ -180,5 +188,6 @@ TYPES: dict[str, Callable[[Rotary, int], tuple[Frequencies, float]]] = {
     "yarn": _yarn,
     "longrope": _longrope,
     "llama3": _llama3,
+    "proportional": _proportional,
 }
 CHANGING = ("dynamic", "longrope")  # these depend on the length of the context

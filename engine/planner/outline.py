@@ -172,11 +172,13 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
-        compiled=variant.format in ("gguf", "16-bit") and compiled,
+        compiled=variant.format in ("gguf", "16-bit") and compiled and model.compiled,
         tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and compiled else 0,
         experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         routing=kept_counts(Path(file)) if model.experts else None,
+        states=sizes.states_nbytes(model),
+        state_row=sizes.state_row_nbytes(model),
     )
 
 
@@ -195,6 +197,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     table = weights["model.embed_tokens.weight"]
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
+    per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     experts = next((config[name] for name in names if config.get(name)), 1)
     compiled = experts == 1 or checkpoint.architecture in COMPILED_MIXTURES
@@ -206,7 +209,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         file=checkpoint.path.name,
         layers=tuple(layers[number] for number in sorted(layers)),
         head=(head or table).nbytes,
-        embedding=table.nbytes,
+        embedding=table.nbytes + (per_layer.nbytes if per_layer else 0),
         tied=head is None,
         layer_weights=layer_weights,
         active=1 - idle / layer_weights,

@@ -378,10 +378,12 @@ def _unlisted(files: PairFiles) -> list[str]:
 
 
 def _blind(files: PairFiles) -> list[str]:
-    """Return a sentence for the user if the target has a vision encoder."""
+    """Return a sentence for the user if the target has an encoder of images or sound."""
     if not files.target.vision:
         return []
-    return [f"{files.target.path.name} runs as a model of text: its vision encoder is not loaded."]
+    return [
+        f"{files.target.path.name} runs as a model of text: its encoder of images or sound is not loaded."
+    ]
 
 
 def model_info(name: str, file: Checkpoint, model: Model) -> protocol.ModelInfo:

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 from engine.checkpoints import Checkpoint, Weight
 from engine.formats import format_named
 from engine.model.interface import Progress
-from engine.model.reader import order_of_use
+from engine.model.reader import READ_TWICE, order_of_use
 from engine.model.weight_names import checked_weights
 from engine.quantization import (
     DiskRows,
@@ -103,7 +103,7 @@ class Builder:
                 experts, kind, expert = self._experts[owner]
                 matrices[name] = self._stored(weight, order_of_use(name)[:2])
                 experts.place(kind, expert, matrices[name].matrix)
-            elif leaf != "weight":
+            elif leaf != "weight" or READ_TWICE.search(name):
                 continue
             elif type(layer := self.module.get_submodule(owner)) is nn.Linear:
                 matrices |= self._pack_linear(name, layer.bias, weight, limits)
@@ -169,18 +169,19 @@ class Builder:
     def _pack_embedding(
         self, name: str, layer: nn.Embedding, weight: Weight, limits: WeightLimits | None
     ) -> dict[str, StoredMatrix[Packed]]:
-        """Replace the embedding; return the matrices by name. If there are limits, the table stays on the
+        """Replace an embedding; return the matrices by name. If there are limits, the table stays on the
         disk, and an output head that is tied to the embedding is streamed as a separate matrix."""
         table = self._stored(weight)
+        tied = self.tied and layer is self.module.get_input_embeddings()
         if limits is None:
             rows: RowTable = table.matrix
             matrices = {name: table}
-            if self.tied:
+            if tied:
                 self.module.set_submodule("lm_head", PackedLinear([table.matrix]))
         else:
             span = weight.spans[0]
             rows = DiskRows(table.matrix, DiskTable(span, self._files[span.file]))
-            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if self.tied else {}
+            matrices = self._pack_linear("lm_head.weight", None, weight, limits) if tied else {}
         embedding = PackedEmbedding(rows, getattr(layer, "embed_scale", None))
         self.module.set_submodule(name.rpartition(".")[0], embedding)
         return matrices

@@ -74,9 +74,8 @@ class TorchEagleHead(EagleHead):
 
     def new_cache(self) -> TensorCache:
         like = self.no_states
-        return TensorCache(
-            self.layers, self._kv_heads, head_dim(self._config), self._context, like.dtype, like.device
-        )
+        shapes = [(self._kv_heads, head_dim(self._config))] * self.layers
+        return TensorCache(shapes, self._context, like.dtype, like.device)
 
     @torch.inference_mode()
     def fuse(self, hidden: Mapping[int, Array]) -> Tensor:

@@ -22,8 +22,9 @@ from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
-from engine.torch_model.recurrent import replace_recurrent
-from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, head_dim
+from engine.torch_model.replacement import replace_recurrent
+from engine.torch_model.surroundings import surroundings_of
+from engine.torch_model.tensor_cache import AddressedSlots, TensorCache, row_shapes
 from engine.torch_model.visibility import TensorRows, Visibility
 
 # As in engine.planner.search, which reserves memory for so many rows of a prompt.
@@ -65,8 +66,11 @@ class TorchModel(Model):
         self._norm: Any = getattr(self._body, "embedding_norm", None) or self._body.norm  # LFM2's name of it
         self.layers = len(self._body.layers)
         # Gemma 3: local and global layers have different rotary frequencies.
-        by_kind = isinstance(self._body.rotary_emb.rope_type, dict)
+        # Granite 4 hybrids: no rotary positions at all.
+        self._rotary: Any = getattr(self._body, "rotary_emb", None)
+        by_kind = self._rotary is not None and isinstance(self._rotary.rope_type, dict)
         self._rotary_kinds: list[str | None] = config.layer_types if by_kind else [None] * self.layers
+        self._surroundings = surroundings_of(module)
         # Granite: factors outside the layers. A module that applies one itself, such as Gemma's embedding,
         # has no such setting; for architectures that are not declared, the proof tells.
         self._embedding_factor: float = getattr(config, "embedding_multiplier", 1.0)
@@ -107,10 +111,11 @@ class TorchModel(Model):
         )
 
     def new_cache(self, capacity: int) -> TensorCache:
-        shape = self.config.num_key_value_heads, head_dim(self.config), capacity
+        rows = row_shapes(self.config)
         if self._state_shapes:
-            return HybridCache(self.layers, self._state_shapes, *shape, self.dtype, self.device)
-        return TensorCache(self.layers, *shape, self.dtype, self.device)
+            rows = [None if layer in self._state_shapes else shape for layer, shape in enumerate(rows)]
+            return HybridCache(rows, self._state_shapes, capacity, self.dtype, self.device)
+        return TensorCache(rows, capacity, self.dtype, self.device)
 
     @torch.inference_mode()
     def embed(self, tokens: NDArray[np.int64]) -> Tensor:
@@ -163,9 +168,10 @@ class TorchModel(Model):
         position_ids = rows.positions[None]
         state = self._embedded(rows.tokens[None])
         rotary = {
-            kind: self._body.rotary_emb(state, position_ids, *([kind] if kind else []))
+            kind: self._rotary and self._rotary(state, position_ids, *([kind] if kind else []))
             for kind in set(self._rotary_kinds)
         }
+        state, inputs = self._surroundings.enter(rows.tokens[None], state)
         hidden: dict[int, Tensor] = {}
         index = 0
         if self.streamer:
@@ -178,10 +184,12 @@ class TorchModel(Model):
                 position_ids=position_ids,
                 past_key_values=cache,
                 position_embeddings=rotary[self._rotary_kinds[index]],
+                **inputs(index),
             )
             if index in hidden_layers:
-                hidden[index] = state[0]
+                hidden[index] = self._surroundings.leave(state)[0]
         progress(self.layers, self.layers)
+        state = self._surroundings.leave(state)
         if self.layers in hidden_layers:
             hidden[self.layers] = self._norm(state[0])
             read = hidden[self.layers][logits_for]

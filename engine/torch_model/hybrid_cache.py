@@ -11,7 +11,7 @@ from engine.model import savepoints
 from engine.model.savepoints import WINDOW, Savepoints
 from engine.torch_model.paths import Paths
 from engine.torch_model.states import LayerMemory, LayerState, StateShape
-from engine.torch_model.tensor_cache import TensorCache
+from engine.torch_model.tensor_cache import RowShape, TensorCache
 from engine.torch_model.visibility import Visibility
 
 
@@ -24,21 +24,16 @@ class HybridCache(TensorCache):
 
     def __init__(
         self,
-        layers: int,
+        rows: Sequence[RowShape],
         shapes: Mapping[int, StateShape],
-        kv_heads: int,
-        head_dim: int,
         capacity: int,
         dtype: torch.dtype,
         device: torch.device | str,
     ) -> None:
-        """shapes: those of the states, by the number of the layer; the other layers attend."""
-        self._row_of = {
-            layer: row for row, layer in enumerate(each for each in range(layers) if each not in shapes)
-        }
-        super().__init__(len(self._row_of), kv_heads, head_dim, capacity, dtype, device)
+        """rows: the shapes of the attending layers' rows. shapes: those of the states, by the number of the
+        layer."""
+        super().__init__(rows, capacity, dtype, device)
         self._shapes = dict(shapes)
-        self._dtype = dtype
         self._memories = {layer: LayerMemory(state) for layer, state in self._empty().items()}
         self._savepoints: Savepoints[dict[int, LayerState]] = Savepoints()  # of each: layer -> state
         self._paths: Paths | None = None
@@ -69,14 +64,11 @@ class HybridCache(TensorCache):
         """Return the memory of a layer that has a state."""
         return self._memories[layer]
 
-    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        return super().update(keys, values, self._row_of[layer])
-
     def rows(self, layer: int) -> Tensor:
         """Return the committed rows of a layer, or the inputs that its convolution remembers. For tests."""
         if layer in self._memories:
             return self._memories[layer].state.inputs
-        return super().rows(self._row_of[layer])
+        return super().rows(layer)
 
     def reserve(self, rows: int) -> None:
         super().reserve(rows)
@@ -131,7 +123,7 @@ class HybridCache(TensorCache):
         super().truncate(length)
 
     def _empty(self) -> dict[int, LayerState]:
-        return {layer: shape.zeros(self._dtype, self.device) for layer, shape in self._shapes.items()}
+        return {layer: shape.zeros(self.dtype, self.device) for layer, shape in self._shapes.items()}
 
     def _paths_of(self, visibility: Visibility) -> Paths:
         rows = visibility.rows

@@ -1,8 +1,9 @@
 """Loads a checkpoint as transformers' module on its compute device. Independent of file formats."""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from accelerate import init_empty_weights
@@ -120,8 +121,18 @@ def model_config(checkpoint: Checkpoint) -> PretrainedConfig:
     if checkpoint.architecture not in CONFIG_MAPPING:
         raise unsupported(checkpoint.architecture)
     with built_from(checkpoint):
-        config = AutoConfig.for_model(checkpoint.architecture, **checkpoint.config)
+        config = AutoConfig.for_model(checkpoint.architecture, **_with_infinities(checkpoint.config))
     return config
+
+
+def _with_infinities(value: Any) -> Any:
+    """Return a value of a configuration with the infinite numbers that transformers writes as objects, since
+    JSON has none."""
+    if isinstance(value, Mapping):
+        if value.keys() == {"__float__"}:
+            return float(value["__float__"])
+        return {key: _with_infinities(each) for key, each in value.items()}
+    return [_with_infinities(each) for each in value] if isinstance(value, list) else value
 
 
 def _refuse_unknown(checkpoint: Checkpoint, config: PretrainedConfig) -> None:

@@ -1,5 +1,5 @@
 """Layers with a state instead of rows, in passes over token trees: gated DeltaNet (Qwen 3.5, Qwen3-Next;
-arXiv 2412.06464) and short convolutions (LFM2).
+arXiv 2412.06464) and short convolutions (LFM2). `engine.torch_model.mamba` has Mamba-2.
 
 Gated DeltaNet reads and writes one matrix S [key width, value width] for each head. Along a text,
 
@@ -64,12 +64,13 @@ def normalized(vectors: Tensor) -> Tensor:
 @dataclass(frozen=True, slots=True)
 class DeltaInputs:
     """The input of the delta rule for rows, float32. queries, keys: [key heads, rows, key width], normalized,
-    queries scaled too; values: [heads, rows, value width]; strengths, decays: [heads, rows], b and g."""
+    queries scaled too; values: [heads, rows, value width]; strengths, decays: [heads, rows], b and g. Without
+    strengths, values are written as they are (Mamba-2), and keys and queries have any length."""
 
     queries: Tensor
     keys: Tensor
     values: Tensor
-    strengths: Tensor
+    strengths: Tensor | None
     decays: Tensor
 
     def part(self, start: int, stop: int) -> "DeltaInputs":
@@ -78,7 +79,7 @@ class DeltaInputs:
             self.queries[:, rows],
             self.keys[:, rows],
             self.values[:, rows],
-            self.strengths[:, rows],
+            None if self.strengths is None else self.strengths[:, rows],
             self.decays[:, rows],
         )
 
@@ -111,14 +112,16 @@ def delta_rule(
         across = keys[some].transpose(1, 2)
         state = base[mine].view(*shape, *base.shape[1:])
         fading = own[mine].exp().view(*shape, rows, 1)
-        strengths = inputs.strengths[mine].view(*shape, rows, 1)
-        values = inputs.values[mine].view(*shape, rows, -1)
-        system = (inputs.keys[some] @ across).unsqueeze(1) * factors * strengths
-        right = strengths * (values - fading * (inputs.keys[some].unsqueeze(1) @ state))
+        found = inputs.values[mine].view(*shape, rows, -1)
         if before is not None:
             earlier = before.updates[mine].view(*shape, tail, -1)
-            right -= system[..., :tail] @ earlier
-        found = torch.linalg.solve_triangular(system[..., tail:], right, upper=False, unitriangular=True)
+        if inputs.strengths is not None:
+            strengths = inputs.strengths[mine].view(*shape, rows, 1)
+            system = (inputs.keys[some] @ across).unsqueeze(1) * factors * strengths
+            right = strengths * (found - fading * (inputs.keys[some].unsqueeze(1) @ state))
+            if before is not None:
+                right -= system[..., :tail] @ earlier
+            found = torch.linalg.solve_triangular(system[..., tail:], right, upper=False, unitriangular=True)
         scores = (inputs.queries[some] @ across).unsqueeze(1) * factors
         read = fading * (inputs.queries[some].unsqueeze(1) @ state) + scores[..., tail:] @ found
         if before is not None:
@@ -196,7 +199,7 @@ class DeltaLayer(RecurrentLayer):
     def __init__(self, module: Any) -> None:
         """module: transformers' Qwen3_5GatedDeltaNet, or one with the same parts."""
         super().__init__()
-        _take_parts(module, self)
+        take_parts(module, self)
         self.number = module.layer_idx
         self.shape = StateShape(
             (module.num_v_heads, module.head_k_dim, module.head_v_dim),
@@ -277,7 +280,7 @@ class ConvolutionLayer(RecurrentLayer):
     def __init__(self, module: Any) -> None:
         """module: transformers' Lfm2ShortConv."""
         super().__init__()
-        _take_parts(module, self)
+        take_parts(module, self)
         self.number = module.layer_idx
         self.shape = StateShape(None, (module.conv_kernel_size - 1, module.conv.in_channels))
 
@@ -300,28 +303,8 @@ class ConvolutionLayer(RecurrentLayer):
         return projected
 
 
-# The names of transformers' classes. A module of another class stays, and a pass through it fails.
-_LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
-    "Qwen3_5GatedDeltaNet": DeltaLayer,
-    "Qwen3_5MoeGatedDeltaNet": DeltaLayer,
-    "Qwen3NextGatedDeltaNet": DeltaLayer,
-    "Lfm2ShortConv": ConvolutionLayer,
-}
-
-
-def replace_recurrent(module: nn.Module, tiled: bool = False) -> dict[int, StateShape]:
-    """Put layers of this file in place of transformers' recurrent ones; return the shapes of their states, by
-    the number of the layer. tiled: whether heads are in the order of GGUF files (`DeltaLayer.tile`)."""
-    for path, part in list(module.named_modules()):
-        if make := _LAYERS.get(type(part).__name__):
-            layer = make(part)
-            if tiled and isinstance(layer, DeltaLayer):
-                layer.tile()
-            module.set_submodule(path, layer)
-    return {part.number: part.shape for part in module.modules() if isinstance(part, RecurrentLayer)}
-
-
-def _take_parts(source: nn.Module, target: nn.Module) -> None:
+def take_parts(source: nn.Module, target: nn.Module) -> None:
+    """Give the parts and parameters of a module to another one, under their names."""
     for name, part in source.named_children():
         target.add_module(name, part)
     for name, parameter in source.named_parameters(recurse=False):

@@ -27,7 +27,9 @@ def fix_rope(module: PreTrainedModel, config: PretrainedConfig, context: int) ->
 
     Raises UnsupportedModel if only some layers have frequencies that depend on the length.
     """
-    rotary: Any = module.model.rotary_emb
+    rotary: Any = getattr(module.model, "rotary_emb", None)
+    if rotary is None:
+        return
     if isinstance(rotary.rope_type, dict):  # type of layer -> type of frequencies
         if changing := {*CHANGING}.intersection(rotary.rope_type.values()):
             raise UnsupportedModel(

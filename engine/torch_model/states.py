@@ -49,7 +49,7 @@ class LayerState:
 class DeltaRows:
     """The results of the delta rule for rows, each on its own path. All are float32.
 
-    keys: [key heads, rows, key width], normalized. updates: [heads, rows, value width], u of `delta_rule`.
+    keys: [key heads, rows, key width]. updates: [heads, rows, value width], u of `delta_rule`.
     decays: [heads, rows], the log of each row's factor. totals: [heads, rows], the sum of `decays` on the
     path from the base's state to the row, the row among them.
     """

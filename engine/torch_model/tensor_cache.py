@@ -1,6 +1,6 @@
 """The KV cache of models that torch runs."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +11,23 @@ from transformers.configuration_utils import PretrainedConfig
 
 from engine.model.kv_cache import KVCache
 
+# The key-value heads of a layer, and their width; None for a layer that has no rows of its own.
+RowShape = tuple[int, int] | None
+
+
+def row_shapes(config: PretrainedConfig) -> list[RowShape]:
+    """Return the shape of each layer's rows, for a model in which all layers attend. Layers that share the
+    keys and values of an earlier one have none of their own (Gemma 3n and 4)."""
+    shared = getattr(config, "kv_sharing_modes", None) or [None] * config.num_hidden_layers
+    return [
+        None if mode == "reuse" else (of.num_key_value_heads, head_dim(of))
+        for mode, of in zip(shared, config.per_layer_config, strict=True)
+    ]
+
 
 def row_nbytes(config: PretrainedConfig, dtype: torch.dtype) -> int:
     """Return the bytes of one token's keys and values in all layers."""
-    nbytes: int = (
-        2 * config.num_hidden_layers * config.num_key_value_heads * head_dim(config) * dtype.itemsize
-    )
-    return nbytes
+    return sum(2 * heads * width * dtype.itemsize for heads, width in filter(None, row_shapes(config)))
 
 
 def head_dim(config: PretrainedConfig) -> int:
@@ -30,44 +40,61 @@ class TensorCache(KVCache):
 
     def __init__(
         self,
-        layers: int,
-        kv_heads: int,
-        head_dim: int,
+        shapes: Sequence[RowShape],
         capacity: int,
         dtype: torch.dtype,
         device: torch.device | str,
     ) -> None:
+        """shapes: those of each layer's rows. Layers with rows of one shape are in one tensor."""
         super().__init__(capacity)
+        layers: dict[tuple[int, int], list[int]] = {}
+        for layer, shape in enumerate(shapes):
+            if shape is not None:
+                layers.setdefault(shape, []).append(layer)
         # The 2 is for keys and values, the 1 is transformers' batch dimension. `clear_behind` relies on
         # the zeros.
-        shape = (layers, 2, 1, kv_heads, capacity + 1, head_dim)
-        self._store = torch.zeros(shape, dtype=dtype, device=device)
-        self.device = self._store.device
+        self._stores = [
+            torch.zeros((len(alike), 2, 1, heads, capacity + 1, width), dtype=dtype, device=device)
+            for (heads, width), alike in layers.items()
+        ]
+        # [2, 1, kv_heads, slots, head_dim] of each layer that has rows
+        self._layers: dict[int, Tensor] = {
+            layer: rows
+            for store, alike in zip(self._stores, layers.values(), strict=True)
+            for layer, rows in zip(alike, store, strict=True)
+        }
+        self.dtype = dtype
+        self.device = torch.empty(0, device=device).device
 
     @property
     def nbytes(self) -> int:
-        return self._store.nbytes
+        return sum(store.nbytes for store in self._stores)
 
     @property
     def form(self) -> str:
-        layers, sides, _, heads, _, width = self._store.shape
-        return f"{self._store.dtype} {layers} {sides} {heads} {width}"
+        shapes = [(*store.shape[:2], store.shape[3], store.shape[5]) for store in self._stores]
+        return " ".join(map(str, [self.dtype, *(number for shape in shapes for number in shape)]))
 
     def move(self, source: Sequence[int], first: int) -> None:
         index = torch.tensor(source, device=self.device)
-        self._store[:, :, :, :, first : first + len(source)] = self._store.index_select(4, index)
+        for store in self._stores:
+            store[:, :, :, :, first : first + len(source)] = store.index_select(4, index)
 
     def read_rows(self, first: int, count: int) -> NDArray[np.uint8]:
-        rows = self._store[:, :, :, :, first : first + count].to("cpu", copy=True).contiguous()
-        flat: NDArray[np.uint8] = rows.flatten().view(torch.uint8).numpy()
+        parts = [store[:, :, :, :, first : first + count].cpu().flatten() for store in self._stores]
+        flat: NDArray[np.uint8] = torch.cat(parts).view(torch.uint8).numpy()
         return flat
 
     def write_rows(self, first: int, rows: NDArray[np.uint8]) -> None:
-        layers, sides, batch, heads, _, width = self._store.shape
         # Blocks from a file are read-only; torch only reads them.
-        flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy())
-        shaped = flat.view(self._store.dtype).view(layers, sides, batch, heads, -1, width)
-        self._store[:, :, :, :, first : first + shaped.shape[4]] = shaped.to(self.device)
+        flat = torch.from_numpy(rows if rows.flags.writeable else rows.copy()).view(self.dtype)
+        slots = [store[:, :, :, :, 0].numel() for store in self._stores]  # numbers of one row in each
+        count = len(flat) // sum(slots)
+        parts = torch.split(flat, [count * each for each in slots])
+        for store, part in zip(self._stores, parts, strict=True):
+            layers, sides, batch, heads, _, width = store.shape
+            shaped = part.view(layers, sides, batch, heads, count, width)
+            store[:, :, :, :, first : first + count] = shaped.to(self.device)
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Write rows [1, kv_heads, rows, head_dim] behind the tail. Return views of the keys and of the
@@ -76,7 +103,7 @@ class TensorCache(KVCache):
         transformers' attention modules call this. The rows count as tail only after `extend_tail`, once every
         layer has run, so an interrupted pass leaves the cache unchanged.
         """
-        store = self._store[layer]
+        store = self._layers[layer]
         start = self.length + self.tail
         stop = start + keys.shape[2]
         store[0, :, :, start:stop] = keys
@@ -85,19 +112,23 @@ class TensorCache(KVCache):
 
     def addressed(self, slots: Tensor, keys: int) -> "AddressedSlots":
         """Return this cache as seen by a pass that writes to `slots` and reads the first `keys` slots."""
-        return AddressedSlots(self._store, slots, keys)
+        return AddressedSlots(self._layers, slots, keys)
 
     def clear_behind(self, rows: int) -> None:
         """Zero the slots behind the next `rows` rows. They may hold dropped rows that have overflowed to
         infinity, and a pass that reads whole buckets of slots also multiplies slots that are masked."""
         stop = self.length + self.tail + rows
         if stop < self.written:
-            self._store[:, :, :, :, stop : self.written] = 0
+            for store in self._stores:
+                store[:, :, :, :, stop : self.written] = 0
             self.written = stop
 
     def rows(self, layer: int) -> Tensor:
-        """Return the committed rows of a layer, [2, kv_heads, length, head_dim]. For tests."""
-        return self._store[layer, :, 0, :, : self.length]
+        """Return the committed rows of a layer, [2, kv_heads, length, head_dim]; no numbers if it has none of
+        its own. For tests."""
+        if layer not in self._layers:
+            return torch.empty(0)
+        return self._layers[layer][:, 0, :, : self.length]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,18 +136,18 @@ class AddressedSlots:
     """The cache of a pass that is recorded and replayed: the pass writes to slots given by a tensor, and
     reads a whole bucket of slots.
 
-    store: the cache's memory, [layers, 2, 1, kv_heads, slots, head_dim]; slots: where the pass writes, int64
-    [rows]; keys: number of slots that it reads.
+    layers: the cache's memory by layer, [2, 1, kv_heads, slots, head_dim]; slots: where the pass writes,
+    int64 [rows]; keys: number of slots that it reads.
     """
 
-    store: Tensor
+    layers: Mapping[int, Tensor]
     slots: Tensor
     keys: int
 
     def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
         """Write rows and return keys and values, as TensorCache.update does."""
         visible = []
-        for store, rows in zip(self.store[layer], (keys, values), strict=True):
+        for store, rows in zip(self.layers[layer], (keys, values), strict=True):
             store.index_copy_(2, self.slots, rows)
             visible.append(store[:, :, : self.keys])
         return visible[0], visible[1]

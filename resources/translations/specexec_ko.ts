@@ -4058,12 +4058,20 @@ other: everything else</source>
             <translation>Alibaba의 중간 크기 다목적 모델, 29개가 넘는 언어.</translation>
         </message>
         <message>
+            <source>Alibaba's all-round model of moderate size of early 2026 that can think.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 초 중간 크기 범용 모델.</translation>
+        </message>
+        <message>
             <source>Alibaba's all-round model of moderate size, in more than 29 languages.</source>
             <translation>Alibaba의 적당한 크기의 다목적 모델, 29개가 넘는 언어.</translation>
         </message>
         <message>
             <source>Alibaba's all-round model: knowledge, mathematics and code, in more than 29 languages.</source>
             <translation>Alibaba의 다목적 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's large all-round model of 2026 that can think; long texts take little memory.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 초 대형 범용 모델: 긴 글도 메모리를 적게 씁니다.</translation>
         </message>
         <message>
             <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
@@ -4076,6 +4084,10 @@ other: everything else</source>
         <message>
             <source>Alibaba's large model: knowledge, mathematics and code, in more than 29 languages.</source>
             <translation>Alibaba의 큰 모델: 지식, 수학, 코드, 29개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 초 전문가 혼합 모델: 토큰마다 10분의 1이 일합니다.</translation>
         </message>
         <message>
             <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
@@ -4098,6 +4110,10 @@ other: everything else</source>
             <translation>간단한 질문과 짧은 글에 알맞은 Alibaba의 작은 모델.</translation>
         </message>
         <message>
+            <source>Alibaba's small model of 2026 that can think, for computers without a graphics card.</source>
+            <translation>사고할 수 있는 Alibaba의 2026년 초 소형 모델: 그래픽 카드가 없는 컴퓨터용.</translation>
+        </message>
+        <message>
             <source>Alibaba's small model that can think before it answers simple questions.</source>
             <translation>간단한 질문에 답하기 전에 생각할 수 있는 Alibaba의 작은 모델.</translation>
         </message>
@@ -4106,12 +4122,24 @@ other: everything else</source>
             <translation>Alibaba의 아주 작은 프로그래밍 모델. 주로 드래프트로 쓸모 있습니다.</translation>
         </message>
         <message>
+            <source>Alibaba's very small model of early 2026; useful as the draft of its larger relatives.</source>
+            <translation>Alibaba의 2026년 초 초소형 모델: 큰 모델의 드래프트로 쓸모 있습니다.</translation>
+        </message>
+        <message>
             <source>Alibaba's very small model; mainly useful as a draft.</source>
             <translation>Alibaba의 아주 작은 모델. 주로 드래프트로 쓸모 있습니다.</translation>
         </message>
         <message>
+            <source>ByteDance's large model of 2025 whose thinking has a budget; very long texts.</source>
+            <translation>사고에 예산을 정할 수 있는 ByteDance의 2025년 대형 모델: 매우 긴 글.</translation>
+        </message>
+        <message>
             <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
             <translation>Google의 큰 Gemma 3 모델: 지식과 글쓰기, 140개가 넘는 언어.</translation>
+        </message>
+        <message>
+            <source>Google's large Gemma 4 model of 2026: knowledge, writing, reasoning, in many languages.</source>
+            <translation>Google의 2026년 대형 Gemma 4 모델: 지식, 글쓰기, 추론, 여러 언어.</translation>
         </message>
         <message>
             <source>Google's small Gemma 3 model for short texts in English.</source>
@@ -4120,6 +4148,10 @@ other: everything else</source>
         <message>
             <source>Hugging Face's small model for simple questions and rewriting, in English.</source>
             <translation>간단한 질문과 고쳐 쓰기에 알맞은 Hugging Face의 작은 영어 모델.</translation>
+        </message>
+        <message>
+            <source>Hugging Face's small model of 2025 that can think, in six languages.</source>
+            <translation>사고할 수 있는 Hugging Face의 2025년 소형 모델: 여섯 개 언어.</translation>
         </message>
         <message>
             <source>Hugging Face's very small model for short texts in English; often wrong.</source>
@@ -4150,6 +4182,14 @@ other: everything else</source>
             <translation>요약과 고쳐 쓰기에 알맞은 Meta의 아주 작은 모델, 8개 언어.</translation>
         </message>
         <message>
+            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
+            <translation>Microsoft의 2024년 말 중간 크기 모델: 수학과 추론, 주로 영어.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of early 2025: quick answers, in many languages.</source>
+            <translation>Mistral AI의 2025년 초 범용 모델: 빠른 답변, 여러 언어.</translation>
+        </message>
+        <message>
             <source>Mistral AI's all-round model of moderate size, of 2024.</source>
             <translation>2024년에 나온 Mistral AI의 적당한 크기의 다목적 모델.</translation>
         </message>
@@ -4158,12 +4198,24 @@ other: everything else</source>
             <translation>2023년 말에 나온 Mistral AI의 적당한 크기의 다목적 모델.</translation>
         </message>
         <message>
+            <source>Mistral AI's large dense model of 2026 that can think: code, tools, long texts.</source>
+            <translation>사고할 수 있는 Mistral AI의 2026년 대형 밀집 모델: 코드, 도구, 긴 글.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's large dense model of late 2025 for programming with tools.</source>
+            <translation>도구를 쓰는 프로그래밍을 위한 Mistral AI의 2025년 말 대형 밀집 모델.</translation>
+        </message>
+        <message>
             <source>Mistral AI's large model of 2024: reasoning and code, in dozens of languages.</source>
             <translation>2024년에 나온 Mistral AI의 큰 모델: 추론과 코드, 수십 개 언어.</translation>
         </message>
         <message>
             <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
             <translation>Mistral AI의 전문가 혼합 모델: 일반 질문과 코드, 5개 언어.</translation>
+        </message>
+        <message>
+            <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
+            <translation>그래픽 카드가 없는 컴퓨터를 위한 Mistral AI의 2025년 말 소형 모델.</translation>
         </message>
         <message>
             <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
@@ -4176,6 +4228,10 @@ other: everything else</source>
         <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
             <translation>시연용 모델: 아주 작고 자주 틀리지만, 프로그램이 어떻게 작동하는지 보여 줍니다.</translation>
+        </message>
+        <message>
+            <source>Zhipu's all-round model of moderate size of 2025, for Chinese and English.</source>
+            <translation>Zhipu의 2025년 중간 크기 범용 모델: 중국어와 영어.</translation>
         </message>
     </context>
     <context>

@@ -4058,12 +4058,20 @@ other: everything else</source>
             <translation>阿里巴巴的中型通用模型，支持 29 种以上语言。</translation>
         </message>
         <message>
+            <source>Alibaba's all-round model of moderate size of early 2026 that can think.</source>
+            <translation>阿里巴巴 2026 年初的中等规模通用模型，能够思考。</translation>
+        </message>
+        <message>
             <source>Alibaba's all-round model of moderate size, in more than 29 languages.</source>
             <translation>阿里巴巴的中小型通用模型，支持 29 种以上语言。</translation>
         </message>
         <message>
             <source>Alibaba's all-round model: knowledge, mathematics and code, in more than 29 languages.</source>
             <translation>阿里巴巴的通用模型：知识、数学与代码，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's large all-round model of 2026 that can think; long texts take little memory.</source>
+            <translation>阿里巴巴 2026 年初的大型通用模型，能够思考；长文本占用内存很少。</translation>
         </message>
         <message>
             <source>Alibaba's large model for programming: writes, explains and repairs code.</source>
@@ -4076,6 +4084,10 @@ other: everything else</source>
         <message>
             <source>Alibaba's large model: knowledge, mathematics and code, in more than 29 languages.</source>
             <translation>阿里巴巴的大型模型：知识、数学与代码，支持 29 种以上语言。</translation>
+        </message>
+        <message>
+            <source>Alibaba's mixture of experts of 2026 that can think; a tenth works on each token.</source>
+            <translation>阿里巴巴 2026 年初的混合专家模型，能够思考；每个词元只用到其中十分之一。</translation>
         </message>
         <message>
             <source>Alibaba's mixture of experts that can think; a tenth of it works on each token.</source>
@@ -4098,6 +4110,10 @@ other: everything else</source>
             <translation>阿里巴巴的小型模型，适合简单问题和短文本。</translation>
         </message>
         <message>
+            <source>Alibaba's small model of 2026 that can think, for computers without a graphics card.</source>
+            <translation>阿里巴巴 2026 年初的小型模型，能够思考，适合没有显卡的电脑。</translation>
+        </message>
+        <message>
             <source>Alibaba's small model that can think before it answers simple questions.</source>
             <translation>阿里巴巴的小型模型，可先思考再回答简单问题。</translation>
         </message>
@@ -4106,12 +4122,24 @@ other: everything else</source>
             <translation>阿里巴巴的微型编程模型；主要用作草稿模型。</translation>
         </message>
         <message>
+            <source>Alibaba's very small model of early 2026; useful as the draft of its larger relatives.</source>
+            <translation>阿里巴巴 2026 年初的超小型模型；可用作同系列大模型的草稿模型。</translation>
+        </message>
+        <message>
             <source>Alibaba's very small model; mainly useful as a draft.</source>
             <translation>阿里巴巴的微型模型；主要用作草稿模型。</translation>
         </message>
         <message>
+            <source>ByteDance's large model of 2025 whose thinking has a budget; very long texts.</source>
+            <translation>字节跳动 2025 年的大型模型，思考可设预算；适合很长的文本。</translation>
+        </message>
+        <message>
             <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
             <translation>Google 的大型 Gemma 3 模型：知识与写作，支持 140 多种语言。</translation>
+        </message>
+        <message>
+            <source>Google's large Gemma 4 model of 2026: knowledge, writing, reasoning, in many languages.</source>
+            <translation>Google 2026 年的大型 Gemma 4 模型：知识、写作与推理，支持多种语言。</translation>
         </message>
         <message>
             <source>Google's small Gemma 3 model for short texts in English.</source>
@@ -4120,6 +4148,10 @@ other: everything else</source>
         <message>
             <source>Hugging Face's small model for simple questions and rewriting, in English.</source>
             <translation>Hugging Face 的小型英文模型，适合简单问题和改写。</translation>
+        </message>
+        <message>
+            <source>Hugging Face's small model of 2025 that can think, in six languages.</source>
+            <translation>Hugging Face 2025 年的小型模型，能够思考，支持六种语言。</translation>
         </message>
         <message>
             <source>Hugging Face's very small model for short texts in English; often wrong.</source>
@@ -4150,6 +4182,14 @@ other: everything else</source>
             <translation>Meta 的微型模型，适合摘要和改写，支持八种语言。</translation>
         </message>
         <message>
+            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
+            <translation>微软 2024 年末的中等规模模型：数学与推理，主要为英语。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's all-round model of early 2025: quick answers, in many languages.</source>
+            <translation>Mistral AI 2025 年初的通用模型：回答迅速，支持多种语言。</translation>
+        </message>
+        <message>
             <source>Mistral AI's all-round model of moderate size, of 2024.</source>
             <translation>Mistral AI 2024 年的中小型通用模型。</translation>
         </message>
@@ -4158,12 +4198,24 @@ other: everything else</source>
             <translation>Mistral AI 2023 年末的中小型通用模型。</translation>
         </message>
         <message>
+            <source>Mistral AI's large dense model of 2026 that can think: code, tools, long texts.</source>
+            <translation>Mistral AI 2026 年的大型稠密模型，能够思考：代码、工具、长文本。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's large dense model of late 2025 for programming with tools.</source>
+            <translation>Mistral AI 2025 年末的大型稠密模型，用于借助工具编程。</translation>
+        </message>
+        <message>
             <source>Mistral AI's large model of 2024: reasoning and code, in dozens of languages.</source>
             <translation>Mistral AI 2024 年的大型模型：推理与代码，支持数十种语言。</translation>
         </message>
         <message>
             <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
             <translation>Mistral AI 的混合专家模型：一般问题与代码，支持五种语言。</translation>
+        </message>
+        <message>
+            <source>Mistral AI's small model of late 2025, for computers without a graphics card.</source>
+            <translation>Mistral AI 2025 年末的小型模型，适合没有显卡的电脑。</translation>
         </message>
         <message>
             <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
@@ -4176,6 +4228,10 @@ other: everything else</source>
         <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>
             <translation>演示模型：很小，经常出错，用来展示程序如何工作。</translation>
+        </message>
+        <message>
+            <source>Zhipu's all-round model of moderate size of 2025, for Chinese and English.</source>
+            <translation>智谱 2025 年的中等规模通用模型，适用于中文和英语。</translation>
         </message>
     </context>
     <context>

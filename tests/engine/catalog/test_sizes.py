@@ -6,50 +6,74 @@ import pytest
 
 from engine import catalog
 from engine.catalog import CatalogModel, Variant, sizes
+from engine.catalog.models import StateLayers, WideLayers
 from engine.checkpoints import Checkpoint, open_checkpoint
+from engine.model.architectures import family_of
 from tests.engine.checkpoints.files import real_file
-from tests.engine.models import reference
+from tests.engine.models import EXPERTS, reference
 
 LLAMA = catalog.catalog().models["llama-3.1-8b"]
 MIXTRAL = catalog.catalog().models["mixtral-8x7b"]
 Q4 = catalog.entries()["llama-3.1-8b-q4_k_m"]
 
 
+STATES = StateLayers(every=2, key_heads=2, heads=4, key_width=8, value_width=12, kernel=4)
+WIDE = WideLayers(every=2, kv_heads=1, head_dim=16)
+
+
 def model_of(kind: str) -> tuple[CatalogModel, int]:
     """Return a tiny model's figures, and the number of parameters in transformers."""
-    module = reference(kind)
+    if kind == "qwen3_5_moe_text":
+        module = reference("qwen3_5_text", model_type=kind, **EXPERTS)
+    else:
+        module = reference(kind)
     config = module.config
+    first = config.per_layer_config[0]
     figures = CatalogModel(
         id=kind,
         name=kind,
         family=kind,
         architecture=config.model_type,
-        parameters=sum(parameter.numel() for parameter in module.parameters()),
+        parameters=sum(weight.numel() for weight in module.parameters())
+        + sum(buffer.numel() for name, buffer in module.named_buffers() if name.endswith("layer_scalar")),
         layers=config.num_hidden_layers,
         hidden=config.hidden_size,
-        intermediate=config.intermediate_size,
+        intermediate=getattr(config, "moe_intermediate_size", None) or config.intermediate_size,
         heads=config.num_attention_heads,
-        kv_heads=config.num_key_value_heads,
-        head_dim=getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads,
+        kv_heads=first.num_key_value_heads,
+        head_dim=getattr(first, "head_dim", None) or config.hidden_size // config.num_attention_heads,
         vocabulary=config.vocab_size,
         context=config.max_position_embeddings,
         license="",
         about="",
-        experts=getattr(config, "num_local_experts", 0),
+        experts=getattr(config, "num_local_experts", 0) or getattr(config, "num_experts", 0) or 0,
         experts_per_token=getattr(config, "num_experts_per_tok", 0),
         tied=config.tie_word_embeddings,
+        shared_expert=getattr(config, "shared_expert_intermediate_size", 0),
+        states=STATES if kind.startswith("qwen3_5") else None,
+        wide=WIDE if kind == "gemma4_large" else None,
     )
     return figures, figures.parameters
 
 
 @pytest.mark.parametrize(
-    "kind", ["llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"]
+    "kind",
+    [
+        *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
+        *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "seed_oss", "glm4", "smollm3", "ministral3"),
+    ],
 )
 def test_parameters_are_those_of_the_built_model(kind: str) -> None:
     figures, counted = model_of(kind)
     assert sizes.parameters(figures) == counted
     plain = replace(Q4, format="16-bit", mix="")
     assert sizes.weights_nbytes(figures, plain) == 2 * counted
+
+
+def test_the_catalogue_knows_which_architectures_have_compiled_steps() -> None:
+    for model in catalog.catalog().models.values():
+        family = family_of(model.architecture)
+        assert model.compiled == (family.compiled or (family.mixture and not model.states)), model.id
 
 
 def test_only_routed_experts_are_active() -> None:

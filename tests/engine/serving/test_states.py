@@ -35,7 +35,7 @@ def test_it_answers_turn_after_turn_and_says_what_is_left_out(folder):
     )
     loaded = engine.load(request, lambda event: None, lambda: False)
     try:
-        assert "its vision encoder is not loaded" in loaded.note
+        assert "its encoder of images or sound is not loaded" in loaded.note
         sequence = engine.session.pair.target
         assert sequence.known is None, "rows without states would be of no use"
         assert loaded.memory.ram >= sequence.cache.nbytes > 0

@@ -109,6 +109,30 @@ def test_the_text_part_of_qwen_3_5_is_loaded_without_its_vision_tower_and_draft(
     torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("kind", ["gemma3n", "gemma4"])
+def test_the_text_part_of_a_gemma_is_loaded_without_towers_and_unused_keys(kind, tmp_path):
+    module = reference(f"{kind}_text")
+    weights = {
+        name.replace("model.", "model.language_model."): weight
+        for name, weight in module.state_dict().items()
+        if name != "lm_head.weight"
+    }
+    weights |= dict.fromkeys(
+        ("model.vision_tower.a.weight", "model.audio_tower.b", "model.embed_vision.c", "model.embed_audio.d"),
+        torch.ones(4),
+    )
+    last = "model.language_model.layers.5.self_attn."  # its keys and values are those of an earlier layer
+    weights |= {f"{last}{name}.weight": torch.ones(8, 8) for name in ("k_proj", "v_proj", "k_norm")}
+    save_file({name: weight.clone() for name, weight in weights.items()}, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_text(
+        json.dumps({"model_type": kind, "text_config": module.config.to_dict()})
+    )
+    assert open_checkpoint(tmp_path).vision
+    model = load(tmp_path, packed=True)
+    logits = Sequence(model, CONTEXT).extend(TEXT)
+    torch.testing.assert_close(logits, expected(module), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("kind", ["qwen3_5_moe_text", "qwen3_next"])
 @pytest.mark.parametrize("limits", [None, WeightLimits(120_000)])
 def test_mixtures_whose_layers_have_states_are_loaded_without_their_draft(kind, limits, tmp_path):
