@@ -478,14 +478,18 @@ def test(args):
         os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
     ):
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-    gates = ("ruff check", "ruff format --check", "mypy", "lint-imports")
-    for gate in () if args else gates:
+    pytest = [str(program("python")), "-m", "pytest"]
+    if args:
+        return hand_over([*pytest, *args])
+    for gate in ("ruff check", "ruff format --check", "mypy", "lint-imports"):
         say(f"== {gate}")
         name, *options = gate.split()
         status = subprocess.call([str(program(name)), *options])
         if status:
             return status
-    return hand_over([str(program("python")), "-m", "pytest", *args])
+    # Each file of tests stays together, because its tests share what they set up.
+    workers = min(os.cpu_count() or 1, 4)
+    return hand_over([*pytest, "-n", str(workers), "--dist", "loadfile"])
 
 
 LOCK_HEADER = """\

@@ -76,9 +76,10 @@ def run(parsed: argparse.Namespace) -> int:
 def _with_architectures(torch: TorchBuild | None, here: Machine) -> TorchBuild | None:
     """Return `torch` with the GPU architectures it is built for, which only the imported torch can tell.
 
-    Torch is imported only if there is an NVIDIA card to compare the architectures with.
+    Torch is imported only if there is a card of the maker that it is built for.
     """
-    if torch is None or torch.cuda is None or not any(gpu.vendor == "nvidia" for gpu in here.gpus):
+    vendor = "nvidia" if torch and torch.cuda else "amd" if torch and torch.rocm else None
+    if torch is None or not any(gpu.vendor == vendor for gpu in here.gpus):
         return torch
     from torch.cuda import get_arch_list
 
@@ -138,6 +139,8 @@ def _graphics(here: Machine) -> list[str]:
             facts.append(f"{_gib(gpu.total_nbytes)}, {_gib(gpu.free_nbytes)} free")
         if gpu.compute_capability is not None:
             facts.append("compute capability {}.{}".format(*gpu.compute_capability))
+        if gpu.architecture:
+            facts.append(gpu.architecture)
         if gpu.driver is not None:
             facts.append(f"driver {gpu.driver}")
         lines.append(", ".join(facts))

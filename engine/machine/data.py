@@ -60,7 +60,8 @@ class Gpu:
     uuid: as in torch's device properties; "" if it is unknown. total_nbytes, free_nbytes: the size of the
     card's memory and of its free part; None if the card has no memory of its own. driver: the driver's
     version. pcie_gb_per_s: the theoretical maximum of the card's PCIe lanes. link: the measured bandwidth, or
-    None. speed: the measured speeds of the card, or None.
+    None. speed: the measured speeds of the card, or None. architecture: of an AMD card, such as "gfx1100"; ""
+    if it is unknown.
     """
 
     vendor: Literal["nvidia", "amd"]
@@ -73,6 +74,7 @@ class Gpu:
     pcie_gb_per_s: float | None = None
     link: LinkSpeed | None = None
     speed: CardSpeed | None = None
+    architecture: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,8 @@ def _torch(machine: Machine, torch: TorchBuild | None) -> Iterator[Finding]:
             f"PyTorch {torch.version} was built without ROCm, so the {amd[0].name} is not used.",
             "Install the ROCm build of PyTorch (pytorch.org/get-started). It is available for Linux only.",
         )
+    elif amd and torch.rocm is not None:
+        yield from _architecture(amd, torch)
 
 
 def _driver(machine: Machine, gpu: Gpu, cuda: str) -> Iterator[Finding]:
@@ -107,6 +109,20 @@ def _capability(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
                 f"{major}.{minor}).",
                 "Install a build of PyTorch that supports this card (pytorch.org/get-started), or use "
                 "--device cpu.",
+            )
+
+
+def _architecture(gpus: list[Gpu], torch: TorchBuild) -> Iterator[Finding]:
+    """ROCm has no code that is compiled when it is loaded: a card needs code for its own architecture."""
+    for gpu in gpus:
+        if gpu.architecture and torch.architectures and gpu.architecture not in torch.architectures:
+            yield Finding(
+                "card_not_supported",
+                "warning",
+                f"PyTorch {torch.version} does not support the {gpu.name} ({gpu.architecture}), so the card "
+                "is not used.",
+                f"It supports {', '.join(torch.architectures)}. Install a build that supports the card, if "
+                "there is one (rocm.docs.amd.com, “System requirements”).",
             )
 
 

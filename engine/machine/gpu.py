@@ -86,6 +86,7 @@ def amd_gpus(root: Path = ROOT) -> list[Gpu]:
 
     The driver's files are documented in docs.kernel.org/gpu/amdgpu/driver-misc.html.
     """
+    architectures = _amd_architectures(root)
     return [
         Gpu(
             vendor="amd",
@@ -94,10 +95,29 @@ def amd_gpus(root: Path = ROOT) -> list[Gpu]:
             total_nbytes=total,
             free_nbytes=max(0, total - (number(card / "mem_info_vram_used") or 0)),
             driver=text(root / "sys/module/amdgpu/version") or None,
+            architecture=architectures.get(card.name, ""),
         )
         for card in _cards(root, _AMD)
         if (total := number(card / "mem_info_vram_total")) is not None
     ]
+
+
+def _amd_architectures(root: Path) -> dict[str, str]:
+    """Return the architecture of each card that amdgpu's compute driver (KFD) offers, by its PCI address.
+
+    KFD gives major * 10000 + minor * 100 + stepping, and LLVM's name has the last two in hexadecimal: 90012
+    is gfx90c. Source: llvm-project, AMDGPUArchByKFD.cpp; Linux, kfd_topology.c.
+    """
+    found = {}
+    for file in (root / "sys/class/kfd/kfd/topology/nodes").glob("*/properties"):
+        lines = (line.split() for line in text(file).splitlines())
+        values = {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdecimal()}
+        version, place = values.get("gfx_target_version", 0), values.get("location_id", 0)
+        if not version:
+            continue  # a processor
+        address = f"{values.get('domain', 0):04x}:{place >> 8:02x}:{place >> 3 & 31:02x}.{place & 7}"
+        found[address] = f"gfx{version // 10000}{version // 100 % 100:x}{version % 100:x}"
+    return found
 
 
 def has_nvidia_card(root: Path = ROOT) -> bool:

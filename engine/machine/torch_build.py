@@ -18,8 +18,8 @@ KernelProblem = Literal["no_triton", "no_compiler"]
 class TorchBuild:
     """A build of torch.
 
-    cuda, rocm: the version of CUDA or ROCm it was built for, such as "13.0", or None. architectures: the CUDA
-    architectures it was compiled for, such as "sm_90" (`torch.cuda.get_arch_list`); empty if unknown.
+    cuda, rocm: the version of CUDA or ROCm it was built for, such as "13.0", or None. architectures: those it
+    was compiled for, such as "sm_90" or "gfx1100" (`torch.cuda.get_arch_list`); empty if unknown.
     kernel_problem: why the engine's own kernels for a graphics card cannot be compiled beside this build:
     Triton is missing, or what it needs on Linux: a C compiler and Python's headers; None if nothing is.
     """

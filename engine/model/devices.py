@@ -14,26 +14,39 @@ from engine.model.interface import Device
 
 
 def choose_device(requested: str) -> Device:
-    """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if there is no CUDA
-    device but one is requested, or RuntimeMissing if torch is missing then."""
-    if requested != "cpu" and _has_card():
+    """Return the compute device. requested: auto, cuda or cpu. Raises DeviceUnavailable if no graphics card
+    can be used but one is requested, or RuntimeMissing if torch is missing then."""
+    if requested == "cpu":
+        return "cpu"
+    obstacle = _obstacle()
+    if obstacle is None:
         return "cuda"
     if requested == "cuda":
         need_runtime("A graphics card")
         raise DeviceUnavailable(
-            "No CUDA device is available.",
-            "Use --device cpu, or install the CUDA build of torch and a current driver.",
+            obstacle, "Use --device cpu, or see what `specexec doctor` says about the card, driver and torch."
         )
     return "cpu"
 
 
-def _has_card() -> bool:
+def _obstacle() -> str | None:
+    """Return why no graphics card can be used, as a sentence, or None.
+
+    A card for which ROCm's torch has no code would fail at its first kernel, so it is not tried.
+    """
     build = machine.installed_torch()
     if build is None or not (build.cuda or build.rocm):
-        return False
+        return "No CUDA device is available."
     import torch
 
-    return torch.cuda.is_available()
+    if not torch.cuda.is_available():
+        return "No CUDA device is available."
+    if build.rocm:
+        card = torch.cuda.get_device_properties(0)
+        architecture = card.gcnArchName.partition(":")[0]  # without features, such as gfx90a:sramecc+
+        if architecture not in torch.cuda.get_arch_list():
+            return f"PyTorch {build.version} has no code for the {card.name} ({architecture})."
+    return None
 
 
 def free_nbytes(device: Device) -> int:

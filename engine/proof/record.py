@@ -38,7 +38,7 @@ class CardRecord(msgspec.Struct, frozen=True):
 
 def identity_of(gpu: machine.Gpu) -> CardIdentity:
     torch = machine.installed_torch()
-    capability = "{}.{}".format(*gpu.compute_capability) if gpu.compute_capability else ""
+    capability = "{}.{}".format(*gpu.compute_capability) if gpu.compute_capability else gpu.architecture
     return CardIdentity(
         card=gpu.name,
         uuid=gpu.uuid,

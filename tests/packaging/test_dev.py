@@ -546,8 +546,9 @@ def gates(dev, monkeypatch):
 def test_gates_run_in_order_and_pytest_last(dev, gates, monkeypatch):
     monkeypatch.setattr(dev.subprocess, "call", lambda argv: gates.append(Path(argv[0]).stem) or 0)
     monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    monkeypatch.setattr(dev.os, "cpu_count", lambda: 2)
     assert dev.main(["test"]) == 0
-    assert gates == ["ruff", "ruff", "mypy", "lint-imports", "-m pytest"]
+    assert gates == ["ruff", "ruff", "mypy", "lint-imports", "-m pytest -n 2 --dist loadfile"]
 
 
 def test_the_first_failing_gate_determines_the_status(dev, gates, monkeypatch):

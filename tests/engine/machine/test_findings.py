@@ -169,6 +169,21 @@ def test_a_card_needs_code_compiled_for_its_capability(capability, architectures
     assert kinds(with_card(compute_capability=capability), torch) == ([] if runs else ["card_not_supported"])
 
 
+@pytest.mark.parametrize(
+    ("architecture", "built_for", "runs"),
+    [
+        ("gfx1100", ("gfx90a", "gfx1100"), True),
+        ("gfx1103", ("gfx90a", "gfx1100"), False),
+        ("gfx1103", (), True),  # unknown
+        ("", ("gfx1100",), True),
+    ],
+)
+def test_an_amd_card_needs_code_of_its_own_architecture(architecture, built_for, runs):
+    machine = replace(HEALTHY, gpus=(Gpu("amd", "Radeon", architecture=architecture),))
+    torch = TorchBuild("2.13.0+rocm7.0", rocm="7.0", architectures=built_for)
+    assert kinds(machine, torch) == ([] if runs else ["card_not_supported"])
+
+
 def test_a_fast_disk_is_fine_whatever_kind_it_reports():
     assert kinds(with_disk("hdd", 1.2)) == []
     assert kinds(with_disk("network", 2.0)) == []

@@ -131,7 +131,25 @@ def test_an_amd_card_is_described_by_sysfs(tmp_path: Path):
     assert (gpu.uuid, gpu.driver) == ("7a1f2bd04c3c6dd2", "6.12.12")
     put(tmp_path, {"sys/bus/pci/devices/0000:03:00.0/product_name": "Radeon RX 7900 XTX"})
     assert amd_gpus(tmp_path)[0].name == "Radeon RX 7900 XTX"
+    assert gpu.architecture == ""
     assert not has_nvidia_card(tmp_path)
+
+
+@linux_paths
+@pytest.mark.parametrize(("version", "name"), [(110000, "gfx1100"), (90012, "gfx90c"), (90010, "gfx90a")])
+def test_the_compute_driver_tells_an_amd_cards_architecture(tmp_path: Path, version: int, name: str):
+    nodes = "sys/class/kfd/kfd/topology/nodes"
+    for slot in ("0000:03:00.0", "0001:c3:01.2"):
+        files = {"vendor": "0x1002", "class": "0x030000", "mem_info_vram_total": str(24 * GIB)}
+        put(tmp_path, {f"sys/bus/pci/devices/{slot}/{file}": content for file, content in files.items()})
+    put(
+        tmp_path,
+        {
+            f"{nodes}/0/properties": "cpu_cores_count 16\ngfx_target_version 0\nlocation_id 0",
+            f"{nodes}/1/properties": f"gfx_target_version {version}\nlocation_id {0xC30A}\ndomain 1\nodd",
+        },
+    )
+    assert [gpu.architecture for gpu in amd_gpus(tmp_path)] == ["", name]
 
 
 @linux_paths
