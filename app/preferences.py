@@ -71,6 +71,7 @@ class ToolServer(Struct, frozen=True, omit_defaults=True):
 
     Attributes:
         variables: lines NAME=value, for the program's environment.
+        has_key: whether the keyring has a key for the address (`app.tools.keys`).
         is_on: whether answers may call its tools.
         tools: its tools, as the user has seen them.
     """
@@ -81,6 +82,7 @@ class ToolServer(Struct, frozen=True, omit_defaults=True):
     variables: list[str] = []
     is_on: bool = False
     tools: list[KnownTool] = []
+    has_key: bool = False
 
 
 class ToolPreferences(Struct, frozen=True, kw_only=True):

@@ -67,7 +67,10 @@ class CallDesk(QObject):
         """Refuse an open call, or stop it if it runs."""
         was_running = call in self.running
         self._leave(call)
-        self._settle(chat, message, call, "refused", STOPPED if was_running else REFUSED)
+        if was_running:  # it may have acted already, so it was called
+            self._settle(chat, message, call, "failed", STOPPED)
+        else:
+            self._settle(chat, message, call, "refused", REFUSED)
 
     def close(self) -> None:
         """End the calls that run, and all tool servers."""

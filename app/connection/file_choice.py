@@ -33,7 +33,7 @@ def passages_for(store: Store, path: Sequence[StoredMessage], left_out: int, con
     not read whole, or no longer because their turn is left out. May raise a StoreError."""
     sent = without_oldest(path, left_out)
     read = {file.id for message in sent for file in message.files if is_quoted(file)}
-    files = {file.id: file for message in path for file in message.files if file.kind != "picture"}
+    files = {file.id: file for message in path for file in message.files if file.has_text}
     searched = [file for file in files.values() if file.id not in read]
     if not searched:
         return []

@@ -9,7 +9,7 @@ from app.connection.tool_use import ToolRequest
 from app.store import AnswerReport, AttachedFile, ChatSettings
 from app.store.under_way import AnswerUnderWay
 from engine.protocol import messages
-from engine.protocol.thoughts import MARKS, has_switch, switched
+from engine.protocol.thoughts import SHOWN, has_switch, switched
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Answering:
 def request_options(settings: ChatSettings, telemetry: bool) -> messages.Options:
     """Return the options for a request. If the settings contain no seed, choose a random one, so that
     regenerating gives another answer."""
-    own = {"telemetry": telemetry, "shown": list(MARKS)}
+    own = {"telemetry": telemetry, "shown": list(SHOWN)}
     options = messages.Options(**{**structs.asdict(settings.options), **own})
     return options if options.seed is not None else structs.replace(options, seed=secrets.randbits(63))
 

@@ -44,7 +44,8 @@ def with_tools(
     form = format_of(pair.chat_template)
     if offer.tools:
         shown = [*options.shown, *form.shown]
-        constraint = options.constraint or form.constraint(offer)
+        # An engine elsewhere is told the schemas, and holds calls to them in its own way.
+        constraint = options.constraint or (None if pair.place else form.constraint(offer))
         options = structs.replace(options, shown=shown, constraint=constraint)
         if form.is_native:
             template = structs.replace(template, tools=[tool.as_tool() for tool in offer.tools])

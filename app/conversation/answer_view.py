@@ -211,7 +211,7 @@ class AnswerView(QWidget):
         clock.start()
         thought = self._found()
         self.status.hide()
-        self.thought.setVisible(thought is not None)
+        self.thought.setVisible(thought is not None and not thought.is_empty)
         is_shown = True
         if thought:
             self.thought.set_open(thought.is_open and not self._is_whole)

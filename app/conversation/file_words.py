@@ -13,7 +13,7 @@ def _tr(text: str) -> str:
 
 def details(file: AttachedFile) -> str:
     """Return the size of a file, and how the model reads it."""
-    if file.kind == "picture":
+    if not file.has_text:
         return _tr("picture, not seen by the model")
     tokens = _tr("about {} tokens").format(formatting.number(file.tokens))
     parts = [_count(file), tokens, _tr("searched for each question") if file.way == "searched" else ""]

@@ -23,7 +23,17 @@ MEMORY_LIMIT = 800 << 20  # bytes
 OUTPUT_LIMIT = 4 * MAX_CHARACTERS + (4 << 20)  # bytes; in UTF-8, with room for the pages
 LOOK_S = 0.05  # seconds between two looks at the clock and at the stop
 # What an interpreter needs of the environment; keys and tokens stay outside.
-_VARIABLES = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+_VARIABLES = (
+    "PATH",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "LANG",
+    "LC_ALL",
+    "LD_LIBRARY_PATH",
+    "DYLD_LIBRARY_PATH",
+    "TESSDATA_PREFIX",
+)
 
 
 def read_file(path: Path, stop: Stop) -> Document:
@@ -42,7 +52,14 @@ def read_file(path: Path, stop: Stop) -> Document:
 
 
 def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
-    process = _start(file, ending)
+    python = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
+    return _document(*output_of([*python, "-m", READER, ending], file, stop))
+
+
+def output_of(command: list[str], file: BinaryIO, stop: Stop) -> tuple[bytes, int]:
+    """Run a program that reads a file, within the limits, and return its output and exit status. Raises
+    Unreadable, or Stopped after a request to stop."""
+    process = _start(command, file)
     assert process.stdout is not None
     over = threading.Event()
     killed: list[Fault] = []
@@ -79,14 +96,13 @@ def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
     stop.check()
     if killed:
         raise Unreadable(killed[0])
-    return _document(output, process.returncode)
+    return output, process.returncode
 
 
-def _start(file: BinaryIO, ending: str) -> "subprocess.Popen[bytes]":
-    python = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
+def _start(command: list[str], file: BinaryIO) -> "subprocess.Popen[bytes]":
     try:
         return subprocess.Popen(
-            [*python, "-m", READER, ending],
+            command,
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -38,8 +38,8 @@ PAGED = ("pdf", "xlsx", "epub")  # kinds whose texts are numbered: by page, shee
 class Document(Struct, frozen=True):
     """A file that was read.
 
-    pages: its text by page, sheet or section; one text for kinds without them. picture: PNG or JPEG, at most
-    MAX_SIDE wide and high.
+    pages: its text by page, sheet or section; one text for kinds without them; none for a picture, unless a
+    program has read a text in it. picture: PNG or JPEG, at most MAX_SIDE wide and high.
     """
 
     kind: Kind

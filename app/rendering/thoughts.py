@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from engine.protocol.thoughts import THOUGHT_MARKS
+from engine.protocol.thoughts import ANSWER_HEADERS, THOUGHT_MARKS
 
 # Some chat templates open the thought in the prompt; the answer then only closes it.
 _BARE_CLOSING = re.compile(r"^[ \t]*</think>", re.MULTILINE)
@@ -19,12 +19,17 @@ class Thought(NamedTuple):
 
     Attributes:
         is_open: whether the thought is not closed yet, so that all of the text belongs to it.
+        is_empty: whether there is none, but a header of the answer.
     """
 
     start: int
     stop: int
     answer: int
     is_open: bool
+
+    @property
+    def is_empty(self) -> bool:
+        return self.start == self.stop and not self.is_open
 
 
 def find(text: str, is_whole: bool = False, opened: str = "") -> Thought | None:
@@ -35,6 +40,9 @@ def find(text: str, is_whole: bool = False, opened: str = "") -> Thought | None:
     """
     begin = len(text) - len(text.lstrip())
     head = text[begin : begin + 40]
+    for header in ANSWER_HEADERS:
+        if head.startswith(header):
+            return Thought(begin, begin, begin + len(header), False)
     for opening, closing in THOUGHT_MARKS.items():
         if head.startswith(opening):
             start = begin + len(opening)

@@ -3,11 +3,21 @@
 from collections.abc import Sequence
 
 from msgspec import structs
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QListWidget, QListWidgetItem, QWidget
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRectF, QSignalBlocker, Qt, Signal
+from PySide6.QtGui import QPainter
+from PySide6.QtWidgets import (
+    QListWidget,
+    QListWidgetItem,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from app.formatting import excerpt
 from app.preferences import KnownTool
+from app.widgets import theme
+from app.widgets.icons import paint
 from app.widgets.plain_text import plain
 
 ROWS_SHOWN = 4
@@ -27,6 +37,7 @@ class ToolList(QListWidget):
         super().__init__(parent)
         self.setObjectName("choices")
         self.setWordWrap(True)
+        self.setItemDelegate(_TickDelegate(self))
         self.setAccessibleName(self.tr("Tools; a tick: may be called without asking"))
         self._tools: list[KnownTool] = []
         self.itemChanged.connect(lambda _: self.changed.emit())
@@ -53,3 +64,22 @@ class ToolList(QListWidget):
         height = sum(self.sizeHintForRow(row) for row in range(min(ROWS_SHOWN, len(tools))))
         self.setFixedHeight(height + 2 * self.frameWidth() + 6)
         self.setVisible(bool(tools))
+
+
+class _TickDelegate(QStyledItemDelegate):
+    """Paints the tick in the box, which the style sheet leaves empty."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        if Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole)) is not Qt.CheckState.Checked:
+            return
+        full = QStyleOptionViewItem(option)
+        self.initStyleOption(full, index)
+        box = full.widget.style().subElementRect(
+            QStyle.SubElement.SE_ItemViewItemCheckIndicator, full, full.widget
+        )
+        colours = theme.current()
+        is_enabled = bool(full.state & QStyle.StateFlag.State_Enabled)
+        paint(painter, "check", QRectF(box), colours.text if is_enabled else colours.muted)

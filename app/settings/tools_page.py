@@ -7,12 +7,15 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QCheckBox, QListWidget, QListWidgetItem, QSpinBox, QVBoxLayout, QWidget
 
+from app.background import Work
 from app.preferences import KnownTool, ToolPreferences, ToolServer
 from app.settings.tool_list import ToolList
 from app.settings.tool_server_editor import ToolServerEditor
+from app.tools.keys import forget_key, with_key
 from app.widgets.flow import Flow
 from app.widgets.form_parts import button, label
 from app.widgets.plain_text import PlainLabel, plain
+from engine.errors import SpecExecError
 
 MOST_CALLS = 50
 ROWS_SHOWN = 4
@@ -27,6 +30,7 @@ class ToolsPage(QWidget):
         most_calls: how many calls are made for one question at most.
         servers: the tool servers.
         add, change, remove: the buttons for servers.
+        note: says that a key could not be stored.
         editor: the card with a server's fields; hidden unless one is added or changed.
 
     Signals:
@@ -39,6 +43,7 @@ class ToolsPage(QWidget):
         """own: the program's own tools."""
         super().__init__(parent)
         self._now = now
+        self._work = Work(self)
         self._edited: ToolServer | None = None
         self.built_in = QCheckBox(self.tr("Answers may call the program's own tools"), self)
         self.built_in.setChecked(now.built_in)
@@ -55,6 +60,8 @@ class ToolsPage(QWidget):
         self.add = button(self.tr("Add a tool server…"), parent=self)
         self.change = button(self.tr("Change…"), self.tr("Change the tool server"), self)
         self.remove = button(self.tr("Remove"), self.tr("Remove the tool server"), self)
+        self.note = label(role="muted", parent=self)
+        self.note.hide()
         self.editor = ToolServerEditor(self)
         self.editor.hide()
         self._build()
@@ -83,6 +90,7 @@ class ToolsPage(QWidget):
         layout.addWidget(label(self.tr("Tool servers (MCP)"), "section", self))
         layout.addWidget(self.servers)
         layout.addLayout(buttons)
+        layout.addWidget(self.note)
         layout.addWidget(self.editor)
         layout.addStretch(1)
 
@@ -134,23 +142,42 @@ class ToolsPage(QWidget):
             each.setVisible(bool(self._now.servers))
             each.setEnabled(self._chosen is not None)
 
-    def _save(self, server: ToolServer) -> None:
-        others = [each for each in self._now.servers if each is not self._edited]
+    def _save(self, server: ToolServer, key: str) -> None:
+        before = self._edited
+        others = [each for each in self._now.servers if each is not before]
         if any(each.name == server.name for each in others):
             self.editor.name.setFocus()
             self.editor.outcome.setText(self.tr("Another server has this name."))
             self.editor.outcome.show()
-            return
+        elif key or (before is not None and before.has_key):
+            self._work.run("key", lambda stop: with_key(server, key, before), self._store, self._fail)
+        else:
+            self._store((server, True))
+
+    def _store(self, made: tuple[ToolServer, bool]) -> None:
+        server, is_kept = made
         servers = [server if each is self._edited else each for each in self._now.servers]
         self._keep(servers=servers if self._edited else [*servers, server])
+        if not is_kept:
+            self.note.setText(
+                self.tr("This system has no keyring: the key is kept in memory until the program ends.")
+            )
         self._leave()
+        self.note.setVisible(not is_kept)
+
+    def _fail(self, error: SpecExecError) -> None:
+        self.editor.problem.show_error(error)
 
     def _remove(self) -> None:
-        self._keep(servers=[each for each in self._now.servers if each is not self._chosen])
+        removed = self._chosen
+        self._keep(servers=[each for each in self._now.servers if each is not removed])
+        if removed is not None and removed.has_key:
+            self._work.run("forget", lambda stop: forget_key(removed), lambda _: None, self._fail)
         self._leave()
 
     def _leave(self) -> None:
         self.editor.hide()
+        self.note.hide()
         self._show_servers()
         self.add.setFocus()
 

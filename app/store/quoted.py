@@ -19,7 +19,7 @@ def whole_files(path: Sequence[StoredMessage]) -> list[str]:
 
 def is_quoted(file: AttachedFile) -> bool:
     """Return whether the whole text of a file is read."""
-    return file.way == "whole" and file.kind != "picture"
+    return file.way == "whole" and file.has_text
 
 
 def with_files(message: StoredMessage, texts: Mapping[str, str]) -> str:
@@ -34,8 +34,9 @@ def _files(files: Sequence[AttachedFile], texts: Mapping[str, str]) -> Iterator[
     for file in files:
         if file.kind == "picture":
             yield f"(The user has attached a picture, {file.name}, which you cannot see.)"
-        elif is_quoted(file):
-            yield f"{file.name}\n{fenced(texts.get(file.id, ''))}"
+        if is_quoted(file):
+            title = "Text that a program read in it" if file.kind == "picture" else file.name
+            yield f"{title}\n{fenced(texts.get(file.id, ''))}"
 
 
 def _passages(passages: Sequence[Passage]) -> Iterator[str]:

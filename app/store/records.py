@@ -105,8 +105,8 @@ class AttachedFile(Struct, frozen=True, kw_only=True):
     """A file that a message brings along.
 
     id: a digest of its name and content. pages: number of its pages, sheets or sections; 0 for kinds without
-    them. tokens: about how many its text has; 0 for a picture. way: whether the model reads all of it, or the
-    passages that a search finds for each question. A picture is never read.
+    them. tokens: about how many its text has; 0 for a picture in which no text was read. way: whether the
+    model reads all of its text, or the passages that a search finds for each question.
     """
 
     id: str
@@ -115,6 +115,10 @@ class AttachedFile(Struct, frozen=True, kw_only=True):
     pages: Annotated[int, Meta(ge=0)] = 0
     tokens: Annotated[int, Meta(ge=0)] = 0
     way: Way = "whole"
+
+    @property
+    def has_text(self) -> bool:
+        return self.kind != "picture" or self.tokens > 0
 
 
 class Passage(Struct, frozen=True, kw_only=True):

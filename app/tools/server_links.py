@@ -6,12 +6,13 @@ from typing import Any
 from app.preferences import KnownTool, ToolServer
 from app.tools.child import ChildCarrier
 from app.tools.fault import ToolFault
+from app.tools.keys import key_of
 from app.tools.listed import ToolResult
 from app.tools.server_link import ServerLink
 from app.tools.web import WebCarrier
 from engine.hub import Stop
 
-_Key = tuple[str, str, tuple[str, ...]]
+_Key = tuple[str, str, str, tuple[str, ...]]
 
 
 class ServerLinks:
@@ -26,9 +27,11 @@ class ServerLinks:
         self._busy: dict[_Key, threading.Lock] = {}
         self._is_closed = False
 
-    def tools(self, server: ToolServer, stop: Stop) -> list[KnownTool]:
-        """Return the tools that a server has now, from a link that is opened for this."""
-        link = ServerLink(_carrier(server), stop)
+    def tools(self, server: ToolServer, stop: Stop, key: str = "") -> list[KnownTool]:
+        """Return the tools that a server has now, from a link that is opened for this. key: one that is not
+        stored yet."""
+        carrier = WebCarrier(server.address, key) if server.address and key else _carrier(server)
+        link = ServerLink(carrier, stop)
         try:
             return link.tools(stop)
         finally:
@@ -77,8 +80,10 @@ class ServerLinks:
 
 
 def _carrier(server: ToolServer) -> ChildCarrier | WebCarrier:
-    return WebCarrier(server.address) if server.address else ChildCarrier(server.command, server.variables)
+    if server.address:
+        return WebCarrier(server.address, key_of(server))
+    return ChildCarrier(server.command, server.variables)
 
 
 def _key(server: ToolServer) -> _Key:
-    return server.command, server.address, tuple(server.variables)
+    return server.name, server.command, server.address, tuple(server.variables)

@@ -15,6 +15,7 @@ from app.tools.fault import ToolFault
 from engine.errors import SpecExecError
 from engine.hub import Stop, Stopped
 from engine.hub.connection import OPENED, stopped_after
+from engine.remote.address import is_private
 from engine.remote.exchange import events_in
 
 CONNECT_S = 10.0
@@ -23,21 +24,17 @@ _SESSION, _VERSION = "Mcp-Session-Id", "MCP-Protocol-Version"
 
 
 class WebCarrier:
-    """Carries messages to a server behind an address and back. Redirects are not followed, and no cookies and
-    keys are sent.
+    """Carries messages to a server behind an address and back. Redirects are not followed, and no cookies are
+    sent. A key goes unencrypted to this machine and to private networks only.
 
     Attributes:
         version: the version of the protocol that was agreed on, or "".
     """
 
-    def __init__(self, address: str) -> None:
-        """Raises ToolFault if the address is none."""
-        try:
-            self._url = httpx2.URL(address.strip())
-        except (httpx2.InvalidURL, ValueError) as error:
-            raise _no_address(address) from error
-        if self._url.scheme not in ("http", "https") or not self._url.host or self._url.userinfo:
-            raise _no_address(address)
+    def __init__(self, address: str, key: str = "") -> None:
+        """key: sent with each request; "": none. Raises ToolFault if the address is none."""
+        self._url = address_of(address)
+        self._key = key
         self.version = ""
         self._session = ""
         self._client = httpx2.Client(
@@ -113,10 +110,15 @@ class WebCarrier:
             def opened(event: str, info: dict[str, Any]) -> None:
                 if OPENED.fullmatch(event):
                     connected = info["return_value"].get_extra_info("socket")
+                    self._check_peer(connected.getpeername()[0])
                     for stop in stops:
                         stack.enter_context(stop.hanging_up(connected))
 
-            headers = {_SESSION: self._session, _VERSION: self.version}
+            headers = {
+                _SESSION: self._session,
+                _VERSION: self.version,
+                "Authorization": f"Bearer {self._key}" if self._key else "",
+            }
             request = self._client.build_request(
                 method,
                 self._url,
@@ -128,6 +130,25 @@ class WebCarrier:
             response = self._client.send(request, stream=True, follow_redirects=False)
             stack.callback(response.close)
             yield response
+
+    def _check_peer(self, address: str) -> None:
+        """Raise ToolFault where others could read the key on its way."""
+        if self._key and self._url.scheme == "http" and not is_private(address):
+            raise ToolFault(
+                f"The key for {self._url.host} would be sent unencrypted over a public network.",
+                "Give the address with https://.",
+            )
+
+
+def address_of(text: str) -> httpx2.URL:
+    """Return the address of a server. Raises ToolFault if it is none."""
+    try:
+        url = httpx2.URL(text.strip())
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise _no_address(text) from error
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo:
+        raise _no_address(text)
+    return url
 
 
 def _body(response: httpx2.Response) -> bytes:

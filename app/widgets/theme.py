@@ -309,7 +309,6 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
                                                                            color: {c.on_accent}; }}
     QListWidget#choices::indicator {{ width: 12px; height: 12px; background: {c.surface};
                                       border: 1px solid {c.outline}; border-radius: 3px; }}
-    QListWidget#choices::indicator:checked {{ background: {c.text}; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
                                              border-bottom: 1px solid {c.border}; padding: 7px 8px; }}
     QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit

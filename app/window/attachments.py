@@ -14,6 +14,7 @@ from app.connection.conversation import Conversation
 from app.conversation import file_words
 from app.conversation.file_preview import FilePreview
 from app.documents import child, picture
+from app.documents.picture_text import with_text
 from app.documents.records import Document, Unreadable
 from app.store import AttachedFile, Passage, Store, StoreError
 from app.window.panes import Panes
@@ -81,7 +82,7 @@ class Attachments(QObject):
             brought = self._queue[0]
             self._work.run(
                 JOB,
-                lambda stop: self._store.files.keep(brought.name, brought.read(stop)),
+                lambda stop: self._store.files.keep(brought.name, with_text(brought.read(stop), stop)),
                 lambda file: self._finish(brought, file),
                 lambda error: self._fail(brought, error),
             )
@@ -90,7 +91,13 @@ class Attachments(QObject):
         self._leave(brought.key)
         self._unsent.add_file(brought.chat, file)
         if file.kind == "picture" and brought.chat == self._chat.id:
-            self._composer.tell(self.tr("The model does not see pictures. This one is kept in the chat."))
+            self._composer.tell(
+                self.tr(
+                    "The model does not see pictures. It reads the text that Tesseract found in this one."
+                )
+                if file.has_text
+                else self.tr("The model does not see pictures. This one is kept in the chat.")
+            )
 
     def _fail(self, brought: _Brought, error: SpecExecError) -> None:
         self._leave(brought.key)

@@ -70,8 +70,10 @@ def random_bytes(name: str, numbers: int, device: torch.device | str) -> Tensor:
     blocks = format_named(name)
     assert isinstance(blocks, BlockFormat)
     data = torch.randint(256, (numbers // blocks.values, blocks.nbytes), dtype=torch.uint8, device=device)
-    for at in blocks.scales:
-        data[:, at + 1] &= 0x87  # keeps only the lowest bit of the float16 scale's exponent: below 2^-13
+    blocks.limit_scales(data)
+    if blocks.scale == "F16":
+        for at in blocks.scales:
+            data[:, at + 1] &= 0x87  # keeps only the lowest bit of the exponent: below 2^-13
     return data.view(-1)
 
 

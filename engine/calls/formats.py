@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from engine.calls import generic, hermes, llama, mistral, qwen_coder
+from engine.calls import generic, harmony, hermes, llama, mistral, qwen_coder
 from engine.calls.grammar import CallForms, forced, offered
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.calls.reader import CallReader
@@ -75,6 +75,10 @@ def _loose(tool: OfferedTool) -> OfferedTool:
 
 _MISTRALS = (mistral.MARK, mistral.ARGUMENTS, mistral.ID)
 FORMATS = (
+    CallFormat(
+        "harmony", (harmony.CHANNEL,), lambda tools: harmony.HarmonyReader(), harmony.forms,
+        "", (harmony.CONSTRAIN,),
+    ),
     CallFormat(
         "mistral", (mistral.ARGUMENTS,), lambda tools: mistral.MistralReader(), mistral.named_forms,
         mistral.MARK, _MISTRALS, _short_ids,

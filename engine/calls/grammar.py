@@ -26,18 +26,21 @@ class CallForm:
 
 @dataclass(frozen=True, slots=True)
 class CallForms:
-    """All calls that an answer may have. begin, between, end: what stands around them."""
+    """All calls that an answer may have. begin, between, end: what stands around them. maybe: what may stand
+    before all that."""
 
     calls: Sequence[CallForm]
     begin: str = ""
     between: str = ""
     end: str = ""
+    maybe: str = ""
 
 
 def forced(forms: CallForms, several: bool) -> Constraint:
     """Return the constraint that an answer is calls only: one, or several if that is allowed."""
     more = f"({quoted(forms.between)} call)*" if several else ""
-    start = f"start: {quoted(forms.begin)} call {more} {quoted(forms.end)}"
+    maybe = f"({quoted(forms.maybe)})?" if forms.maybe else ""
+    start = f"start: {maybe} {quoted(forms.begin)} call {more} {quoted(forms.end)}"
     return _constraint([start, *_rules(forms.calls, "")])
 
 

@@ -6,22 +6,25 @@ from engine.calls.reader import CallReader, Reading
 
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 FENCED, FENCE = "```json", "```"
+DOUBLED = '{{"name"'  # Qwen 2.5's template shows the form of a call with doubled brackets
 
 
 class HermesReader(CallReader):
-    """Small coding models forget the marks, but write the call as a block of JSON: if that is a call of a
-    function that there is, it is taken for one."""
+    """Small coding models forget the marks, but write the call as a block of JSON, or with the doubled
+    brackets of their template: if that is a call of a function that there is, it is taken for one."""
 
-    marks = (OPENING, FENCED)
+    marks = (OPENING, FENCED, DOUBLED)
 
     def __init__(self, tools: list[OfferedTool]) -> None:
         super().__init__()
         self._offered = {tool.name for tool in tools}
 
     def call(self, mark: str) -> Reading[str]:
-        self._names = self._offered if mark == FENCED else None
+        self._names = self._offered if mark in (FENCED, DOUBLED) else None
         if mark == FENCED:
             return (yield from self._fenced())
+        if mark == DOUBLED:
+            return (yield from self._doubled())
         held, character = yield from self.spaces(mark)
         if character != "{":
             self.emit("text", held)
@@ -31,6 +34,13 @@ class HermesReader(CallReader):
             return ""
         stop = stop or (yield from self.until((CLOSING, OPENING)))
         return OPENING if stop == OPENING else ""
+
+    def _doubled(self) -> Reading[str]:
+        """Read a call in doubled brackets; its mark has been read."""
+        if (yield from self.record(DOUBLED, begun=DOUBLED[1:])) is not None:
+            character = yield from self.next("")
+            self.emit("text", character.removeprefix("}"))
+        return ""
 
     def _fenced(self) -> Reading[str]:
         """Read a block of JSON; its mark has been read."""

@@ -104,17 +104,19 @@ class CallReader(ABC):
             brackets.add(character)
             self.emit("arguments", character)
 
-    def record(self, before: str, stops: tuple[str, ...] = ()) -> Reading[str | None]:
-        """Read a call as a JSON object with the function's name and its arguments; "{" has been read.
+    def record(self, before: str, stops: tuple[str, ...] = (), begun: str = "{") -> Reading[str | None]:
+        """Read a call as a JSON object with the function's name and its arguments, of which `begun` has been
+        read.
 
-        before: what is text if it is no call, "{" included. stops: marks that end it, too. Return the mark
-        that has ended it, or ""; None if it is text.
+        before: what is text if it is no call, `begun` included. stops: marks that end it, too. Return the
+        mark that has ended it, or ""; None if it is text.
         """
-        body = "{"
+        body = begun
         brackets = Brackets()
-        brackets.add("{")
+        for character in begun:
+            brackets.add(character)
         while brackets.depth:
-            character = yield from self.next(before + body[1:])
+            character = yield from self.next(before + body[len(begun) :])
             body += character
             brackets.add(character)
             if character == "{" and self._is_header(body):
@@ -126,14 +128,14 @@ class CallReader(ABC):
                 body = body[: -len(stop)]
                 if self._is_whole(body):
                     return stop
-                self.emit("text", before + body[1:])
+                self.emit("text", before + body[len(begun) :])
                 if stop in self.marks:
                     return stop
                 self.emit("text", stop)
                 return None
         if self._is_whole(body):
             return ""
-        self.emit("text", before + body[1:])
+        self.emit("text", before + body[len(begun) :])
         return None
 
     def rest(self, stops: tuple[str, ...]) -> Reading[str]:

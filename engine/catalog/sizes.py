@@ -20,7 +20,7 @@ class LayerBytes:
 
     Attributes: `attention`, the bytes of the matrices Q, K, V and O; `mlp`, those of the MLP, with all
     experts of a mixture; `expert`, those of one expert, or of the whole MLP if there is no mixture; `other`,
-    those of norms, biases and the router.
+    those of norms, biases, sinks and the router.
     """
 
     attention: int
@@ -49,7 +49,8 @@ def active_parameters(model: CatalogModel) -> int:
 def _parameters(model: CatalogModel, experts: int) -> int:
     attention = sum(rows * columns for _, rows, columns in _attention(model))
     expert = sum(rows * columns for _, rows, columns in _mlp(model, model.intermediate))
-    layer = attention + experts * expert + _vectors(model) + model.experts * model.hidden
+    expert += _expert_vectors(model)
+    layer = attention + experts * expert + _vectors(model) + _router(model)
     tables = (1 if model.tied else 2) * model.vocabulary * model.hidden
     return model.layers * layer + tables + model.hidden
 
@@ -76,7 +77,19 @@ def _vectors(model: CatalogModel) -> int:
     if model.architecture in ("qwen3", "qwen3_moe", "gemma3_text"):
         norms += 2 * model.head_dim
     biases = (model.heads + 2 * model.kv_heads) * model.head_dim if model.architecture == "qwen2" else 0
+    if model.architecture == "gpt_oss":  # biases of Q, K, V and O, and a sink for each head
+        biases = (model.heads + 2 * model.kv_heads) * model.head_dim + model.hidden + model.heads
     return norms + biases
+
+
+def _router(model: CatalogModel) -> int:
+    """Return the number of parameters in the router of one layer."""
+    return model.experts * (model.hidden + (1 if model.architecture == "gpt_oss" else 0))
+
+
+def _expert_vectors(model: CatalogModel) -> int:
+    """Return the number of parameters in the biases of one expert."""
+    return 2 * model.intermediate + model.hidden if model.architecture == "gpt_oss" else 0
 
 
 # -- bytes ---------------------------------------------------------------------------------------------------
@@ -90,7 +103,7 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
         return sum(_matrix_nbytes(model, variant, matrix, layer) for matrix in matrices)
 
     expert = nbytes(_mlp(model, intermediate))
-    others = _vectors(model) + model.experts * model.hidden
+    others = _vectors(model) + _router(model) + model.experts * _expert_vectors(model)
     return LayerBytes(
         attention=nbytes(_attention(model)),
         mlp=expert * max(model.experts, 1),
@@ -174,6 +187,7 @@ MIXES: dict[str, tuple[str, str]] = {  # name: (default format, format for the m
     "Q5_K_M": ("Q5_K", "Q6_K"),
     "Q6_K": ("Q6_K", "Q6_K"),
     "Q8_0": ("Q8_0", "Q8_0"),
+    "MXFP4": ("Q8_0", "Q8_0"),  # gpt-oss: as Q8_0, but for the experts
 }
 # Substitutes for matrices whose row length is not a multiple of 256.
 _FOR_NARROW = {"Q4_K": "Q5_0", "Q5_K": "Q5_1", "Q6_K": "Q8_0"}
@@ -185,6 +199,8 @@ def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, colu
     matrix: "embedding" or "head"; or "q", "k", "v", "o", "gate", "up" or "down" in layer `layer`. columns:
     the matrix's row length.
     """
+    if variant.mix == "MXFP4" and matrix in ("gate", "up", "down"):
+        return "MXFP4"
     default, better = MIXES[variant.mix]
     kind = default
     if matrix == "head" or (matrix == "embedding" and model.tied and not variant.own_head):

@@ -34,7 +34,9 @@ class Architecture:
     `whole_qk_norm`, whether they are over all heads together; `fused_qkv`, whether Q, K and V are one matrix;
     `fused_gate`, whether gate and up are one; `plain_output`, whether the output of attention has no bias,
     even if Q, K and V have; `gated`, whether gates of a head's output follow its queries; `shared`, whether
-    all layers are mixtures with an expert that every token uses, and none has an MLP; `mixture` and
+    all layers are mixtures with an expert that every token uses, and none has an MLP; `sinks`, whether each
+    head has a sink; `biased_experts`, whether router and experts have biases; `corrected_router`, whether the
+    router has biases by which it chooses only, and there are shared experts without a gate; `mixture` and
     `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a layer's norms:
     GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
     """
@@ -52,6 +54,9 @@ class Architecture:
     plain_output: bool = False
     gated: bool = False
     shared: bool = False
+    sinks: bool = False
+    biased_experts: bool = False
+    corrected_router: bool = False
     mixture: str = "mlp"
     router: str = "gate"
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
@@ -216,6 +221,16 @@ ARCHITECTURES = {
         qk_norm=True,
     ),
     "olmoe": Architecture("olmoe", "OlmoeForCausalLM", gguf_settings.olmoe, EXPERTS, whole_qk_norm=True),
+    "gpt-oss": Architecture(
+        "gpt_oss",
+        "GptOssForCausalLM",
+        gguf_settings.gpt_oss,
+        (*EXPERTS, WINDOW, "expert_feed_forward_length"),
+        sinks=True,
+        biased_experts=True,
+        router="router",
+        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
+    ),
     "granitemoe": Architecture(
         "granitemoe",
         "GraniteMoeForCausalLM",
@@ -242,6 +257,15 @@ ARCHITECTURES = {
         plain_output=True,
         norms=INNER_NORMS
         | {"post_attention_norm": "post_self_attn_layernorm", "post_ffw_norm": "post_mlp_layernorm"},
+    ),
+    "glm4moe": Architecture(
+        "glm4_moe",
+        "Glm4MoeForCausalLM",
+        gguf_settings.glm4_moe,
+        (*EXPERTS, *gguf_settings.GLM4_MOE),
+        plain_output=True,
+        corrected_router=True,
+        norms={"attn_norm": "input_layernorm", "post_attention_norm": "post_attention_layernorm"},
     ),
     "qwen35": QWEN35,
     "qwen35moe": replace(

@@ -12,6 +12,7 @@ from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, WIDTH_LIMIT
 from engine.errors import UnsupportedModel
 
 Config = dict[str, Any]
+SIGMOID = 2  # of llama.cpp's kinds of routers
 
 
 def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, yarn: Mapping[str, str] = YARN) -> Config:
@@ -143,6 +144,21 @@ def olmoe(keys: Keys, config: Config) -> Config:
     return swish(keys, config) | _mixture(keys, config, "num_experts") | {"norm_topk_prob": False}
 
 
+def gpt_oss(keys: Keys, config: Config) -> Config:
+    """Return the settings of gpt-oss. Windows alternate; the limits of its YaRN are not rounded to whole
+    frequencies, and its gate has the factor and the limit that transformers assumes."""
+    rope = _whole_head(keys, config)
+    if rope["rope_type"] == "yarn":
+        rope["truncate"] = False
+    return _mixture(keys, config) | {
+        "hidden_act": "silu",
+        "rope_parameters": rope,
+        "attention_bias": True,
+        "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
+        "intermediate_size": keys.number("{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT),
+    }
+
+
 def granite_moe(keys: Keys, config: Config) -> Config:
     return granite(keys, config) | _mixture(keys, config)
 
@@ -167,6 +183,43 @@ def glm4(keys: Keys, config: Config) -> Config:
         "rope_parameters": _part_of_head(keys, config),
         "attention_bias": "blk.0.attn_q.bias" in keys.header.tensors,
     }
+
+
+GLM4_MOE = (
+    *("nextn_predict_layers", "leading_dense_block_count", "expert_shared_count", "expert_gating_func"),
+    *("expert_weights_scale", "expert_weights_norm", "expert_group_count", "expert_group_used_count"),
+    *("expert_feed_forward_length",),
+)
+
+
+def glm4_moe(keys: Keys, config: Config) -> Config:
+    """Return the settings of GLM-4.5. The blocks behind the model's layers are those for drafts. Raises
+    `UnsupportedModel` if the router's scores are no sigmoids."""
+    if keys.number("{arch}.expert_gating_func", SIGMOID) != SIGMOID:
+        raise UnsupportedModel(
+            f"{keys.path.name} has a router of an unsupported kind (expert_gating_func).",
+            "Choose another model.",
+        )
+    layers = config["num_hidden_layers"] - keys.number("{arch}.nextn_predict_layers", 0, most=COUNT_LIMIT)
+    if layers < 1:
+        raise keys.bad("{arch}.nextn_predict_layers", keys.get("{arch}.nextn_predict_layers"))
+    return (
+        glm4(keys, config)
+        | _mixture(keys, config, "n_routed_experts")
+        | {
+            "num_hidden_layers": layers,
+            "use_qk_norm": "blk.0.attn_q_norm.weight" in keys.header.tensors,
+            "first_k_dense_replace": keys.number("{arch}.leading_dense_block_count", 0, most=layers),
+            "moe_intermediate_size": keys.number(
+                "{arch}.expert_feed_forward_length", least=1, most=WIDTH_LIMIT
+            ),
+            "n_shared_experts": keys.number("{arch}.expert_shared_count", least=1, most=COUNT_LIMIT),
+            "routed_scaling_factor": keys.real("{arch}.expert_weights_scale", 1.0),
+            "norm_topk_prob": keys.get("{arch}.expert_weights_norm") is not False,
+            "n_group": keys.number("{arch}.expert_group_count", 1, least=1, most=COUNT_LIMIT),
+            "topk_group": keys.number("{arch}.expert_group_used_count", 1, least=1, most=COUNT_LIMIT),
+        }
+    )
 
 
 def phi3(keys: Keys, config: Config) -> Config:

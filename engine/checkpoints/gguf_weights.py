@@ -44,7 +44,7 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     Raises `BadCheckpoint` if a tensor is missing or has a wrong shape; `UnsupportedModel` if one is unknown.
     """
     tensors = keys.header.tensors
-    stacked = "blk.0.ffn_gate_exps.weight" in tensors
+    stacked = any(name.endswith(".ffn_gate_exps.weight") for name in tensors)
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
     for name, place in _places(architecture, config, stacked):
@@ -96,6 +96,7 @@ def _places(
         behind = _experts(architecture, config, stacked)
     else:
         behind = _mlp(architecture, config)
+    dense = of_layer | _mlp(architecture, config)
     of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:
@@ -104,7 +105,10 @@ def _places(
     yield "token_embd.weight", TensorPlace("model.embed_tokens.weight", (vocabulary, hidden))
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
-        for name, place in (recurrent if is_recurrent else of_layer).items():
+        places = recurrent if is_recurrent else of_layer
+        if layer < config.get("first_k_dense_replace", 0):
+            places = dense
+        for name, place in places.items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
     yield "output_norm.weight", TensorPlace("model.norm.weight", (hidden,), plus=architecture.norm_plus)
     if not config["tie_word_embeddings"]:
@@ -114,7 +118,7 @@ def _places(
 def _norms(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, head_dim = config["hidden_size"], config["head_dim"]
     norms = {name: (hf_name, hidden) for name, hf_name in architecture.norms.items()}
-    if architecture.qk_norm or architecture.whole_qk_norm:
+    if architecture.qk_norm or architecture.whole_qk_norm or config.get("use_qk_norm"):
         whole = architecture.whole_qk_norm
         heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
         norms["attn_q_norm"] = ("self_attn.q_norm", head_dim * (heads if whole else 1))
@@ -139,8 +143,10 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
     if architecture.fused_qkv:
         return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
+    sinks = {"attn_sinks.weight": TensorPlace("self_attn.sinks", (heads,))} if architecture.sinks else {}
     return (
-        _linear(
+        sinks
+        | _linear(
             "attn_q", "self_attn.q_proj", q_rows * (2 if architecture.gated else 1), hidden, bias, q_heads
         )
         | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
@@ -200,9 +206,17 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
     have written them since April 2024.
     """
     hidden, wide = config["hidden_size"], config.get("moe_intermediate_size") or config["intermediate_size"]
-    count = config.get("num_local_experts") or config["num_experts"]
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    count = next(config[name] for name in names if name in config)
     mixture = architecture.mixture
-    places = {"ffn_gate_inp.weight": TensorPlace(f"{mixture}.{architecture.router}.weight", (count, hidden))}
+    places = _linear(
+        "ffn_gate_inp", f"{mixture}.{architecture.router}", count, hidden, architecture.biased_experts
+    )
+    if architecture.biased_experts:
+        for kind, rows in (("gate", wide), ("up", wide), ("down", hidden)):
+            places[f"ffn_{kind}_exps.bias"] = TensorPlace(
+                f"{mixture}.experts.{kind}_proj_bias", (count, rows)
+            )
     for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
         if stacked:
             places[f"ffn_{kind}_exps.weight"] = TensorPlace(
@@ -213,6 +227,13 @@ def _experts(architecture: Architecture, config: dict[str, Any], stacked: bool) 
                 places[f"ffn_{kind}.{expert}.weight"] = TensorPlace(
                     f"{mixture}.experts.{expert}.{kind}_proj.weight", shape
                 )
+    if architecture.corrected_router:
+        bias = TensorPlace(f"{mixture}.{architecture.router}.e_score_correction_bias", (count,))
+        places["exp_probs_b.bias"] = bias
+        many = config["n_shared_experts"] * wide
+        for kind, shape in (("gate", (many, hidden)), ("up", (many, hidden)), ("down", (hidden, many))):
+            name = f"{mixture}.shared_experts.{kind}_proj"
+            places |= _linear(f"ffn_{kind}_shexp", name, *shape, bias=False)
     if architecture.shared:
         wide = config["shared_expert_intermediate_size"]
         for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):

@@ -4,13 +4,13 @@ Covers multimodal models that wrap a text model, and the different layouts of a 
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
 from engine.checkpoints.checkpoint import Span
 from engine.checkpoints.limits import COUNT_LIMIT, TENSORS_LIMIT
-from engine.errors import BadCheckpoint
+from engine.errors import BadCheckpoint, UnsupportedModel
 
 # A wrapper's model_type: the model_type to assume for its text model if text_config gives none.
 WRAPPERS = {
@@ -29,12 +29,14 @@ _VISION = re.compile(r"(model\.)?(vision_tower|multi_modal_projector|visual)\.")
 # Architectures whose checkpoints may contain a layer that drafts the token after the next one (multi-token
 # prediction), and how its tensors' names begin. It is no part of the model.
 _DRAFTS = dict.fromkeys(("qwen3_5_text", "qwen3_5_moe_text", "qwen3_next"), "mtp.")
+_LAYER = re.compile(r"model\.layers\.(\d{1,6})\.")
 _EXPERT = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.(experts\.\d+)\.(w[123])\.(.+)")
 _PROJECTIONS = {"w1": "gate_proj", "w2": "down_proj", "w3": "up_proj"}
 _MATRICES = {projection: matrix for matrix, projection in _PROJECTIONS.items()}
 _OWN_EXPERT = re.compile(r"(model\.layers\.\d+)\.mlp\.(experts\.\d+)\.(\w+_proj)\.(.+)")
 _ROUTER = re.compile(r"(model\.layers\.\d+)\.block_sparse_moe\.gate\.(.+)")
 _STACKED = re.compile(r"(model\.layers\.\d+\.(?:mlp|block_sparse_moe)\.experts)\.(gate_up_proj|down_proj)")
+_BIAS = ".gate_up_proj_bias"
 # GraniteMoE's names on the Hub: transformers' names.
 _GRANITE = {
     "input_linear.weight": "experts.gate_up_proj",
@@ -71,9 +73,16 @@ def has_vision(tensors: Iterable[str]) -> bool:
     return any(map(_VISION.match, tensors))
 
 
-def without_draft(architecture: str, tensors: dict[str, Span]) -> tuple[dict[str, Span], dict[str, Span]]:
+def without_draft(
+    architecture: str, layers: int, tensors: dict[str, Span]
+) -> tuple[dict[str, Span], dict[str, Span]]:
     """Return the tensors of the model, and those of a layer for drafts that comes with it, by their names
-    without the beginning that they share."""
+    without the beginning that they share. layers: of the model. GLM's layers for drafts, which are numbered
+    after them, are left out."""
+    if architecture == "glm4_moe":
+        numbers = {name: _LAYER.match(name) for name in tensors}
+        left = {name for name, found in numbers.items() if found and int(found[1]) >= layers}
+        return {name: span for name, span in tensors.items() if name not in left}, {}
     beginning = _DRAFTS.get(architecture)
     if beginning is None:
         return tensors, {}
@@ -89,9 +98,10 @@ def expert_tensors(tensors: dict[str, Span]) -> dict[str, Span]:
     For example, model.layers.0.mlp.experts.3.gate_proj.weight, up_proj and down_proj. Mixtral's w1, w3 and w2
     are renamed to these, and GraniteMoE's names to those of transformers' module. The 3-D parameters of
     transformers are split: gate_up_proj [experts, 2 * wide, width], which has the gate's rows first, and
-    down_proj [experts, width, wide].
+    down_proj [experts, width, wide]. Raises UnsupportedModel for those of gpt-oss, which are transposed.
     """
-    return _unique(pair for name, span in tensors.items() for pair in _experts(name, span))
+    biased = {name.removesuffix(_BIAS) for name in tensors if name.endswith(_BIAS)}
+    return _unique(pair for name, span in tensors.items() for pair in _experts(name, span, biased))
 
 
 def hub_name(architecture: str, name: str) -> str:
@@ -104,7 +114,8 @@ def hub_name(architecture: str, name: str) -> str:
     return name.replace(".mlp.gate.", ".block_sparse_moe.gate.")
 
 
-def _experts(name: str, span: Span) -> list[tuple[str, Span]]:
+def _experts(name: str, span: Span, biased: Collection[str]) -> list[tuple[str, Span]]:
+    """Return the tensors that one of the file becomes. biased: the names of experts that have biases."""
     if found := _EXPERT.fullmatch(name):
         layer, expert, matrix, part = found.groups()
         return [(f"{layer}.mlp.{expert}.{_PROJECTIONS[matrix]}.{part}", span)]
@@ -112,7 +123,12 @@ def _experts(name: str, span: Span) -> list[tuple[str, Span]]:
         return [(f"{found[1]}.mlp.gate.{found[2]}", span)]
     if (found := _GRANITE_PART.fullmatch(name)) and found[2] in _GRANITE:
         name = f"{found[1]}.{_GRANITE[found[2]]}"
-    if found := _STACKED.fullmatch(name):
+    if (found := _STACKED.fullmatch(name)) and found[1] in biased:
+        raise UnsupportedModel(
+            f"{span.file.name} stores experts of gpt-oss unpacked and transposed, which is not supported.",
+            "Choose the original weights in MXFP4, or a GGUF file of this model.",
+        )
+    if found:
         projections = ("gate_proj", "up_proj") if found[2] == "gate_up_proj" else ("down_proj",)
         pieces = _cut(name, span, len(projections))
         return [

@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from engine.checkpoints import fp8, grouped, names
+from engine.checkpoints import compressed, fp8, grouped, mxfp4, names
 from engine.checkpoints.checkpoint import Checkpoint, Generation, Span, TokenizerFolder, Weight, truncated
 from engine.checkpoints.limits import check_sizes
 from engine.checkpoints.storage import BLOCKS
@@ -37,10 +37,9 @@ HARMLESS = re.compile(r"model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq")
 # fmt: off
 NATIVE = frozenset({
     "cohere", "cohere2", "exaone4", "falcon", "gemma", "gemma2", "gemma3", "gemma3_text", "glm", "glm4",
-    "gpt2", "gpt_neox", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2", "opt", "phi", "phi3",
-    "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text", "qwen3_5_text",
-    "qwen3_moe", "qwen3_next", "smollm3", "stablelm",
-    "starcoder2",
+    "glm4_moe", "gpt2", "gpt_neox", "gpt_oss", "granite", "llama", "mistral", "mixtral", "olmo", "olmo2",
+    "opt", "phi", "phi3", "qwen2", "qwen2_moe", "qwen3", "qwen3_5", "qwen3_5_moe", "qwen3_5_moe_text",
+    "qwen3_5_text", "qwen3_moe", "qwen3_next", "smollm3", "stablelm", "starcoder2",
 })
 # fmt: on
 
@@ -63,7 +62,7 @@ def read(path: Path) -> Checkpoint:
     vision = config["model_type"] in names.WRAPPERS and names.has_vision(tensors)
     if config["model_type"] in names.WRAPPERS:
         config, tensors = names.text_config(config), names.text_tensors(tensors)
-    tensors, draft = names.without_draft(config["model_type"], tensors)
+    tensors, draft = names.without_draft(config["model_type"], _layers(config), tensors)
     weights = _weights(folder, config.pop("quantization_config", None), names.expert_tensors(tensors))
     config = {key: value for key, value in config.items() if not key.startswith("_") and key not in CODE}
     check_sizes(config)
@@ -89,6 +88,12 @@ def read(path: Path) -> Checkpoint:
         vision=vision,
         draft=draft,
     )
+
+
+def _layers(config: dict[str, Any]) -> int:
+    """Return how many layers a configuration, which was not checked yet, says that there are."""
+    layers = config.get("num_hidden_layers")
+    return layers if type(layers) is int else 0
 
 
 # -- JSON files ----------------------------------------------------------------------------------------------
@@ -201,8 +206,12 @@ def _weights(folder: Path, quantization: Any, tensors: dict[str, Span]) -> dict[
     """Return all weights, packed or not. quantization: config.json's quantization_config, or None."""
     if quantization is None and not grouped.is_packed(tensors):
         return {name: Weight.of(span) for name, span in tensors.items()}
+    if compressed.is_compressed(quantization):
+        return compressed.weights(tensors, quantization)
     if fp8.is_fp8(quantization):
         return fp8.weights(tensors, quantization)
+    if mxfp4.is_mxfp4(quantization):
+        return mxfp4.weights(tensors)
     settings = {"config.json": quantization} if quantization is not None else {}
     settings |= {name: read_json(folder / name) for name in grouped.FILES if (folder / name).is_file()}
     if not settings or not all(isinstance(entries, dict) for entries in settings.values()):

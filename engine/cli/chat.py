@@ -18,6 +18,7 @@ from engine.cli.own_draft import about_own_draft
 from engine.constraint.check import check
 from engine.errors import BadOption, Interrupted, SpecExecError
 from engine.protocol import trace
+from engine.protocol.thoughts import SHOWN, ThoughtSplitter, divided
 from engine.serving.service import EngineService
 from engine.terminal import (
     Commands,
@@ -303,6 +304,7 @@ def run(parsed: argparse.Namespace) -> int:
     values = vars(parsed)
     fields = {key: values.get(key) for key in protocol.Options.__struct_fields__}
     fields = {key: value for key, value in fields.items() if value is not None}
+    fields["shown"] = list(SHOWN)
     options = validated(protocol.Options, fields | {"constraint": constraint_of(parsed)})
     if options.constraint:
         check(options.constraint)  # before anything is loaded
@@ -380,7 +382,8 @@ def converse(engine: Answerer, messages: list[protocol.Message], options: protoc
         except AnswerCutShort as cut:
             fail(cut.error, as_json=False)
             continue
-        messages += [question, protocol.Message("assistant", answer.text)]
+        thought, text = divided(answer.text)
+        messages += [question, protocol.Message("assistant", text, thought=thought)]
 
 
 class AnswerCutShort(Exception):
@@ -398,20 +401,25 @@ def answer_once(
     show: bool,
     recorder: trace.Recorder | None = None,
 ) -> protocol.Answer:
-    """Answer the last message. show: print the text while it is generated, and a summary at the end.
+    """Answer the last message. show: print the text while it is generated, its thought to stderr, and a
+    summary at the end.
 
     Raises AnswerCutShort; the text so far was printed if `show` is set, and its line is ended.
     """
     started = time.perf_counter()
     said: list[str] = []
+    splitter = ThoughtSplitter()
 
     def emit(event: protocol.Event) -> None:
+        nonlocal splitter
         if recorder:
             recorder.add(time.perf_counter() - started, event)
         if isinstance(event, protocol.TextDelta):
             said.append(event.text)
             if show:
-                say_piece(event.text)
+                say_parts(*splitter.add(event.text))
+        elif isinstance(event, protocol.AnswerBegun) and not said:
+            splitter = ThoughtSplitter(event.thought)
 
     with cancelled_by_ctrl_c() as cancelled:
         try:
@@ -423,6 +431,7 @@ def answer_once(
     if recorder:
         recorder.add(time.perf_counter() - started, answer)
     if show:
+        say_parts(*splitter.finish())
         say("")
         say(summary(answer), to_stderr=True)
         if answer.note:
@@ -430,6 +439,14 @@ def answer_once(
         if answer.stop_reason == "repetition":
             say(REPEATS, to_stderr=True)
     return answer
+
+
+def say_parts(thought: str, text: str) -> None:
+    """Print a piece of a thought to stderr, and one of the answer proper to stdout."""
+    if thought:
+        print(thought, end="", file=sys.stderr, flush=True)
+    if text:
+        say_piece(text)
 
 
 def summary(answer: protocol.Answer) -> str:

@@ -57,7 +57,8 @@ class CompiledDecoder:
         """head: the matrices whose results side by side are the logits."""
         self.layers = len(layers)
         matrices = [matrix for layer in layers for matrix in layer.matrices]
-        self._pass = one = CompiledPass(shape, [*matrices, *head], pool)
+        mixtures = [layer.mixture for layer in layers if layer.mixture]
+        self._pass = one = CompiledPass(shape, [*matrices, *head], pool, mixtures)
         self.rows, self.states, self.bind = one.rows, one.states, one.bind
         self._hidden = aligned(8 * (self.layers + 1)).view(np.int64)  # where states are copied to
         self._logits = _Logits(head)

@@ -26,8 +26,9 @@ class TileLayout:
     bits: of a quant. offset: is subtracted from quants. levels: the numbers, 0 to 255, that quants stand for
     before the offset is subtracted; empty if quants are these numbers themselves. group: columns that share a
     scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
-    a float16 per 256 columns; they are float16 otherwise. signed: whether those 8-bit scales are. number: for
-    plain numbers, the format they are stored in: F32, F16 or BF16.
+    a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are.
+    number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
+    minima with 16 bits: F16 or BF16.
     """
 
     bits: int
@@ -38,6 +39,7 @@ class TileLayout:
     signed: bool = False
     number: str = ""
     levels: tuple[int, ...] = ()
+    scale: str = "F16"
 
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
@@ -85,6 +87,7 @@ def _layout(form: BlockFormat) -> TileLayout:
         supers=form.supers,
         signed=form.signed,
         levels=tuple(level + 128 for level in form.levels),
+        scale="BF16" if form.scale == "E8M0" else "F16",
     )
 
 

@@ -11,7 +11,7 @@ from engine.checkpoints.storage import stored_nbytes
 from engine.compiled.instructions import LANES, call_on_tile
 from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER
 from engine.compiled.packer import tile_packer
-from engine.formats.jit import half, kernel, spread
+from engine.formats.jit import half, helper, kernel, spread
 
 _PIECE_NBYTES = 1 << 20  # what a thread packs at a time
 
@@ -115,6 +115,7 @@ def _reader(layout: str) -> Any:
     chosen = LAYOUTS[layout]
     if chosen.number:
         return _plain_reader(layout)
+    number = half if chosen.scale == "F16" else _bfloat16
     planes, minima, supers, signed = chosen.planes, chosen.minima, chosen.supers, chosen.signed
     offset, group, scales_nbytes, block_nbytes = (
         chosen.offset,
@@ -128,15 +129,15 @@ def _reader(layout: str) -> Any:
 
     def read_blocks(tiles, columns, tile_nbytes, which, out):  # type: ignore[no-untyped-def]
         head_nbytes = (columns // unit * scales_nbytes + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
-        for number in range(len(which)):
-            row = which[number]
+        for index in range(len(which)):
+            row = which[index]
             start, lane = row // LANES * tile_nbytes, row % LANES
             body = start + head_nbytes
             for column in range(columns):
                 scales = start + column // unit * scales_nbytes
-                scale, minimum = half(tiles, scales + 2 * lane), np.float32(0.0)
+                scale, minimum = number(tiles, scales + 2 * lane), np.float32(0.0)
                 if minima:
-                    minimum = half(tiles, scales + 2 * LANES + 2 * lane)
+                    minimum = number(tiles, scales + 2 * LANES + 2 * lane)
                 if supers:
                     small = scales + kinds * LANES * (2 + column % unit // group) + lane
                     byte = tiles[small]
@@ -150,9 +151,16 @@ def _reader(layout: str) -> Any:
                     byte = tiles[place + quad // per * 4 * LANES]
                     quant |= (byte >> bits * (quad % per) & (1 << bits) - 1) << shift
                     place += bits * 4 * LANES
-                out[number, column] = scale * np.float32(levels[quant] - offset) - minimum
+                out[index, column] = scale * np.float32(levels[quant] - offset) - minimum
 
     return _named(read_blocks, layout)
+
+
+@helper
+def _bfloat16(data, at):  # type: ignore[no-untyped-def]
+    """Return the little-endian bfloat16 at data[at] (uint8) as float32."""
+    high = np.uint32(np.uint32(data[at + 1]) << np.uint32(24))
+    return np.uint32(np.uint32(np.uint32(data[at]) << np.uint32(16)) | high).view(np.float32)
 
 
 def _plain_reader(layout: str) -> Any:

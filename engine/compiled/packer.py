@@ -47,8 +47,11 @@ class _Words:
     def __rshift__(self, other: int) -> "_Words":
         return self._with(self._b.lshr, other) if other else self
 
-    def __mul__(self, other: int) -> "_Words":
+    def __mul__(self, other: "int | _Words") -> "_Words":
         return self._with(self._b.mul, other)
+
+    def __add__(self, other: int) -> "_Words":
+        return self._with(self._b.add, other)
 
     def __sub__(self, other: int) -> "_Words":
         return self._with(self._b.sub, other)

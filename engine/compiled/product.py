@@ -138,8 +138,9 @@ def _looked_up(b: Value, levels: tuple[int, ...], quants: Value) -> Value:
     return b.bitcast(found, INTS)
 
 
-def _halves(b: Value, address: Value, offset: int) -> Value:
-    return widened(b, address, offset, "F16")
+def _scales(b: Value, layout: TileLayout, address: Value, offset: int) -> Value:
+    """Load scales or minima of all rows, as float32."""
+    return widened(b, address, offset, layout.scale)
 
 
 def _small(b: Value, address: Value, offset: int, signed: bool) -> Value:
@@ -215,16 +216,16 @@ def _packed_tile(
     if not layout.supers:
         with cgutils.for_range(b, blocks) as loop:
             scales_at = b.add(tile, b.mul(loop.index, I64(layout.scales_nbytes)))
-            scale = _halves(b, scales_at, 0)
-            minimum = _halves(b, scales_at, 2 * LANES) if layout.minima else None
+            scale = _scales(b, layout, scales_at, 0)
+            minimum = _scales(b, layout, scales_at, 2 * LANES) if layout.minima else None
             block(loop.index, [scale], [_negative_minimum(b, layout, scale, minimum)])
         return
     kinds = 2 if layout.minima else 1
     groups = BLOCK // layout.group
     with cgutils.for_range(b, units) as outer:
         scales_at = b.add(tile, b.mul(outer.index, I64(layout.scales_nbytes)))
-        scale_of_scales = _halves(b, scales_at, 0)
-        scale_of_minima = _halves(b, scales_at, 2 * LANES) if layout.minima else None
+        scale_of_scales = _scales(b, layout, scales_at, 0)
+        scale_of_minima = _scales(b, layout, scales_at, 2 * LANES) if layout.minima else None
         with cgutils.for_range(b, I64(SUPER // BLOCK)) as inner:
             small = b.add(scales_at, b.mul(inner.index, I64(groups * kinds * LANES)))
             scales, minima = [], []

@@ -4,35 +4,33 @@ A program is data. Its steps are the same few compiled functions for every archi
 one to another (biases, norms of queries and keys, windows, caps) is in the arguments of the steps.
 """
 
-import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine import interruption
-from engine.checkpoints.storage import stored_nbytes
-from engine.compiled import steps
-from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
+from engine.compiled import router, steps
 from engine.compiled.attention import MOST_QUERIES, attention_step
 from engine.compiled.cache_rows import FORMATS, row_nbytes
 from engine.compiled.instructions import LANES
-from engine.compiled.layout import BLOCK, LAYOUTS
-from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, aligned
-from engine.compiled.packer import tile_packer
+from engine.compiled.layout import BLOCK
+from engine.compiled.matrix import Matrix, StreamedMatrix, aligned
+from engine.compiled.mixture import ExpertSteps, Mixture, MixtureRoom
 from engine.compiled.pool import ComputePool
-from engine.compiled.product import ROW_COUNTS, tile_product
+from engine.compiled.table import Floats, Ints, Records, StepTable, address, product_arguments, room
 from engine.errors import Interrupted
 
-Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
-
 MOST_ROWS = 128  # rows of one run; a longer pass takes several
-STREAMED_ROWS = 512  # the same if weights are streamed, because each run streams them all
+# The same if weights are streamed, because each run streams them all, or if there are experts, because only
+# many rows are several rows for each expert.
+STREAMED_ROWS = 512
 _NO_WINDOW = 1 << 62
-_COUNTS = (16, 8, 4, 2, 1)  # the row counts for which a product step has addresses
+
+
+def _end_if_interrupted() -> None:
+    if interruption.is_interrupted():
+        raise Interrupted("The pass was ended.", "Ask again.")
 
 
 def _none_comes(chunk: int) -> None:
@@ -74,9 +72,10 @@ class Layer:
     """The weights of one layer; vectors are float32. The results of several matrices stand side by side.
 
     qkv: matrices whose results are queries, keys and values. gate_up: those whose results are the gate and
-    the up projection. query_norm, key_norm: norms of each head's queries and keys. attention_post,
-    feed_post: norms of the results of attention and of the feed-forward network. window: largest number of
-    keys that a row sees; None: no limit. rotary: number of the layer's kind of rotary positions.
+    the up projection. query_norm, key_norm: norms of each head's queries and keys, or of all heads' together,
+    if they are as long as these. attention_post, feed_post: norms of the results of attention and of the
+    feed-forward network. window: largest number of keys that a row sees; None: no limit. rotary: number of
+    the layer's kind of rotary positions. mixture: experts in place of gate_up and down, which are then empty.
     """
 
     attention_norm: Floats
@@ -92,57 +91,13 @@ class Layer:
     feed_post: Floats | None = None
     window: int | None = None
     rotary: int = 0
+    mixture: Mixture | None = None
 
     @property
     def matrices(self) -> list[Matrix]:
-        return [*self.qkv, *self.output, *self.gate_up, *self.down]
-
-
-@dataclass(slots=True)
-class StepTable:
-    """A table of steps under construction. Attributes: `steps`, the addresses of each step's code and of its
-    arguments; `kept`, everything that the arguments point to; `counters`, int64 [products, 8], zero at the
-    start of each run: a cache line for each product."""
-
-    steps: list[tuple[int, int]] = field(default_factory=list)
-    kept: list[Any] = field(default_factory=list)
-    counters: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
-    _counted: int = 0
-
-    def add(self, step: Callable[..., None], *arguments: int | float) -> Ints:
-        """Append a step; return its arguments. A float is passed as the bits of a float32."""
-        numbers = [_bits(value) if isinstance(value, float) else value for value in arguments]
-        kept = np.array(numbers, np.int64)
-        self.kept.append(kept)
-        self.steps.append((steps.step_address(step), kept.ctypes.data))
-        return kept
-
-    def counter(self) -> int:
-        """Return the address of the next counter."""
-        self._counted += 1
-        return address(self.counters[self._counted - 1])
-
-    def table(self) -> Ints:
-        return np.array(self.steps, np.int64)
-
-
-def address(array: NDArray[Any] | None) -> int:
-    return 0 if array is None else int(array.ctypes.data)
-
-
-def _bits(value: float) -> int:
-    return int(np.float32(value).view(np.int32))
-
-
-class Records:
-    """Room for the activations that a product reads, in the forms that its matrices need."""
-
-    def __init__(self, columns: int, matrices: Sequence[Matrix], rows: int) -> None:
-        blocks = rows * (columns // BLOCK)
-        plain = [bool(LAYOUTS[matrix.layout].number) for matrix in matrices]
-        self._packed = None if all(plain) else aligned(blocks * RECORD_NBYTES)
-        self._plain = aligned(blocks * PLAIN_NBYTES) if any(plain) else None
-        self.addresses = address(self._packed), address(self._plain)
+        """All matrices except those of experts."""
+        routers = self.mixture.router if self.mixture else ()
+        return [*self.qkv, *self.output, *self.gate_up, *self.down, *routers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,25 +132,37 @@ class CompiledPass:
 
     Attributes: `shape`; `rows`, their largest number; `states`, float32 [rows, width]: the input of the first
     layer, which the pass overwrites; `arrivals`: steps that multiply a streamed chunk, as (number of the
-    step, chunk): the chunk has to be in place before the step runs, and until the next of these steps.
+    step, chunk): the chunk has to be in place before the step runs, and until the next of these steps; or
+    steps that multiply by streamed experts.
     """
 
-    def __init__(self, shape: DecoderShape, matrices: Sequence[Matrix], pool: ComputePool) -> None:
-        """matrices: all that the pass multiplies by."""
+    def __init__(
+        self,
+        shape: DecoderShape,
+        matrices: Sequence[Matrix],
+        pool: ComputePool,
+        mixtures: Sequence[Mixture] = (),
+    ) -> None:
+        """matrices: all that the pass multiplies by, except those of the experts of `mixtures`."""
         self.shape = shape
         self.pool = pool
         self.state = aligned(8 * steps.STATE).view(np.int64)
         self.state[steps.STOP] = interruption.ADDRESS
-        streamed = [matrix.tile_nbytes for matrix in matrices if isinstance(matrix, StreamedMatrix)]
-        self.rows = rows = STREAMED_ROWS if streamed else MOST_ROWS
+        of_experts = [matrix for each in mixtures for matrix in (*each.gate_up, *each.down)]
+        streamed = [
+            matrix.tile_nbytes for matrix in (*matrices, *of_experts) if isinstance(matrix, StreamedMatrix)
+        ]
+        self.rows = rows = STREAMED_ROWS if streamed or mixtures else MOST_ROWS
         width = shape.width
         every = (shape.heads + 2 * shape.kv_heads) * shape.head_width
         self.states, self.result, self.norms = (room(rows, width) for _ in range(3))
         self._qkv, self._attended = room(rows, every), room(rows, shape.heads * shape.head_width)
         self._gated = room(rows, 2 * shape.inner)
         self._scores = room(pool.threads * MOST_QUERIES, LANES)
-        self.program = StepTable(counters=aligned(64 * len(matrices)).view(np.int64).reshape(-1, 8))
-        self.arrivals: list[tuple[int, int]] = []
+        self._mixtures = MixtureRoom(mixtures, width, rows, self.state) if mixtures else None
+        products = len(matrices) + 2 * len(mixtures)
+        self.program = StepTable(counters=aligned(64 * products).view(np.int64).reshape(-1, 8))
+        self.arrivals: list[tuple[int, int | ExpertSteps]] = []
         self._tile_nbytes = max(
             streamed, default=0
         )  # a tile of each thread is packed before it is multiplied
@@ -251,7 +218,7 @@ class CompiledPass:
         for group in _by_chunk(matrices):
             described: list[int] = []
             for matrix in group:
-                described += self._described(matrix, address(out) + 4 * column, out.strides[0])
+                described += product_arguments(matrix, address(out) + 4 * column, out.strides[0])
                 column += matrix.shape[0]
             for matrix in group:
                 if isinstance(matrix, StreamedMatrix):
@@ -267,18 +234,6 @@ class CompiledPass:
         self.program.kept += [records, *matrices, out]
         return results
 
-    def _described(self, matrix: Matrix, out: int, out_nbytes: int) -> list[int]:
-        """Return the arguments of a product step for a matrix. out: address of the results; out_nbytes: bytes
-        from one row of results to the next."""
-        products = [tile_product(matrix.layout, count) if count in ROW_COUNTS else 0 for count in _COUNTS]
-        plain = int(bool(LAYOUTS[matrix.layout].number))
-        packing = [0, 0, 0, 0]
-        if isinstance(matrix, StreamedMatrix):
-            row_nbytes = stored_nbytes(matrix.layout, (matrix.shape[1],))
-            packing = [tile_packer(matrix.layout), address(matrix.place), row_nbytes, matrix.shape[0]]
-        data = address(matrix.data) if isinstance(matrix, TiledMatrix) else 0
-        return [data, matrix.tiles, matrix.tile_nbytes, out, out_nbytes, plain, *products, *packing]
-
     def add_layer(self, layer: Layer, records: Records, columns: int) -> None:
         """Append a layer behind the norm that writes its input. records: that input, of so many columns. The
         result of the layer's last product is still to be added to the states."""
@@ -286,11 +241,20 @@ class CompiledPass:
         attended = shape.heads * shape.head_width
         self.add_product(records, columns, layer.qkv, self._qkv)
         heads = shape.heads, shape.kv_heads, shape.head_width
+        norms = layer.query_norm, layer.key_norm
+        if layer.query_norm is not None and len(layer.query_norm) > shape.head_width:
+            keys = shape.kv_heads * shape.head_width
+            program.add(
+                steps.whole_norm_step,
+                *(state, address(self._qkv), self._qkv.strides[0], attended, keys),
+                *(*map(address, norms), float(shape.epsilon)),
+            )
+            norms = None, None
         self._rotary.append(
             program.add(
                 steps.rotary_step,
                 *(state, address(self._qkv), *heads, address(layer.bias)),
-                *(address(layer.query_norm), address(layer.key_norm), float(shape.epsilon)),
+                *(*map(address, norms), float(shape.epsilon)),
                 *(float(shape.query_scale), shape.pairs, int(shape.adjacent), layer.rotary, 0, 0, 0),
                 *(shape.cache_row_nbytes, FORMATS.index(shape.cache)),
             )
@@ -305,16 +269,34 @@ class CompiledPass:
             )
         )
         self.add_product(into_output, attended, layer.output, self.result)
+        if layer.mixture is None:
+            self._add_feed(layer)
+        else:
+            self._add_mixture(layer, layer.mixture)
+        program.kept += [layer, into_output]
+
+    def _add_feed(self, layer: Layer) -> None:
+        shape = self.shape
         into_gate = self.records(shape.width, layer.gate_up)
         self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
         self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
         into_down = self.records(shape.inner, layer.down)
-        program.add(
+        self.program.add(
             steps.gate_step,
-            *(state, address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
+            *(address(self.state), address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
         )
         self.add_product(into_down, shape.inner, layer.down, self.result)
-        program.kept += [layer, into_output, into_down]
+        self.program.kept.append(into_down)
+
+    def _add_mixture(self, layer: Layer, mixture: Mixture) -> None:
+        shared = self._mixtures
+        assert shared is not None
+        self.add_norm(layer.feed_norm, shared.records, post=layer.attention_post)
+        self.add_product(shared.records, self.shape.width, mixture.router, shared.scores)
+        room_of_tiles = address(self._tiles), self._tile_nbytes
+        fetched = shared.add(mixture, self.program, self.result, self.shape.gelu, room_of_tiles)
+        if fetched:
+            self.arrivals.append((fetched.first, fetched))
 
     def bind(self, store: int, slots: int) -> None:
         """Use the KV cache at the address `store`: rows [layers, 2, kv_heads, slots]."""
@@ -346,15 +328,29 @@ class CompiledPass:
         returns once the chunk is in place. Raises Interrupted if another thread ended the pass: then its
         results are not complete."""
         last = len(table) if last is None else last
-        for step, chunk in self.arrivals:
+        for step, arrival in self.arrivals:
             if first <= step < last:
                 if first < step:
                     self.pool.run(address(table), first, step)
-                arrive(chunk)
                 first = step
+                if isinstance(arrival, ExpertSteps):
+                    self._run_experts(table, arrival)
+                    first = arrival.last
+                else:
+                    arrive(arrival)
         self.pool.run(address(table), first, last)
-        if interruption.is_interrupted():
-            raise Interrupted("The pass was ended.", "Ask again.")
+        _end_if_interrupted()
+
+    def _run_experts(self, table: Ints, which: ExpertSteps) -> None:
+        """Run the steps of each expert that the rows have chosen, once it is in memory."""
+        _end_if_interrupted()  # the choice may be incomplete
+        used = which.used[: which.routing[router.LAST]].tolist()
+        which.source.choose(used)
+        for number, expert in enumerate(used):
+            which.source.fetch(expert)
+            which.routing[router.FIRST], which.routing[router.LAST] = number, number + 1
+            which.counters[:] = 0
+            self.pool.run(address(table), which.first, which.last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,8 +370,3 @@ class Seen:
         """Return what the rows start..stop see."""
         offsets = self.offsets[start : stop + 1]
         return Seen(self.first_slot + start, self.prefix[start:stop], self.lists, offsets)
-
-
-def room(*size: int) -> Floats:
-    """Return zeros, float32, aligned."""
-    return aligned(4 * math.prod(size)).view(np.float32).reshape(size)

@@ -172,6 +172,37 @@ def share(number, total, threads):  # type: ignore[no-untyped-def]
     return first, min(first + size, total)
 
 
+@helper
+def multiply(tile, stop, matrix, out, rows, blocks, packed, plain, room, stop_word):  # type: ignore[no-untyped-def]
+    """Multiply the records of rows by the tiles tile..stop of matrices whose tiles are numbered one after
+    another. matrix: address of the arguments of the first one (see `product_step`). out: bytes to add to the
+    addresses of results. packed, plain: addresses of the records. room: address of room for a tile.
+    stop_word: address of the word that ends long steps early."""
+    while tile < stop:
+        m = ints_at(matrix)
+        if tile >= m[1]:
+            tile, stop, matrix = tile - m[1], stop - m[1], matrix + 8 * PRODUCT_MATRIX
+            continue
+        records, nbytes = (plain, PLAIN_NBYTES) if m[5] else (packed, RECORD_NBYTES)
+        end = min(stop, m[1])
+        while tile < end:
+            if ints_at(stop_word)[0]:
+                return
+            weights = m[0] + tile * m[2]
+            if m[11]:
+                weights, begin = room, tile * LANES
+                stored = ints_at(m[12])[0] + begin * m[13]
+                call_on_tile(m[11], stored, m[13], min(LANES, m[14] - begin), 32 * blocks, weights)
+            row, size, which = 0, 16, 6
+            while row < rows:
+                while rows - row < size or size > MOST_ROWS:
+                    size, which = size // 2, which + 1
+                to = m[3] + out + row * m[4] + tile * LANES * 4
+                call_on_tile(m[which], weights, records + row * blocks * nbytes, blocks, to, m[4])
+                row += size
+            tile += 1
+
+
 def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply records by matrices.
 
@@ -185,37 +216,28 @@ def product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     a = ints_at(arguments)
     state = ints_at(a[0])
     rows = state[ASKED] if a[5] else state[ROWS]
-    blocks, total, stop_word = a[4], a[6], ints_at(state[STOP])
+    total = a[6]
     while True:
         first, stop = share(fetch_add(a[1], 1), total, threads)
-        if first >= total:
+        if first >= total or ints_at(state[STOP])[0]:
             return
-        matrix = arguments + 8 * PRODUCT_HEAD
-        tile = first
-        while tile < stop:
-            m = ints_at(matrix)
-            if tile >= m[1]:
-                tile, stop, matrix = tile - m[1], stop - m[1], matrix + 8 * PRODUCT_MATRIX
-                continue
-            records, nbytes = (a[3], PLAIN_NBYTES) if m[5] else (a[2], RECORD_NBYTES)
-            end = min(stop, m[1])
-            while tile < end:
-                if stop_word[0]:
-                    return
-                weights = m[0] + tile * m[2]
-                if m[11]:
-                    weights, begin = a[7] + me * a[8], tile * LANES
-                    stored = ints_at(m[12])[0] + begin * m[13]
-                    call_on_tile(m[11], stored, m[13], min(LANES, m[14] - begin), 32 * blocks, weights)
-                row, size, which = 0, 16, 6
-                while row < rows:
-                    while rows - row < size or size > MOST_ROWS:
-                        size, which = size // 2, which + 1
-                    out = m[3] + row * m[4] + tile * LANES * 4
-                    x = records + row * blocks * nbytes
-                    call_on_tile(m[which], weights, x, blocks, out, m[4])
-                    row += size
-                tile += 1
+        matrices = arguments + 8 * PRODUCT_HEAD
+        multiply(first, stop, matrices, 0, rows, a[4], a[2], a[3], a[7] + me * a[8], state[STOP])
+
+
+def whole_norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Norm the queries of all heads of a row together, and so its keys.
+
+    Arguments: state; queries and keys, float32 [rows, ...]; bytes from one row to the next; numbers of all
+    queries of a row; of all keys; weights of both norms; epsilon (bits).
+    """
+    a = ints_at(arguments)
+    for item in range(me, 2 * ints_at(a[0])[ROWS], threads):
+        at = a[1] + item // 2 * a[2]
+        if item % 2:
+            norm(at + 4 * a[3], a[4], a[6], as_float(a[7]))
+        else:
+            norm(at, a[3], a[5], as_float(a[7]))
 
 
 def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
@@ -264,6 +286,21 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         write_row(at, width, a[17], cache + head * a[15] + (slot + row) * a[16])
 
 
+@helper
+def gate_block(gate, up, gelu):  # type: ignore[no-untyped-def]
+    """Multiply the activation of 32 gates (address) by the up projections (address); the products replace the
+    gates."""
+    gates, ups = floats_at(gate), floats_at(up)
+    if gelu:
+        for i in range(32):
+            x = gates[i]
+            z = F(1.5957691216057308) * (x + F(0.044715) * x * x * x)
+            gates[i] = x / (F(1.0) + exp(-z)) * ups[i]
+    else:
+        for i in range(32):
+            gates[i] = gates[i] / (F(1.0) + exp(-gates[i])) * ups[i]
+
+
 def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply the activation of the gate by the up projection, and write the products as records.
 
@@ -276,15 +313,7 @@ def gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
         row, block = item // blocks, item % blocks
         at = a[1] + (row * 2 * inner + 32 * block) * 4
-        gate, up = floats_at(at), floats_at(at + inner * 4)
-        if a[5]:
-            for i in range(32):
-                x = gate[i]
-                z = F(1.5957691216057308) * (x + F(0.044715) * x * x * x)
-                gate[i] = x / (F(1.0) + exp(-z)) * up[i]
-        else:
-            for i in range(32):
-                gate[i] = gate[i] / (F(1.0) + exp(-gate[i])) * up[i]
+        gate_block(at, at + inner * 4, a[5])
         write_block(at, block, blocks, rows, row, a[3], a[4])
 
 

@@ -11,7 +11,7 @@ from engine.constraint.masks import Bits, Free, Masks, PathState, packed
 from engine.constraint.thought import Before, Inside, ThoughtRules
 from engine.errors import BadOption
 from engine.protocol import Constraint
-from engine.protocol.thoughts import THOUGHT_MARKS
+from engine.protocol.thoughts import FORCED_HEADERS, THOUGHT_MARKS
 from engine.tokenizer import Tokenizer
 
 _TAIL = 16  # tokens at the end of a prompt that may hold an opening mark
@@ -51,7 +51,7 @@ class Constraints:
         rules = ThoughtRules(
             self._tokens,
             _MARKS,
-            self._closings,
+            self._closings if constraint else self._closings_with_headers,
             self._openers,
             self._no_ends,
             answer,
@@ -97,3 +97,14 @@ class Constraints:
     @cached_property
     def _closings(self) -> dict[bytes, list[int]]:
         return {opening: self._tokenizer.encode(closing.decode()) for opening, closing in _MARKS.items()}
+
+    @cached_property
+    def _closings_with_headers(self) -> dict[bytes, list[int]]:
+        """The tokens of each closing mark, with the header of the answer that follows it."""
+        headers = {opening.encode(): header for opening, header in FORCED_HEADERS.items()}
+        return {
+            opening: self._tokenizer.encode(closing.decode() + headers[opening])
+            if opening in headers
+            else tokens
+            for (opening, closing), tokens in zip(_MARKS.items(), self._closings.values(), strict=True)
+        }

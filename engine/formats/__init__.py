@@ -12,6 +12,8 @@ from engine.formats import (
     grouped,
     iq4_nl,
     iq4_xs,
+    mxfp4,
+    nibbles,
     plain,
     q2_k,
     q3_k,
@@ -28,6 +30,7 @@ from engine.formats import (
 from engine.formats.blocks import BlockFormat
 from engine.formats.format import Format, Parts, RowFormat
 from engine.formats.grouped import GroupedFormat
+from engine.formats.nibbles import NibbleFormat
 from engine.formats.plain import PlainFormat
 from engine.formats.scaled import ScaledFormat
 
@@ -36,6 +39,7 @@ __all__ = [
     "BlockFormat",
     "Format",
     "GroupedFormat",
+    "NibbleFormat",
     "Parts",
     "PlainFormat",
     "ScaledFormat",
@@ -50,9 +54,10 @@ FORMATS: dict[str, Format] = {
         *(plain.F64, plain.F32, plain.F16, plain.BF16),
         *(q4_0.FORMAT, q4_1.FORMAT, q5_0.FORMAT, q5_1.FORMAT, q8_0.FORMAT),
         *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
-        *(iq4_nl.FORMAT, iq4_xs.FORMAT),
+        *(iq4_nl.FORMAT, iq4_xs.FORMAT, mxfp4.FORMAT),
         *grouped.FORMATS,
         *scaled.FORMATS,
+        *nibbles.FORMATS,
     )
 }
 

@@ -14,6 +14,7 @@ from engine.formats.jit import spread
 
 # How many blocks a thread unpacks at a time: so many that taking the next piece costs next to nothing.
 _PIECE = 2048
+_MOST_EXPONENT = 252  # of E8M0: with larger ones, a number may be infinite; 255 is NaN
 
 # A compiled loop: (data uint8 [blocks * bytes], out [blocks * values], float32, or uint16 for bfloat16)
 Kernel = Callable[[NDArray[np.uint8], NDArray[Any]], None]
@@ -27,9 +28,9 @@ class BlockParts:
     """A block taken apart into words.
 
     Attributes: `quads`: the quants in the order of the columns, four in the bytes of a word; quants are
-    unsigned: a format's offset is added. `scale`, `minimum`: float16, in the low half of a word. `small`: the
-    8-bit scales in the order of the columns, each followed by its minimum if there is one, in the low byte of
-    a word; higher bytes have no meaning.
+    unsigned: a format's offset is added. `scale`, `minimum`: float16 (bfloat16 for scales of E8M0), in the
+    low half of a word. `small`: the 8-bit scales in the order of the columns, each followed by its minimum if
+    there is one, in the low byte of a word; higher bytes have no meaning.
     """
 
     quads: Sequence[Word]
@@ -58,12 +59,12 @@ class BlockFormat(RowFormat):
 
     number = scale * (quant - offset), or scale * levels[quant], or scale * quant - minimum.
 
-    Attributes: `scales`, the offsets of a block's float16 scale and, in formats that have one, of its float16
-    minimum; `kernel`, which unpacks; `split`, which takes blocks apart; `bits`, of a quant; `offset`;
-    `levels`, the number, -128 to 127, that each quant stands for, if quants are not numbers themselves;
-    `group`, how many numbers share a scale: if these are fewer than a block's, scale and minimum are float16
-    numbers times an 8-bit number for each group (`BlockParts.small`); `signed`, whether such 8-bit scales are
-    signed.
+    Attributes: `scales`, the offsets of a block's scale and, in formats that have one, of its minimum;
+    `scale`, how these are stored: F16, or E8M0, a byte that is an exponent; `kernel`, which unpacks; `split`,
+    which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that each quant
+    stands for, if quants are not numbers themselves; `group`, how many numbers share a scale: if these are
+    fewer than a block's, scale and minimum are float16 numbers times an 8-bit number for each group
+    (`BlockParts.small`); `signed`, whether such 8-bit scales are signed.
     """
 
     name: str
@@ -75,6 +76,7 @@ class BlockFormat(RowFormat):
     levels: tuple[int, ...] = ()
     group: int = 32
     signed: bool = False
+    scale: str = "F16"
 
     @property
     def values(self) -> int:
@@ -98,8 +100,19 @@ class BlockFormat(RowFormat):
 
     def valid(self, parts: Parts) -> bool:
         blocks = parts[0].reshape(-1, self.nbytes)
+        if self.scale == "E8M0":
+            return not any((blocks[:, at] > _MOST_EXPONENT).any() for at in self.scales)
         # The high byte of an infinite or NaN float16 is, in bits, s11111mm (s: sign, m: mantissa).
         return not any((blocks[:, at + 1] & 0x7C == 0x7C).any() for at in self.scales)
+
+    def limit_scales(self, blocks: Any) -> None:
+        """Make the scales of random blocks, uint8 [blocks, bytes], finite and of usual size, in place."""
+        for at in self.scales:
+            if self.scale == "E8M0":
+                blocks[:, at] &= 15
+                blocks[:, at] |= 112  # 2^-16 to 1/2
+            else:
+                blocks[:, at + 1] &= 0xBF  # clears the highest bit of the exponent: below 2
 
     def unpack(self, data: NDArray[np.uint8], out: NDArray[Any]) -> None:
         """Unpack whole blocks at any address, uint8 [bytes], on all cores, to `out` [numbers]: float32, or

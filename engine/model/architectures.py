@@ -15,23 +15,22 @@ class Family:
     Attributes: `defaults`, the values of a configuration that has none; `options`, which of `attention_bias`
     and `mlp_bias` the architecture reads; `qkv_bias`, whether queries, keys and values always have biases;
     `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
-    normalized; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by one
-    more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
-    scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether each
-    layer may be a mixture of experts; `inner`, the field of the width within the MLP, or within an expert;
-    `whole_heads`, whether the width must be a multiple of the heads;
-    `window`, which layers have the window `sliding_window`: none, all, or those that `layer_types` names;
-    `period`, the distance of layers without it where there are no such types, or 0 for that of the
-    configuration;
-    `rotary_by_layer`, whether these types have rotary frequencies of their own; `partial`, whether plain
-    rotary positions may rotate a part of each head; `rotary_types`, those that it may have, or empty for all;
-    `large_states`, whether numbers between layers leave the range of float16 at some tokens; `others`,
-    further fields of configurations that are understood: only transformers' module reads them, or nothing
-    does although their names suggest it; `rotary_others`, the same of rotary parameters; `unrotated`,
-    whether some layers have no positions, as `no_rope_layers` or `no_rope_layer_interval` says;
-    `recurrent`, which of `layer_types` have a state instead of rows, or "" if all layers attend;
-    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
-    description and weights covered.
+    normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
+    layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
+    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention
+    reads `attn_logit_softcapping`; `mixture`, whether each layer may be a mixture of experts; `inner`, the
+    field of the width within the MLP, or within an expert; `whole_heads`, whether the width must be a
+    multiple of the heads; `window`, which layers have the window `sliding_window`: none, all, or those that
+    `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
+    that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
+    `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
+    may have, or empty for all; `large_states`, whether numbers between layers leave the range of float16 at
+    some tokens; `others`, further fields of configurations that are understood: only transformers' module
+    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
+    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
+    `no_rope_layer_interval` says; `recurrent`, which of `layer_types` have a state instead of rows, or "" if
+    all layers attend; `compiled`, whether compiled steps compute such models, as far as
+    `engine.model.coverage` finds their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -39,6 +38,7 @@ class Family:
     qkv_bias: bool = False
     fused: bool = False
     qk_norm: bool = False
+    whole_qk_norm: bool = False
     gemma: bool = False
     capped: bool = False
     mixture: bool = False
@@ -118,7 +118,15 @@ FAMILIES = {
     "llama": Family(_defaults(_LLAMA, None, 2048), options=("attention_bias", "mlp_bias"), whole_heads=True),
     "mistral": Family(_defaults(_MISTRAL, 8, 131072, sliding_window=4096), window="all"),
     "mixtral": Family(
-        _defaults(_MISTRAL, 8, 131072, rms_norm_eps=1e-5, rope_theta=1000000.0, num_local_experts=8),
+        _defaults(
+            _MISTRAL,
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            rope_theta=1000000.0,
+            num_local_experts=8,
+            num_experts_per_tok=2,
+        ),
         mixture=True,
         window="all",
         others=_ROUTING,
@@ -132,6 +140,8 @@ FAMILIES = {
             sliding_window=4096,
             moe_intermediate_size=768,
             num_experts=128,
+            num_experts_per_tok=8,
+            norm_topk_prob=False,
         ),
         options=("attention_bias",),
         qk_norm=True,
@@ -141,18 +151,74 @@ FAMILIES = {
         others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers", "max_window_layers"),
     ),
     "olmoe": Family(
-        _defaults((50304, 2048, 2048, 16, 16), None, 4096, rms_norm_eps=1e-5, num_experts=64),
+        _defaults(
+            (50304, 2048, 2048, 16, 16),
+            None,
+            4096,
+            rms_norm_eps=1e-5,
+            num_experts=64,
+            num_experts_per_tok=8,
+            norm_topk_prob=False,
+            clip_qkv=None,
+        ),
         options=("attention_bias",),
+        qk_norm=True,
+        whole_qk_norm=True,
         mixture=True,
-        others=(*_ROUTING, "clip_qkv"),
-        compiled=False,  # norms over all heads together
+        others=_ROUTING,
     ),
     "granitemoe": Family(
-        _defaults(_LLAMA, None, 2048, **_GRANITE_FACTORS, num_local_experts=8),
+        _defaults(_LLAMA, None, 2048, **_GRANITE_FACTORS, num_local_experts=8, num_experts_per_tok=2),
         options=("attention_bias",),
         mixture=True,
         others=_ROUTING,
         compiled=False,  # as Granite
+    ),
+    "gpt_oss": Family(
+        _defaults(
+            (201088, 2880, 2880, 36, 64),
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            head_dim=64,
+            attention_bias=True,
+            rope_theta=150000.0,
+            sliding_window=128,
+            num_local_experts=128,
+            num_experts_per_tok=4,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        window="by layer",
+        period=2,
+        large_states=True,
+        # The last two repeat others.
+        others=(*_ROUTING, "swiglu_alpha", "swiglu_limit", "experts_per_token", "initial_context_length"),
+        compiled=False,  # sinks, biases of experts, a clamped gate
+    ),
+    "glm4_moe": Family(
+        _defaults(
+            (151552, 4096, 10944, 46, 96),
+            8,
+            131072,
+            rms_norm_eps=1e-5,
+            partial_rotary_factor=0.5,
+            moe_intermediate_size=1408,
+            n_routed_experts=128,
+            num_experts_per_tok=8,
+            use_qk_norm=False,
+        ),
+        options=("attention_bias",),
+        mixture=True,
+        inner="moe_intermediate_size",
+        partial=True,
+        large_states=True,
+        # The layers for drafts are left out (`engine.checkpoints.names`).
+        others=(
+            *(*_ROUTING, "n_shared_experts", "n_group", "topk_group", "routed_scaling_factor"),
+            *("first_k_dense_replace", "num_nextn_predict_layers", "num_mtp_layers"),
+        ),
+        compiled=False,  # a shared expert, dense layers before mixtures, a router of its own
     ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
@@ -304,7 +370,16 @@ FAMILIES = {
         compiled=False,  # gated attention, and layers with states
     ),
     "qwen3_5_moe_text": Family(
-        _defaults((248320, 2048, 512, 40, 16), 2, 32768, **_DELTA, **_GATED, **_SHARED, num_experts=256),
+        _defaults(
+            (248320, 2048, 512, 40, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_GATED,
+            **_SHARED,
+            num_experts=256,
+            num_experts_per_tok=8,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",
@@ -316,7 +391,15 @@ FAMILIES = {
         compiled=False,
     ),
     "qwen3_next": Family(
-        _defaults((151936, 2048, 5632, 48, 16), 2, 32768, **_DELTA, **_SHARED, num_experts=512),
+        _defaults(
+            (151936, 2048, 5632, 48, 16),
+            2,
+            32768,
+            **_DELTA,
+            **_SHARED,
+            num_experts=512,
+            num_experts_per_tok=10,
+        ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.matrix import Matrix
+from engine.compiled.mixture import Expert, Mixture
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
 from engine.model.compiled_weights import CompiledWeights
@@ -23,7 +24,7 @@ from engine.model.interface import Device, Model, OutputHead, Progress, Yielding
 from engine.model.kv_cache import HostCache, KVCache
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
-from engine.model.weight_names import HEAD
+from engine.model.weight_names import HEAD, ROUTER
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -57,9 +58,7 @@ class CompiledModel(Model):
         if description.norms_plus_one:
             vectors = {name: vector + 1 if "norm" in name else vector for name, vector in vectors.items()}
         self._rotary = rotary
-        layers = [
-            _layer(number, description, weights.matrices, vectors) for number in range(description.layers)
-        ]
+        layers = [_layer(number, description, weights, vectors) for number in range(description.layers)]
         shape = DecoderShape(
             width=description.width,
             inner=description.inner,
@@ -225,11 +224,11 @@ def seen_slots(rows: Rows, tail_positions: NDArray[np.int64], cache: KVCache) ->
 def _layer(
     number: int,
     description: Description,
-    matrices: Mapping[str, Sequence[Matrix]],
+    weights: CompiledWeights,
     vectors: Mapping[str, NDArray[np.float32]],
 ) -> Layer:
     """Collect the weights of a layer."""
-    path = f"model.layers.{number}"
+    path, matrices = f"model.layers.{number}", weights.matrices
     post_norms = f"{path}.pre_feedforward_layernorm.weight" in vectors  # Gemma has norms behind both halves
     before_feed = "pre_feedforward_layernorm" if post_norms else "post_attention_layernorm"
     biases = [vectors.get(f"{path}.self_attn.{name}.bias") for name in _QKV[:3]]
@@ -243,8 +242,23 @@ def _layer(
     def some(part: str, names: Sequence[str]) -> list[Matrix]:
         return [matrix for name in names for matrix in matrices.get(f"{path}.{part}.{name}.weight", [])]
 
+    def expert(each: int) -> Expert:
+        owner = f"mlp.experts.{each}"
+        return Expert(some(owner, _GATE_UP), some(owner, ["down_proj"]))
+
     def norm(name: str) -> NDArray[np.float32] | None:
         return vectors.get(f"{path}.{name}.weight")
+
+    mixture = None
+    if description.experts:
+        mixture = Mixture(
+            matrices[f"{path}.{ROUTER}"],
+            [expert(each) for each in range(description.experts)],
+            description.chosen,
+            description.shares_normalized,
+            description.inner,
+            weights.source(number),
+        )
 
     return Layer(
         vectors[f"{path}.input_layernorm.weight"],
@@ -252,7 +266,7 @@ def _layer(
         matrices[f"{path}.self_attn.o_proj.weight"],
         vectors[f"{path}.{before_feed}.weight"],
         some("mlp", _GATE_UP),
-        matrices[f"{path}.mlp.down_proj.weight"],
+        some("mlp", ["down_proj"]),
         bias,
         norm("self_attn.q_norm"),
         norm("self_attn.k_norm"),
@@ -260,4 +274,5 @@ def _layer(
         norm("post_feedforward_layernorm"),
         description.windows[number],
         description.rotary_of_layer[number],
+        mixture,
     )

@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
+from engine.compiled.mixture import ExpertSource
 from engine.formats import Format, GroupedFormat, Parts, format_named, unpacked
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
-from engine.model.reader import order_of_use, read_layers
+from engine.model.reader import expert_of, order_of_use, read_layers
 from engine.model.weight_names import EMBEDDING, HEAD
 from engine.streaming import (
     DiskTable,
@@ -46,6 +47,21 @@ class BroughtMatrix:
         self.place[0] = self.data.ctypes.data
 
 
+@dataclass(frozen=True, slots=True)
+class StreamedExperts:
+    """The experts of one layer that a streamer brings. experts: one matrix of each, with which all its others
+    come."""
+
+    streamer: Streamer
+    experts: Mapping[int, BroughtMatrix]
+
+    def choose(self, wanted: Sequence[int]) -> None:
+        self.streamer.choose(list(self.experts.values()), [self.experts[expert] for expert in wanted])
+
+    def fetch(self, expert: int) -> None:
+        self.streamer.fetch(self.experts[expert])
+
+
 @dataclass(slots=True)
 class CompiledWeights:
     """The weights of a compiled model.
@@ -63,6 +79,7 @@ class CompiledWeights:
     streamer: Streamer | None = None
     lender: "CompiledWeights | None" = None
     _chunks: dict[int, list[tuple[StreamedMatrix, BroughtMatrix]]] = field(default_factory=dict)
+    _experts: dict[int, dict[int, BroughtMatrix]] = field(default_factory=dict)
 
     @property
     def nbytes(self) -> int:
@@ -106,13 +123,25 @@ class CompiledWeights:
                 head.append(matrix)
         return head, copied
 
-    def streamed(self, stored: BroughtMatrix) -> StreamedMatrix:
-        """Return a matrix that `arrive` brings."""
+    def streamed(self, stored: StoredMatrix[BroughtMatrix]) -> StreamedMatrix:
+        """Return a matrix that `arrive` brings, or the source of its mixture."""
         assert self.streamer is not None
-        chunk = self.streamer.chunk(stored)
-        matrix = StreamedMatrix(stored.format.name, stored.shape, chunk, stored.place)
-        self._chunks.setdefault(chunk, []).append((matrix, stored))
+        brought = stored.matrix
+        chunk = self.streamer.chunk(brought)
+        matrix = StreamedMatrix(brought.format.name, brought.shape, chunk, brought.place)
+        if stored.expert is None:
+            self._chunks.setdefault(chunk, []).append((matrix, brought))
+        else:
+            mixture, expert = stored.expert
+            self._experts.setdefault(mixture, {})[expert] = brought
         return matrix
+
+    def source(self, layer: int) -> ExpertSource | None:
+        """Return what brings the experts of a layer; None if they are in memory."""
+        if layer not in self._experts:
+            return None
+        assert self.streamer is not None
+        return StreamedExperts(self.streamer, self._experts[layer])
 
     def close(self) -> None:
         if self.streamer:
@@ -142,7 +171,7 @@ def read_weights(
         (table,) = matrices.pop(EMBEDDING).spans
         nbytes = slot_nbytes(limits.device_nbytes)
         cut = {name: matrices[name].cut(nbytes) for name in sorted(matrices, key=order_of_use)}
-        stored = {key: _stored(piece) for key, piece in _pieces(cut)}
+        stored = {key: _stored(key, piece) for key, piece in _pieces(cut)}
         spans = [span for weight in weights.values() for span in weight.spans]
         files = open_files({span.file: span.modified for span in spans})
         made.table = DiskTable(table, files[table.file])
@@ -174,7 +203,7 @@ def read_weights(
         raise
     for name, group in cut.items():
         keys = [f"{name}[{number}]" for number in range(len(group))]
-        made.matrices[name] = [tiles.get(key) or made.streamed(stored[key].matrix) for key in keys]
+        made.matrices[name] = [tiles.get(key) or made.streamed(stored[key]) for key in keys]
     if limits is None:
         made.table = tiles[f"{EMBEDDING}[0]"]
         made.matrices.setdefault(HEAD, [made.table])
@@ -200,5 +229,6 @@ def _shape(weight: Weight) -> tuple[int, int]:
     return rows, columns
 
 
-def _stored(weight: Weight) -> StoredMatrix[BroughtMatrix]:
-    return StoredMatrix(BroughtMatrix(format_named(weight.format), _shape(weight)), weight.spans)
+def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
+    matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
+    return StoredMatrix(matrix, weight.spans, expert_of(name))

@@ -8,7 +8,7 @@ from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
 from engine.model.architectures import family_of
 from engine.model.description import Description
-from engine.model.weight_names import EMBEDDING, HEAD
+from engine.model.weight_names import EMBEDDING, HEAD, ROUTER
 
 ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
 
@@ -22,7 +22,10 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     sizes = (description.width, description.inner, description.head_width, attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
         return False
-    return not description.experts and all(
+    norms_behind_biases = family_of(description.architecture).whole_qk_norm and description.qkv_bias
+    if norms_behind_biases or description.clip is not None:
+        return False
+    return all(
         _covered(name, weight) if weight.groups is None else not streamed and can_transcode(weight)
         for name, weight in weights.items()
     )
@@ -44,5 +47,5 @@ def _covered(name: str, weight: Weight) -> bool:
         return owner.endswith(("q_proj", "k_proj", "v_proj"))
     if len(weight.shape) == 1:
         return True
-    whole = name in (EMBEDDING, HEAD) or weight.shape[0] % LANES == 0
+    whole = name in (EMBEDDING, HEAD) or name.endswith(ROUTER) or weight.shape[0] % LANES == 0
     return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))

@@ -30,6 +30,7 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
+_NO_MIXTURE = {"experts": 0, "chosen": 0, "shares_normalized": False}
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -46,8 +47,10 @@ class Description:
     number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
     positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
     the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
-    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `attending`, the
-    number of layers that have rows in the KV cache, since the others have states.
+    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
+    many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
+    of queries, keys and values, or None; `attending`, the number of layers that have rows in the KV cache,
+    since the others have states.
     """
 
     architecture: str
@@ -74,6 +77,9 @@ class Description:
     output_bias: bool
     mlp_bias: bool
     experts: int
+    chosen: int
+    shares_normalized: bool
+    clip: float | None
     attending: int
 
 
@@ -121,7 +127,8 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         qkv_bias=family.qkv_bias or biased,
         output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
-        experts=_experts(given, family, layers) if family.mixture else 0,
+        **_mixture(given, family, layers),
+        clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         attending=layers - types.count(family.recurrent),
     )
 
@@ -183,7 +190,8 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         qkv_bias=False,
         output_bias=False,
         mlp_bias=False,
-        experts=0,
+        **_NO_MIXTURE,
+        clip=None,
         attending=sizes["layers"],
     )
 
@@ -259,11 +267,22 @@ def _window(given: Configuration, family: Family) -> int | None:
     return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
 
 
-def _experts(given: Configuration, family: Family, layers: int) -> int:
-    """Return the number of experts of a layer. Its field has two names; the one that the defaults lack takes
-    precedence where a configuration has it."""
+def _mixture(given: Configuration, family: Family, layers: int) -> dict[str, Any]:
+    """Return the numbers of a layer's experts by the fields of a description. The field of their number has
+    three names; of the first two, the one that the defaults lack takes precedence where a configuration has
+    it."""
+    if not family.mixture:
+        return _NO_MIXTURE
     own, other = "num_local_experts", "num_experts"
     if other in family.defaults:
         own, other = other, own
     key = other if other in given.values else own
-    return given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
+    if "n_routed_experts" in family.defaults:
+        key = "n_routed_experts"
+    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers))
+    optional = "norm_topk_prob" in family.defaults
+    return {
+        "experts": experts,
+        "chosen": given.whole("num_experts_per_tok", experts),
+        "shares_normalized": not optional or given.flag("norm_topk_prob"),
+    }

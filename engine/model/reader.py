@@ -80,10 +80,16 @@ def layer_of(name: str) -> str:
 
 def order_of_use(name: str) -> tuple[int, int, int]:
     """Return a key that sorts names of matrices into the order in which a pass uses them."""
-    layer = re.search(r"layers\.(\d+)\.", name)
-    expert = re.search(r"experts\.(\d+)\.", name)
+    layer, expert = re.search(r"layers\.(\d+)\.", name), expert_of(name)
     kind = next((place for place, word in enumerate(_IN_A_LAYER) if word in name), len(_IN_A_LAYER))
-    return int(layer[1]) if layer else sys.maxsize, int(expert[1]) if expert else -1, kind
+    return int(layer[1]) if layer else sys.maxsize, expert[1] if expert else -1, kind
+
+
+def expert_of(name: str) -> tuple[int, int] | None:
+    """Return the numbers of the layer and of the expert to which the weight `name` belongs; None if it
+    belongs to none."""
+    found = re.search(r"layers\.(\d+)\.mlp\.experts\.(\d+)\.", name)
+    return (int(found[1]), int(found[2])) if found else None
 
 
 def _read(name: str, stored_as: str, spans: tuple[Span, ...]) -> list[NDArray[np.uint8]]:

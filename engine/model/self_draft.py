@@ -8,7 +8,7 @@ from engine.compiled.product import prepare_products
 from engine.errors import BadOption
 from engine.model.compiled import CompiledModel
 from engine.model.compiled_weights import CompiledWeights
-from engine.model.description import describe
+from engine.model.description import Description, describe
 from engine.model.interface import Model, Progress
 from engine.model.loader import can_stream_compiled
 from engine.model.rotary import RotaryFactors
@@ -34,6 +34,7 @@ def load_self_draft(
     if not target.streamer or not target.streamer.pass_nbytes:
         raise BadOption("The whole target is in memory, so that its own copy would be no faster.", HINT)
     description = describe(checkpoint)
+    _refuse_mixtures(description)
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     if tied:
         weights = {**weights, HEAD: weights[EMBEDDING]}
@@ -78,9 +79,16 @@ def check_self_draft(checkpoint: Checkpoint) -> None:
     Raises UnsupportedModel or BadCheckpoint if the checkpoint cannot be used."""
     if not can_stream_compiled(checkpoint):
         raise no_self_draft()
+    _refuse_mixtures(describe(checkpoint))
     matrices = [weight for weight in checkpoint.weights.values() if len(weight.shape) == 2]
     if not all(map(substitute_format, matrices)):
         raise _too_small()
+
+
+def _refuse_mixtures(description: Description) -> None:
+    """Raise BadOption for a mixture: a pass reads few of its experts, and a draft would hold all of them."""
+    if description.experts:
+        raise BadOption("A mixture of experts cannot draft for itself.", HINT)
 
 
 def _too_small() -> BadOption:

@@ -9,6 +9,7 @@ from engine.model.architectures import family_of
 from engine.model.description import Description
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
+ROUTER = "mlp.gate.weight"  # of a layer
 _MISMATCH = "The file does not belong to its config.json, or is damaged; download it again."
 
 Shape = tuple[int, ...]
@@ -87,8 +88,8 @@ def _attention(description: Description) -> Iterator[tuple[str, Shape]]:
             yield from _product(f"self_attn.{name}", size, description.width, description.qkv_bias)
     yield from _product("self_attn.o_proj", description.width, queries, description.output_bias)
     if family.qk_norm:
-        yield "self_attn.q_norm.weight", (head_width,)
-        yield "self_attn.k_norm.weight", (head_width,)
+        yield "self_attn.q_norm.weight", (queries if family.whole_qk_norm else head_width,)
+        yield "self_attn.k_norm.weight", (keys if family.whole_qk_norm else head_width,)
 
 
 def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
@@ -96,7 +97,7 @@ def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
     owners = ["mlp"]
     if description.experts:
         owners = [f"mlp.experts.{expert}" for expert in range(description.experts)]
-        yield "mlp.gate.weight", (description.experts, width)
+        yield ROUTER, (description.experts, width)
     for owner in owners:
         if family_of(description.architecture).fused:
             yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)

@@ -20,8 +20,10 @@ from engine.planner.acceptance import Acceptance, acceptance
 # the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ4_NL", "IQ4_XS"),
+    *("IQ4_NL", "IQ4_XS", "MXFP4"),
 )
+# The mixtures that compiled passes run, as in engine.model.architectures.
+COMPILED_MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
@@ -118,6 +120,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
     active = (sizes.active_parameters(model) - tables) / layer_weights
+    compiled = active == 1 or model.architecture in COMPILED_MIXTURES
     layers = tuple(sizes.layer_nbytes(model, variant, layer).total for layer in range(model.layers))
     return Outline(
         name=variant.id,
@@ -137,8 +140,8 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
-        compiled=variant.format in ("gguf", "16-bit") and active == 1,
-        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and active == 1 else 0,
+        compiled=variant.format in ("gguf", "16-bit") and compiled,
+        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and compiled else 0,
     )
 
 
@@ -155,7 +158,9 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     table = weights["model.embed_tokens.weight"]
     vocabulary, hidden = table.shape
     head = weights.get("lm_head.weight")
-    experts = config.get("num_local_experts") or config.get("num_experts") or 1
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    experts = next((config[name] for name in names if config.get(name)), 1)
+    compiled = experts == 1 or checkpoint.architecture in COMPILED_MIXTURES
     idle = expert_weights * (1 - (config.get("num_experts_per_tok") or experts) / experts)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]
     return Outline(
@@ -175,11 +180,11 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         context=config.get("max_position_embeddings") or 2048,
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
-        compiled=experts == 1 and all(weight.format in COMPILED for weight in weights.values()),
+        compiled=compiled and all(weight.format in COMPILED for weight in weights.values()),
         tiling=sum(
             _tiling(weight.numel, weight.groups.bits, weight.nbytes)
             for weight in weights.values()
-            if weight.groups and weight.format in ("GPTQ", "AWQ") and experts == 1
+            if weight.groups and weight.format in ("GPTQ", "AWQ") and compiled
         ),
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),

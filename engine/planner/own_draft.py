@@ -18,8 +18,9 @@ def own_draft(
     machine: MachineProfile, pair: PairOutline, asked: Asked, plan: Plan, history: Sequence[Observed] = ()
 ) -> OwnDraft | None:
     """Return what the target of a pair without a draft would gain as its own draft; None if that is too
-    little, or if the plan for the pair streams nothing or uses a card."""
-    if pair.draft is not None or plan.device != "cpu" or not plan.memory.ssd:
+    little, or if the plan for the pair streams nothing or uses a card. A mixture has none: it reads few of
+    its experts, and a draft would hold all of them."""
+    if pair.draft is not None or pair.target.active < 1 or plan.device != "cpu" or not plan.memory.ssd:
         return None
     own = self_pair(pair.target)
     assert own.draft is not None

@@ -214,7 +214,7 @@ def predict(candidate: Candidate, placement: LayerPlacement, correction: Correct
     compute = candidate.compute(target)
     computing_s = pass_s(target, 1 + budget, compute, candidate.target_unpacked)
     if target.packed or not compute.unpacks:
-        computing_s += placement.streamed * compute.moving
+        computing_s += placement.streamed * target.touched(1 + budget) * compute.moving
     streaming = stream(placement, candidate.machine, candidate.device == "cuda", target.touched(1 + budget))
     predicted = iteration(tokens, draft_s * correction.drafting, computing_s, streaming)
     return replace(predicted, target_s=predicted.target_s * correction.verifying)

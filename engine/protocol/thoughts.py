@@ -16,7 +16,14 @@ THOUGHT_MARKS = {
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
 }
+# gpt-oss answers in messages with headers (openai/harmony, docs/format.md); this one begins the answer.
+_CHANNEL = "<|channel|>final<|message|>"
+ANSWER_HEADERS = (f"<|start|>assistant{_CHANNEL}", _CHANNEL)
+# What follows a closing mark that is forced, by the opening mark.
+FORCED_HEADERS = {"<|channel|>analysis<|message|>": ANSWER_HEADERS[0]}
 MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
+# The special tokens that are a mark, or a part of one.
+SHOWN = (*MARKS, "<|start|>", "<|channel|>", "<|message|>")
 SWITCHES = ("enable_thinking", "thinking")  # templates know the variable under either name
 
 _CODE = re.compile(r"\{[%{].*?[%}]\}", re.DOTALL)
@@ -65,7 +72,8 @@ class ThoughtSplitter:
     """Divides a text that arrives in pieces into the thought with which it may begin, and the answer proper.
 
     Text that may be the beginning of a mark is held back, and so is the white space that surrounds the
-    thought. However the text is cut into pieces, the result is the same.
+    thought. A header of the answer proper is left out. However the text is cut into pieces, the result is
+    the same.
 
     Attributes: `has_thought`, whether there is a thought; `is_inside`, whether the text is within it;
     `closing`, the mark that closes it, "" as long as there is none.
@@ -78,6 +86,7 @@ class ThoughtSplitter:
         self._is_undecided = not opened
         self._has_words = False  # whether the thought has had any
         self._skips = False  # whether the white space after the thought is being left out
+        self._is_first = True  # whether the answer proper has not begun
         self.has_thought = self.is_inside = bool(opened)
 
     def add(self, text: str) -> tuple[str, str]:
@@ -91,7 +100,9 @@ class ThoughtSplitter:
     def finish(self) -> tuple[str, str]:
         """Return what is still held back: the text is complete."""
         held, self._held = self._held, ""
-        return (self._spaced(held).rstrip(), "") if self.is_inside else ("", "" if self._skips else held)
+        if self.is_inside:
+            return self._spaced(held).rstrip(), ""
+        return "", held.lstrip() if self._skips else held
 
     def _decide(self) -> None:
         begun = self._held.lstrip()
@@ -120,6 +131,14 @@ class ThoughtSplitter:
         return text
 
     def _rest(self) -> str:
+        if self._is_first:
+            begun = self._held.lstrip()
+            header = next((header for header in ANSWER_HEADERS if begun.startswith(header)), "")
+            if not header and any(header.startswith(begun) for header in ANSWER_HEADERS):
+                return ""
+            self._is_first = False
+            if header:
+                self._held, self._skips = begun[len(header) :], True
         text, self._held = self._held.lstrip() if self._skips else self._held, ""
         self._skips = self._skips and not text
         return text

@@ -5,6 +5,7 @@ from engine.quantization.modules import (
     PackedEmbedding,
     PackedLinear,
     RowTable,
+    clamped_gate,
     half_split,
     packed_in,
 )
@@ -19,6 +20,7 @@ __all__ = [
     "PackedLinear",
     "RowTable",
     "Workspace",
+    "clamped_gate",
     "half_split",
     "packed_in",
     "prepare_kernel",

@@ -68,8 +68,9 @@ def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
         values = _levels(form.levels, blocks.device)[quants.int()]
     else:
         values = quants.float() - form.offset
-    scale = _half(parts.scale)
-    minimum = None if parts.minimum is None else _half(parts.minimum)
+    kind = torch.float16 if form.scale == "F16" else torch.bfloat16
+    scale = _number(parts.scale, kind)
+    minimum = None if parts.minimum is None else _number(parts.minimum, kind)
     if parts.small:
         small = torch.stack([word.to(torch.uint8) for word in parts.small], dim=1)
         kinds = 1 if minimum is None else 2
@@ -90,6 +91,6 @@ def _levels(levels: tuple[float, ...], device: torch.device) -> Tensor:
         return torch.tensor(levels, dtype=torch.float32, device=device)
 
 
-def _half(word: Tensor) -> Tensor:
-    """Return the float16 in the low half of words, int64 [blocks], as float32 [blocks, 1]."""
-    return word.to(torch.int16).view(torch.float16).float()[:, None]
+def _number(word: Tensor, kind: torch.dtype) -> Tensor:
+    """Return the number of 16 bits in the low half of words, int64 [blocks], as float32 [blocks, 1]."""
+    return word.to(torch.int16).view(kind).float()[:, None]

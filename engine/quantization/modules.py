@@ -1,6 +1,6 @@
 """Layers with packed weights, which replace those of transformers."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -71,28 +71,39 @@ class PackedEmbedding(nn.Module):
 
 
 class Experts(nn.Module):
-    """The experts of a mixture, three matrices each. A pass reads only the experts that its rows are routed
-    to.
+    """The experts of a mixture: two or three matrices each, and perhaps their biases. A pass reads only the
+    experts that its rows are routed to.
 
     Replaces modules that keep all experts in 3-D parameters (transformers' MixtralExperts).
-    Attributes: `mover`, which is told which experts a pass uses; None if all are in memory.
+    Attributes: `kinds`, the names of an expert's matrices in the order of use: gate_proj and up_proj
+    [inner, width], or gate_up_proj [2 * inner, width] with their rows in turn, and down_proj [width, inner];
+    `mover`, which is told which experts a pass uses; None if all are in memory. The biases of all experts
+    are the parameters `<kind>_bias`, [experts, rows].
     """
 
-    def __init__(self, activation: Callable[[Tensor], Tensor]) -> None:
+    def __init__(
+        self,
+        kinds: Sequence[str],
+        gated: Callable[[Tensor, Tensor], Tensor],
+        biases: Mapping[str, nn.Parameter] | None = None,
+    ) -> None:
+        """gated: maps the products of gate and up to what down multiplies. biases: by name."""
         super().__init__()
-        self.gate_proj: dict[int, Packed] = {}
-        self.up_proj: dict[int, Packed] = {}
-        self.down_proj: dict[int, Packed] = {}
-        self.activation = activation
+        self.kinds = tuple(kinds)
+        self._matrices: dict[int, dict[str, Packed]] = {}
+        self._gated = gated
         self.mover: Mover | None = None
+        for name, bias in (biases or {}).items():
+            self.register_parameter(name, bias)
 
     def place(self, kind: str, expert: int, matrix: Packed) -> None:
-        """Set one matrix. kind: gate_proj, up_proj [inner, width] or down_proj [width, inner]."""
-        getattr(self, kind)[expert] = matrix
+        """Set one matrix."""
+        self._matrices.setdefault(expert, {})[kind] = matrix
 
-    def matrices(self, experts: Iterable[int]) -> list[Packed]:
-        """Return the matrices of `experts`."""
-        return [kind[expert] for expert in experts for kind in (self.gate_proj, self.up_proj, self.down_proj)]
+    def matrices(self, experts: Iterable[int] | None = None) -> list[Packed]:
+        """Return the matrices of `experts`; None: of all."""
+        wanted = self._matrices if experts is None else experts
+        return [self._matrices[expert][kind] for expert in wanted for kind in self.kinds]
 
     def forward(self, x: Tensor, chosen: Tensor, shares: Tensor) -> Tensor:
         """Return for each row of x the sum of its experts' outputs, each times its share: [rows, width].
@@ -102,14 +113,36 @@ class Experts(nn.Module):
         output = torch.zeros_like(x)
         used = chosen.unique().tolist()
         if self.mover is not None:
-            self.mover.choose(self.matrices(self.gate_proj), self.matrices(used))
+            self.mover.choose(self.matrices(), self.matrices(used))
         for expert in used:
             rows, rank = torch.where(chosen == expert)
             mine = x[rows]
-            inner = self.activation(self.gate_proj[expert].product(mine)) * self.up_proj[expert].product(mine)
-            answer = self.down_proj[expert].product(inner) * shares[rows, rank, None]
+            inner = self._gated(*self._gate_and_up(expert, mine))
+            answer = self._product("down_proj", expert, inner) * shares[rows, rank, None]
             output.index_add_(0, rows, answer.to(output.dtype))
         return output
+
+    def _gate_and_up(self, expert: int, x: Tensor) -> tuple[Tensor, Tensor]:
+        if "gate_up_proj" in self.kinds:
+            both = self._product("gate_up_proj", expert, x)
+            return both[:, ::2], both[:, 1::2]
+        return self._product("gate_proj", expert, x), self._product("up_proj", expert, x)
+
+    def _product(self, kind: str, expert: int, x: Tensor) -> Tensor:
+        output = self._matrices[expert][kind].product(x)
+        bias = getattr(self, f"{kind}_bias", None)
+        return output if bias is None else output + bias[expert]
+
+
+def clamped_gate(alpha: float, limit: float) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return gpt-oss's gated activation of gate and up: (up + 1) gate sigmoid(alpha gate), both clamped to
+    `limit` (transformers' GptOssExperts)."""
+
+    def gated(gate: Tensor, up: Tensor) -> Tensor:
+        gate, up = gate.clamp(max=limit), up.clamp(-limit, limit)
+        return (up + 1) * (gate * torch.sigmoid(gate * alpha))
+
+    return gated
 
 
 def packed_in(module: nn.Module) -> list[Packed]:
@@ -122,5 +155,5 @@ def packed_in(module: nn.Module) -> list[Packed]:
             case PackedEmbedding(weight=Packed() as matrix):
                 matrices[id(matrix)] = matrix
             case Experts():
-                matrices |= {id(matrix): matrix for matrix in part.matrices(part.gate_proj)}
+                matrices |= {id(matrix): matrix for matrix in part.matrices()}
     return list(matrices.values())

@@ -6,8 +6,16 @@ from torch import Tensor
 
 from engine import ways
 from engine.checkpoints import Groups, packing_name
-from engine.formats import BlockFormat, Format, GroupedFormat, PlainFormat, ScaledFormat, format_named
-from engine.quantization import blocks, grouped, scaled, triton
+from engine.formats import (
+    BlockFormat,
+    Format,
+    GroupedFormat,
+    NibbleFormat,
+    PlainFormat,
+    ScaledFormat,
+    format_named,
+)
+from engine.quantization import blocks, grouped, nibbles, scaled, triton
 from engine.quantization.parts import DTYPES, TensorParts, typed
 
 
@@ -22,6 +30,8 @@ def prepare_kernel(name: str, dtype: torch.dtype) -> None:
         grouped.prepare_kernel(form, out)
     elif isinstance(form, ScaledFormat):
         scaled.prepare_kernel(out)
+    elif isinstance(form, NibbleFormat):
+        nibbles.prepare_kernel(form, out)
 
 
 def unpack(
@@ -51,6 +61,8 @@ def unpack(
         return grouped.unpack(form, parts, shape, first, count, out, groups, way)
     if isinstance(form, ScaledFormat):
         return scaled.unpack(form, parts, shape, first, count, out)
+    if isinstance(form, NibbleFormat):
+        return nibbles.unpack(form, parts, shape, first, count, out)
     numbers = typed(parts[0], DTYPES[form.name]).view(shape)[first : first + count]
     if numbers.dtype == out.dtype:
         return numbers
@@ -62,7 +74,7 @@ def product(
 ) -> Tensor | None:
     """Multiply x [n, columns] by the transpose of the matrix stored in `parts` without unpacking it first.
     Return the product, [n, rows], or None if unpacking first is faster or the only way."""
-    if isinstance(form, PlainFormat | ScaledFormat) or not triton.available(x.device):
+    if isinstance(form, PlainFormat | ScaledFormat | NibbleFormat) or not triton.available(x.device):
         return None
     if ways.taken("product", packing_name(form.name, groups), x.dtype) != "triton":
         return None

@@ -1,18 +1,29 @@
 """Random packed matrices, to check and to time what unpacks and multiplies them."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from engine.checkpoints import USUAL_GROUPS, Groups
-from engine.formats import FORMATS, BlockFormat, GroupedFormat, ScaledFormat, format_named
+from engine.formats import (
+    FORMATS,
+    BlockFormat,
+    GroupedFormat,
+    NibbleFormat,
+    PlainFormat,
+    ScaledFormat,
+    format_named,
+)
 from engine.quantization.packed import Packed, Workspace
 from engine.quantization.parts import DTYPES
 
 # names of the formats that store packed weights
 PACKED = tuple(
-    name for name, each in FORMATS.items() if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat)
+    name
+    for name, each in FORMATS.items()
+    if isinstance(each, BlockFormat | GroupedFormat | ScaledFormat | NibbleFormat)
 )
 
 
@@ -37,8 +48,7 @@ def random_packed(
     format_ = format_named(name)
     if isinstance(format_, BlockFormat):
         blocks = bits(rows * columns // format_.values * format_.nbytes).view(-1, format_.nbytes)
-        for at in format_.scales:
-            blocks[:, at + 1] &= 0xBF  # clears the highest bit of the float16 scale's exponent: below 2
+        format_.limit_scales(blocks)
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [blocks.view(-1).to(device)], workspace)
     if isinstance(format_, ScaledFormat):
@@ -47,6 +57,9 @@ def random_packed(
         factors = torch.rand(count, generator=random).to(DTYPES[format_.scales.name])
         workspace = Workspace(dtype, torch.device(device))
         return Packed(format_, shape, [data.to(device), factors.view(torch.uint8).to(device)], workspace)
+    if isinstance(format_, NibbleFormat):
+        parts = [part.to(device) for part in _nibbles(format_, rows, columns, bits)]
+        return Packed(format_, shape, parts, Workspace(dtype, torch.device(device)))
     assert isinstance(format_, GroupedFormat)
     scales = torch.rand(columns // groups.size * rows, generator=random).to(DTYPES[format_.scales.name])
     index = torch.arange(columns, dtype=torch.int32) // groups.size
@@ -59,3 +72,19 @@ def random_packed(
         parts.append(index.view(torch.uint8))
     workspace = Workspace(dtype, torch.device(device))
     return Packed(format_, shape, [part.to(device) for part in parts], workspace, groups)
+
+
+def _nibbles(form: NibbleFormat, rows: int, columns: int, bits: Callable[[int], Tensor]) -> list[Tensor]:
+    """Return the parts of a random matrix. bits: makes random bytes."""
+    groups = rows * columns // (16 if form.scales == "E4M3" else 32)
+    if isinstance(form.scales, PlainFormat):
+        factors = bits(groups).float().add_(1).div_(4096)
+        scales = factors.to(DTYPES[form.scales.name]).view(torch.uint8)
+    else:  # exponents of 2^-15 to 1, or E4M3 without NaN
+        scales = bits(groups) & 15 | 112 if form.scales == "E8M0" else bits(groups) & 0x77
+    parts = [bits(rows * columns // 2), scales]
+    if form.third == "divisor":
+        parts.append(torch.tensor([100.0]).view(torch.uint8))
+    elif form.third == "zeros":
+        parts.append(bits(4 * -(-rows // 8) * (groups // rows)))
+    return parts

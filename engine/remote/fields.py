@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable
 from typing import Any
 
-from engine.protocol import Chat, Constraint, Message, Options
+from engine.protocol import Chat, Constraint, Message, Options, Tool
 from engine.protocol.thoughts import THOUGHT_MARKS
 from engine.remote.errors import OptionRefused
 from engine.remote.models import RemoteModel, ServerKind
@@ -79,6 +79,8 @@ def chat_fields(chat: Chat, model: RemoteModel, is_openai_itself: bool) -> dict[
         **_sampling(options, model),
         **_constraint(options.constraint, server),
     }
+    if chat.template.tools:
+        fields["tools"] = [_offered(tool) for tool in chat.template.tools]
     if chat.messages and chat.messages[-1].role == "assistant":
         if server not in _CONTINUES:
             raise OptionRefused(
@@ -118,15 +120,30 @@ def seed_of(options: Options, server: ServerKind) -> int | None:
 def messages_of(messages: list[Message]) -> list[dict[str, Any]]:
     """Return the messages without the thoughts of earlier answers, which models do not get again."""
     last = len(messages) - 1
-    return [
-        {
-            "role": message.role,
-            "content": without_thought(message.content)
-            if message.role == "assistant" and index < last
-            else message.content,
-        }
-        for index, message in enumerate(messages)
-    ]
+    return [_message(message, is_last=index == last) for index, message in enumerate(messages)]
+
+
+def _message(message: Message, *, is_last: bool) -> dict[str, Any]:
+    fields: dict[str, Any] = {"role": message.role, "content": message.content}
+    if message.role == "assistant" and not is_last:
+        fields["content"] = without_thought(message.content)
+    if message.calls:
+        fields["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ]
+    if message.role == "tool":
+        fields["tool_call_id"] = message.call_id
+    return fields
+
+
+def _offered(tool: Tool) -> dict[str, Any]:
+    function = {
+        "name": tool.name,
+        "description": tool.description,
+        "parameters": json.loads(tool.parameters),
+    }
+    return {"type": "function", "function": function}
 
 
 def without_thought(text: str) -> str:

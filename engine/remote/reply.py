@@ -25,10 +25,23 @@ class ReplyLogProbs(Struct, frozen=True):
     content: list[TokenLogProb] | None = None
 
 
+class CalledPart(Struct, frozen=True):
+    name: str | None = None
+    arguments: str | None = None
+
+
+class CallPiece(Struct, frozen=True):
+    """A piece of a call: its name comes first, its arguments may come in several pieces."""
+
+    index: Annotated[int, Meta(ge=0)] = 0
+    function: CalledPart | None = None
+
+
 class Delta(Struct, frozen=True):
     """`reasoning_content`, `reasoning`: a thought, under the older and the newer name."""
 
     content: str | None = None
+    tool_calls: list[CallPiece] | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None
     refusal: str | None = None

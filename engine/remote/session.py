@@ -6,6 +6,7 @@ from contextlib import suppress
 import httpx2
 import msgspec
 
+from engine.calls import hermes
 from engine.documents import json_of
 from engine.errors import BadOption, ModelNotFound, NotLoaded, SpecExecError
 from engine.hub.stop import Stop, Stopped
@@ -20,6 +21,8 @@ from engine.remote.reply import chunk_of
 from engine.remote.transcript import ReplyTranscript
 
 Emit = Callable[[Event], None]
+# Stands for the chat template of every model elsewhere: `written_calls` tells its calls in Hermes' format.
+CALLS_TEMPLATE = f"{{{{ tools }}}} {hermes.OPENING}"
 _SPECIAL = {"add_special": True, "parse_special": True}  # as in a prompt that llama-server reads
 
 
@@ -83,7 +86,7 @@ class RemoteSession:
                 if self._counts is not None and transcript.figures is None:
                     counted = self._counted(exchange, transcript.answer().tokens, stop)
         except Stopped:
-            for event in transcript.close_thought():
+            for event in transcript.close():
                 emit(event)
             return transcript.answer(is_cancelled=True)
         return transcript.answer(counted=counted)
@@ -124,7 +127,7 @@ class RemoteSession:
                     break
                 for event in transcript.add(chunk_of(piece)):
                     emit(event)
-        for event in transcript.close_thought():
+        for event in transcript.close():
             emit(event)
         stop.check()
         if not transcript.is_finished:
@@ -196,6 +199,7 @@ class RemoteSession:
             context=model.context or 0,
             place=self._engine.place,
             tells_trees=False,
+            chat_template=CALLS_TEMPLATE,
         )
 
 

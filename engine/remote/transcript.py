@@ -25,6 +25,7 @@ from engine.remote.errors import AnswerBroken, RequestRefused
 from engine.remote.faults import said
 from engine.remote.places import TokenPlaces
 from engine.remote.reply import ReplyChoice, ReplyChunk, ReplyTimings, SpeculationFigures, TokenLogProb, Usage
+from engine.remote.written_calls import WrittenCall
 
 MOST_CHARACTERS = 16 << 20
 _THOUGHT = "<think>"
@@ -53,6 +54,7 @@ class ReplyTranscript:
         self._texts: list[str] = []
         self._length = 0  # of the text, in characters
         self._is_thinking = False
+        self._calls: dict[int, WrittenCall] = {}  # by their place among the answer's calls
         self._tokens = 0
         self._token_ids: list[int] = []
         self._log_probs: list[TokenLogProbs] = []
@@ -105,13 +107,17 @@ class ReplyTranscript:
         for ending in (choice.stop_reason, choice.matched_stop):
             if isinstance(ending, str) and ending in self._options.stop:
                 told.stop_string = ending
+        for piece in choice.delta.tool_calls or []:
+            call = self._calls.setdefault(piece.index, WrittenCall())
+            if piece.function is not None:
+                call.add(piece.function)
         text = self._text_of(choice)
         listed = (choice.logprobs.content or []) if choice.logprobs else []
         if choice.token_ids:
             self._token_ids += choice.token_ids
         elif listed and all(entry.id is not None for entry in listed):
             self._token_ids += [entry.id or 0 for entry in listed]
-        if not text and not listed and not choice.token_ids:
+        if not text and not listed and not choice.token_ids and not choice.delta.tool_calls:
             return
         now = time.perf_counter()
         self._first, self._last = self._first or now, now
@@ -134,7 +140,7 @@ class ReplyTranscript:
         text = "".join(parts)
         self._texts.append(text)
         self._length += len(text)
-        if self._length > MOST_CHARACTERS:
+        if self._length + sum(call.length for call in self._calls.values()) > MOST_CHARACTERS:
             raise AnswerBroken("The answer is endless.", "Set a maximum number of tokens, then ask again.")
         return text
 
@@ -196,12 +202,17 @@ class ReplyTranscript:
             return None
         return (self._tokens - 1) / (self._last - self._first)
 
-    def close_thought(self) -> Iterator[Event]:
-        """Yield the closing mark of a thought with which the answer ended."""
-        if self._is_thinking:
-            self._is_thinking = False
-            self._texts.append(_THOUGHT_END)
-            yield TextDelta(request=self._request, text=_THOUGHT_END, tokens=self._tokens)
+    def close(self) -> Iterator[Event]:
+        """Yield what the answer's text still lacks: the closing mark of a thought with which it ended and, if
+        it is complete, its calls."""
+        text = _THOUGHT_END if self._is_thinking else ""
+        self._is_thinking = False
+        if self.is_finished:
+            text += "".join(f"\n{call.text()}" for _, call in sorted(self._calls.items()))
+        self._calls.clear()
+        if text:
+            self._texts.append(text)
+            yield TextDelta(request=self._request, text=text, tokens=self._tokens)
 
     def answer(self, *, is_cancelled: bool = False, counted: Speculation | None = None) -> Answer:
         """Return the whole answer. counted: what the server's own counters say of its speculation."""

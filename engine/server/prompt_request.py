@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from engine.calls.offer import NO_OFFER, ToolOffer
 from engine.protocol import Constraint, Message, Options, TemplateInput, TemplateOption
-from engine.protocol.thoughts import MARKS
+from engine.protocol.thoughts import SHOWN
 from engine.server.faults import RequestFault, unsupported
 from engine.server.structure import StructuredOutputs, one_of
 
@@ -74,7 +74,7 @@ class SamplingFields(Struct, kw_only=True, forbid_unknown_fields=True):
             repetition_penalty=self.repetition_penalty,
             drafter=self.drafter,
             budget=self.budget,
-            **{"thinking_budget": self.budget_of_thought, "shown": list(MARKS), **others},
+            **{"thinking_budget": self.budget_of_thought, "shown": list(SHOWN), **others},
         )
 
 

@@ -21,7 +21,7 @@ from engine.heads import (
     with_borrowed,
 )
 from engine.launch.interpreter import need_runtime
-from engine.model.architectures import is_listed
+from engine.model.architectures import family_of, is_listed
 from engine.model.compiled import CompiledModel
 from engine.model.description import describe
 from engine.model.devices import check_context, choose_device
@@ -187,7 +187,7 @@ def plan(pair: CheckedPair) -> Fitted:
     request = pair.request
     device = choose_device(request.device)
     if request.context:
-        compiled = may_compile(request, device) and not describe(pair.files.target).experts
+        compiled = may_compile(request, device) and family_of(pair.files.target.architecture).compiled
         exact = request.dtype == "float32" or (request.dtype == "auto" and device == "cpu" and not compiled)
         form = "F32" if exact else request.kv_cache.upper()
         check_context(pair.files.checkpoints, request.context, form, device)

@@ -91,7 +91,7 @@ class Streamer:
             for each in chunk.stored
         }
         self._in_ram = [tier == "ram" for _, tier in tiers if tier != "device"]
-        self._held: Chunk | None = None
+        self._held: dict[bool, Chunk] = {}  # the chunk in place: an expert (True), and another one (False)
         self.on_chunk: Callable[[], None] = lambda: None
         self.on_wait: Callable[[bool], None] = lambda waits: None
         for chunk in (*self._chunks, *self._experts):
@@ -179,19 +179,24 @@ class Streamer:
             self._files[path] = replaced(file)
 
     def fetch(self, matrix: Movable) -> None:
-        """Give the matrix its bytes. Raises StreamBroken if a chunk cannot be read; the next fetch then
+        """Give the matrix its bytes, until the next fetch of an expert, or of a matrix that belongs to none,
+        whichever of the two it is. Raises StreamBroken if a chunk cannot be read; the next fetch then
         restarts the ring."""
         number, chunk = self._places[id(matrix)]
-        if chunk is self._held:
+        cached = self._cache is not None and chunk.mixture is not None
+        if chunk is self._held.get(cached):
             return
         self.on_chunk()
-        if self._held is not None:
-            self._held.take()
-            self._held = None
-        way = self._ring if self._cache is None or chunk.mixture is None else self._cache
+        self._release(cached)
+        way = self._cache if cached else self._ring
         assert way is not None
         chunk.give(way.fetch(number))
-        self._held = chunk
+        self._held[cached] = chunk
+
+    def _release(self, cached: bool) -> None:
+        """Leave the chunk in place without bytes. cached: whether it is that of the cache of experts."""
+        if held := self._held.pop(cached, None):
+            held.take()
 
     def chunk(self, matrix: Movable) -> int:
         """Return the number of the chunk that brings a streamed matrix."""
@@ -202,6 +207,7 @@ class Streamer:
         if not streamed:
             return
         if self._cache:
+            self._release(cached=True)
             self._cache.choose(list(dict.fromkeys(self._places[id(matrix)][0] for matrix in chosen)))
             return
         mixture = self._chunks[streamed[0]].mixture
@@ -212,7 +218,7 @@ class Streamer:
 
     def sweep(self) -> None:
         """Fetch every chunk once without computing, to measure the link."""
-        self._held = None
+        self._held.clear()
         if self._ring:
             mixture = next((chunk.mixture for chunk in self._chunks if chunk.mixture is not None), None)
             if mixture is not None:

@@ -1,6 +1,8 @@
 """Fills transformers' modules with a checkpoint's weights: as plain numbers, packed, or streamed."""
 
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate.utils import set_module_tensor_to_device
@@ -20,6 +22,7 @@ from engine.quantization import (
     PackedLinear,
     RowTable,
     Workspace,
+    clamped_gate,
     half_split,
 )
 from engine.streaming import (
@@ -76,8 +79,12 @@ class Builder:
         self.workspace = workspace
         self.streamer: Streamer | None = None
         self._files: dict[Path, DiskFile] = {}
+        state = module.state_dict()
+        # Buffers among the weights, such as the biases by which GLM's router chooses, stay float32.
+        self._buffers = {name for name, _ in module.named_buffers() if name in state}
         missing = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
-        self._experts = self._own_experts(missing)
+        missing |= {name: tuple(state[name].shape) for name in self._buffers}
+        self._experts = self._own_experts(missing, checkpoint.weights)
         ties: bool = module.config.tie_word_embeddings
         self.weights, self.tied = checked_weights(checkpoint, missing, ties)
         self.unpacked = dict(self.weights)
@@ -122,13 +129,11 @@ class Builder:
             experts, kind, expert = self._experts[owner]
             experts.place(kind, expert, as_plain(weight, parts, self.workspace))
         else:
-            set_module_tensor_to_device(
-                self.module,
-                name,
-                self.workspace.device,
-                unpacked(weight, parts, self.workspace),
-                dtype=self.workspace.dtype,
-            )
+            workspace = self.workspace
+            if name in self._buffers:
+                workspace = Workspace(torch.float32, workspace.device)
+            numbers = unpacked(weight, parts, workspace)
+            set_module_tensor_to_device(self.module, name, workspace.device, numbers, dtype=workspace.dtype)
 
     def finish(self, progress: Progress) -> None:
         """Tie the output head to the embedding if it has no weight of its own, and start streaming.
@@ -180,24 +185,43 @@ class Builder:
         self.module.set_submodule(name.rpartition(".")[0], embedding)
         return matrices
 
-    def _own_experts(self, missing: dict[str, tuple[int, ...]]) -> dict[str, tuple[Experts, str, int]]:
+    def _own_experts(
+        self, missing: dict[str, tuple[int, ...]], stored: Collection[str]
+    ) -> dict[str, tuple[Experts, str, int]]:
         """Put an `Experts` in place of each module that holds its experts in 3-D parameters; in `missing`,
-        put the matrices of each expert in place of these parameters. Return a dictionary: name of a matrix ->
-        (module, kind, number of the expert)."""
+        put the matrices of each expert, as they are stored, in place of these parameters. stored: names of
+        the checkpoint's weights. Return a dictionary: name of a matrix -> (module, kind, number of the
+        expert)."""
         places: dict[str, tuple[Experts, str, int]] = {}
         for path, old in list(self.module.named_modules()):
             if not hasattr(old, "gate_up_proj") or not hasattr(old, "num_experts"):
                 continue
             count, twice, width = missing.pop(f"{path}.gate_up_proj")
             del missing[f"{path}.down_proj"]
-            new = Experts(old.act_fn)
+            if biased := hasattr(old, "gate_up_proj_bias"):  # gpt-oss, whose module has them transposed
+                twice, width = width, twice
+            rows = {"gate_proj": twice // 2, "up_proj": twice // 2, "down_proj": width}
+            if f"{path}.0.gate_up_proj.weight" in stored:
+                rows = {"gate_up_proj": twice, "down_proj": width}
+            biases: dict[str, nn.Parameter] = {}
+            if biased:
+                del missing[f"{path}.gate_up_proj_bias"], missing[f"{path}.down_proj_bias"]
+                for kind, size in rows.items():
+                    biases[f"{kind}_bias"] = nn.Parameter(torch.empty(count, size, device="meta"))
+                    missing[f"{path}.{kind}_bias"] = (count, size)
+            new = Experts(list(rows), _gated(old), biases)
             self.module.set_submodule(path, new)
             for expert in range(count):
-                for kind, shape in (
-                    ("gate_proj", (twice // 2, width)),
-                    ("up_proj", (twice // 2, width)),
-                    ("down_proj", (width, twice // 2)),
-                ):
+                for kind, size in rows.items():
                     places[f"{path}.{expert}.{kind}"] = (new, kind, expert)
-                    missing[f"{path}.{expert}.{kind}.weight"] = shape
+                    columns = twice // 2 if kind == "down_proj" else width
+                    missing[f"{path}.{expert}.{kind}.weight"] = (size, columns)
         return places
+
+
+def _gated(experts: Any) -> Callable[[Tensor, Tensor], Tensor]:
+    """Return the gated activation of a module of experts: a function of the products of gate and up."""
+    if not hasattr(experts, "act_fn"):
+        return clamped_gate(experts.alpha, experts.limit)
+    activation: Callable[[Tensor], Tensor] = experts.act_fn
+    return lambda gate, up: activation(gate) * up

@@ -123,6 +123,10 @@
             <translation>붙여넣은 그림</translation>
         </message>
         <message>
+            <source>The model does not see pictures. It reads the text that Tesseract found in this one.</source>
+            <translation>모델은 그림을 보지 못합니다. Tesseract가 이 그림에서 찾은 텍스트를 읽습니다.</translation>
+        </message>
+        <message>
             <source>The model does not see pictures. This one is kept in the chat.</source>
             <translation>모델은 그림을 보지 못합니다. 이 그림은 대화에 보관됩니다.</translation>
         </message>
@@ -3580,8 +3584,8 @@ other: everything else</source>
     <context>
         <name>ToolServerEditor</name>
         <message>
-            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with.</source>
-            <translation>명령은 직접 시작한 다른 프로그램처럼 사용자의 권한으로 실행됩니다. 믿는 서버만 추가하세요. 환경 변수는 시작에 필요한 것과 여기에 적은 것만 받습니다. 주소로 된 서버는 도구를 호출한 인수를 받습니다.</translation>
+            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with. Its key is stored in this system's keyring, and is sent only there.</source>
+            <translation>명령은 직접 시작한 다른 프로그램처럼 사용자의 권한으로 실행됩니다. 믿는 서버만 추가하세요. 환경 변수는 시작에 필요한 것과 여기에 적은 것만 받습니다. 주소로 된 서버는 도구를 호출한 인수를 받습니다. 키는 시스템 키링에 저장되며 그곳으로만 전송됩니다.</translation>
         </message>
         <message>
             <source>A program and its arguments</source>
@@ -3620,12 +3624,20 @@ other: everything else</source>
             <translation>쓸 수 있는 도구가 없습니다.</translation>
         </message>
         <message>
+            <source>Key</source>
+            <translation>키</translation>
+        </message>
+        <message>
             <source>Look at what it offers. Tick what may be called without asking:</source>
             <translation>제공하는 도구를 살펴보세요. 묻지 않고 호출해도 되는 것을 선택하세요:</translation>
         </message>
         <message>
             <source>Name</source>
             <translation>이름</translation>
+        </message>
+        <message>
+            <source>None, if it asks for none</source>
+            <translation>요구하지 않으면 비워 두세요</translation>
         </message>
         <message>
             <source>One NAME=value per line</source>
@@ -3638,6 +3650,10 @@ other: everything else</source>
         <message>
             <source>Save</source>
             <translation>저장</translation>
+        </message>
+        <message>
+            <source>Unchanged</source>
+            <translation>변경 없음</translation>
         </message>
         <message>
             <source>Variables</source>
@@ -3696,6 +3712,10 @@ other: everything else</source>
         <message>
             <source>Remove the tool server</source>
             <translation>도구 서버 제거</translation>
+        </message>
+        <message>
+            <source>This system has no keyring: the key is kept in memory until the program ends.</source>
+            <translation>이 시스템에는 키링이 없습니다. 키는 프로그램이 끝날 때까지 메모리에 보관됩니다.</translation>
         </message>
         <message>
             <source>Tool servers</source>
@@ -4219,6 +4239,14 @@ other: everything else</source>
         <message>
             <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
             <translation>Mistral AI의 전문가 혼합 모델: 일반 질문과 코드, 5개 언어.</translation>
+        </message>
+        <message>
+            <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
+            <translation>생각하는 OpenAI의 큰 전문가 혼합 모델. 토큰마다 50억 개의 매개변수가 작동합니다.</translation>
+        </message>
+        <message>
+            <source>OpenAI's mixture of experts that thinks; a sixth of it works on each token.</source>
+            <translation>생각하는 OpenAI의 전문가 혼합 모델. 토큰마다 6분의 1만 작동합니다.</translation>
         </message>
         <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>

@@ -123,6 +123,10 @@
             <translation>粘贴的图片</translation>
         </message>
         <message>
+            <source>The model does not see pictures. It reads the text that Tesseract found in this one.</source>
+            <translation>模型看不到图片。它会读取 Tesseract 在此图片中找到的文字。</translation>
+        </message>
+        <message>
             <source>The model does not see pictures. This one is kept in the chat.</source>
             <translation>模型看不到图片。此图片会保存在对话中。</translation>
         </message>
@@ -3580,8 +3584,8 @@ other: everything else</source>
     <context>
         <name>ToolServerEditor</name>
         <message>
-            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with.</source>
-            <translation>命令以您的权限运行，如同您启动的任何程序：请只添加您信任的服务器。它只得到启动所需的环境变量和您在此填写的变量。地址形式的服务器会收到调用其工具的参数。</translation>
+            <source>A command runs with your rights, as any program that you start: add only servers that you trust. It gets none of your environment variables but those it needs to start, and those you write here. An address receives what its tools are called with. Its key is stored in this system's keyring, and is sent only there.</source>
+            <translation>命令以您的权限运行，如同您启动的任何程序：请只添加您信任的服务器。它只得到启动所需的环境变量和您在此填写的变量。地址形式的服务器会收到调用其工具的参数。其密钥保存在本系统的密钥环中，且只发送到该处。</translation>
         </message>
         <message>
             <source>A program and its arguments</source>
@@ -3620,12 +3624,20 @@ other: everything else</source>
             <translation>它没有可用的工具。</translation>
         </message>
         <message>
+            <source>Key</source>
+            <translation>密钥</translation>
+        </message>
+        <message>
             <source>Look at what it offers. Tick what may be called without asking:</source>
             <translation>请查看它提供的工具。勾选无需询问即可调用的：</translation>
         </message>
         <message>
             <source>Name</source>
             <translation>名称</translation>
+        </message>
+        <message>
+            <source>None, if it asks for none</source>
+            <translation>如不需要则留空</translation>
         </message>
         <message>
             <source>One NAME=value per line</source>
@@ -3638,6 +3650,10 @@ other: everything else</source>
         <message>
             <source>Save</source>
             <translation>保存</translation>
+        </message>
+        <message>
+            <source>Unchanged</source>
+            <translation>保持不变</translation>
         </message>
         <message>
             <source>Variables</source>
@@ -3696,6 +3712,10 @@ other: everything else</source>
         <message>
             <source>Remove the tool server</source>
             <translation>移除工具服务器</translation>
+        </message>
+        <message>
+            <source>This system has no keyring: the key is kept in memory until the program ends.</source>
+            <translation>本系统没有密钥环：密钥保存在内存中，直到程序结束。</translation>
         </message>
         <message>
             <source>Tool servers</source>
@@ -4219,6 +4239,14 @@ other: everything else</source>
         <message>
             <source>Mistral AI's mixture of experts: general questions and code, in five languages.</source>
             <translation>Mistral AI 的混合专家模型：一般问题与代码，支持五种语言。</translation>
+        </message>
+        <message>
+            <source>OpenAI's large mixture of experts that thinks; five billion of it work on each token.</source>
+            <translation>OpenAI 的大型混合专家模型，会先思考；每个词元用到其中五十亿参数。</translation>
+        </message>
+        <message>
+            <source>OpenAI's mixture of experts that thinks; a sixth of it works on each token.</source>
+            <translation>OpenAI 的混合专家模型，会先思考；每个词元只用到其中六分之一。</translation>
         </message>
         <message>
             <source>The demonstration model: tiny and often wrong, it shows how the program works.</source>

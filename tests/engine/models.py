@@ -61,6 +61,22 @@ CONFIGS: dict[str, dict[str, Any]] = {
         attention_multiplier=0.25,
         logits_scaling=2.0,
     ),
+    "gpt_oss": dict(
+        num_local_experts=5,
+        num_experts_per_tok=2,
+        num_hidden_layers=3,
+        head_dim=16,
+        sliding_window=9,
+        rope_parameters=dict(
+            rope_type="yarn",
+            rope_theta=10000.0,
+            factor=8.0,
+            beta_fast=4.0,
+            beta_slow=1.0,
+            truncate=False,
+            original_max_position_embeddings=16,
+        ),
+    ),
     "gemma2": dict(
         head_dim=16,
         query_pre_attn_scalar=24,
@@ -123,6 +139,19 @@ CONFIGS: dict[str, dict[str, Any]] = {
         ),
     ),
     "glm4": dict(head_dim=16),
+    "glm4_moe": dict(
+        head_dim=16,
+        n_routed_experts=8,
+        num_experts_per_tok=3,
+        moe_intermediate_size=24,
+        n_shared_experts=2,
+        n_group=4,
+        topk_group=2,
+        first_k_dense_replace=1,
+        routed_scaling_factor=1.5,
+        use_qk_norm=True,
+        attention_bias=True,
+    ),
     "qwen3_5_text": dict(
         head_dim=16,
         layer_types=["linear_attention", "full_attention", "linear_attention"],
@@ -154,6 +183,9 @@ def reference(kind: str, seed: int = 0, **changes: object) -> PreTrainedModel:
     with torch.no_grad():
         for parameter in module.parameters():
             parameter.mul_(6.0) if parameter.ndim == 2 else parameter.add_(torch.randn_like(parameter) * 0.1)
+        for name, buffer in module.named_buffers():
+            if name.endswith("e_score_correction_bias"):
+                buffer.add_(torch.randn_like(buffer) * 0.1)
     return module
 
 

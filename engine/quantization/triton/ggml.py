@@ -14,10 +14,11 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.formats.iq4_nl import LEVELS
+from engine.formats import iq4_nl, mxfp4
 
-# The code book of IQ4_NL and IQ4_XS as two integers, each made up of eight int8.
-_LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(LEVELS, np.int8).view(np.int64))
+# The code books of IQ4_NL and IQ4_XS, and of MXFP4, as two integers each, made up of eight int8.
+_LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
+_FP4_LOW, _FP4_HIGH = (tl.constexpr(int(half)) for half in np.array(mxfp4.LEVELS, np.int8).view(np.int64))
 
 
 @triton.jit
@@ -149,6 +150,20 @@ def iq4_xs_quant(p, j, i):
     return level(byte(p + 8 + j // 2 * 16 + i) >> j % 2 * 4 & 15)
 
 
+@triton.jit
+def mxfp4_scale(p, j):
+    exponent = byte(p)
+    bits = tl.where(exponent < 2, 0x200000 << (exponent & 1), (exponent - 1) << 23)
+    scale = bits.to(tl.float32, bitcast=True)
+    return scale, tl.zeros_like(scale)
+
+
+@triton.jit
+def mxfp4_quant(p, j, i):
+    q = byte(p + 1 + i) >> 4 * j & 15
+    return (tl.where(q < 8, _FP4_LOW, _FP4_HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
+
+
 class BlockFormulas(NamedTuple):
     """The formulas of one format. size: how many numbers a sub-block has."""
 
@@ -170,6 +185,7 @@ FORMULAS = {
     "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
     "IQ4_NL": BlockFormulas(one_scale, iq4_nl_quant, 16),
     "IQ4_XS": BlockFormulas(iq4_xs_scales, iq4_xs_quant, 16),
+    "MXFP4": BlockFormulas(mxfp4_scale, mxfp4_quant, 16),
 }
 
 

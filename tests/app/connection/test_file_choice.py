@@ -7,6 +7,7 @@ from app.connection.file_choice import PASSAGES, choose, with_ways
 from app.connection.memory import tokens_of
 from app.documents.records import Document
 from app.store import AttachedFile, Store, StoredMessage
+from app.store.quoted import whole_files, with_files
 
 
 def file(id: str, tokens: int) -> AttachedFile:
@@ -50,6 +51,20 @@ def test_a_file_of_a_turn_that_is_left_out_is_searched(store: Store) -> None:
     path = [message(1, "What is it?", [small]), message(2, "A reef."), message(3, "And Skerryvore?")]
     assert choose(store, path, 0, 2_048).passages == []
     assert [passage.name for passage in choose(store, path, 1, 2_048).passages] == ["a.txt"]
+
+
+def test_the_text_in_a_picture_is_read_like_that_of_a_file(store: Store) -> None:
+    read = store.files.keep("a.png", Document("picture", ["Invoice 4711"], picture=b"x"))
+    chosen = choose(store, [message(1, "What?", [read])], 0, 2_048)
+    assert chosen.files[0].way == "whole"
+    said = with_files(chosen, store.files.texts(whole_files([chosen])))
+    assert said == (
+        "(The user has attached a picture, a.png, which you cannot see.)\n\n"
+        "Text that a program read in it\n```\nInvoice 4711\n```\n\nWhat?"
+    )
+    tight = choose(store, [message(1, "Which invoice?", [read])], 0, 8)
+    assert tight.files[0].way == "searched"
+    assert [passage.text for passage in tight.passages] == ["Invoice 4711"]
 
 
 def test_a_picture_is_not_searched(store: Store) -> None:

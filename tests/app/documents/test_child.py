@@ -1,6 +1,7 @@
 """The process that reads a file ends within its limits, whatever the file does to it."""
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -90,6 +91,5 @@ def test_keys_in_the_environment_stay_outside(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / "a.environment"
     path.touch()
     with path.open("rb") as file:
-        process = child._start(file, ".environment")
-    process.communicate()
-    assert process.returncode == 0
+        _, status = child.output_of([sys.executable, "-m", child.READER, ".environment"], file, Stop())
+    assert status == 0

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from app.preferences import KnownTool, ToolPreferences
 from app.settings.tools_page import ToolsPage
+from app.tools.keys import key_of
 from tests.app.tools.servers import reference
 
 OWN = [KnownTool("calculator", "Calculate."), KnownTool("search_chats", "Search.")]
@@ -74,3 +75,26 @@ def test_a_server_that_cannot_be_started_is_explained(qtbot: QtBot, kept: list[T
     made.editor.look.click()
     qtbot.waitUntil(lambda: "was not found" in made.editor.problem.message)
     assert not made.editor.is_on.isEnabled()
+
+
+def test_a_key_goes_to_the_keyring_and_not_to_the_settings(qtbot: QtBot, kept: list[ToolPreferences]) -> None:
+    made = page(qtbot, kept, ToolPreferences())
+    made.add.click()
+    editor = made.editor
+    editor.name.setText("Far")
+    assert not editor.key.isEnabled(), "a command gets its secrets by variables"
+    editor.address.setText("https://tools.example/mcp")
+    editor.key.setText("k-123")
+    editor.save.click()
+    qtbot.waitUntil(lambda: bool(kept))
+    (server,) = kept[-1].servers
+    assert server.has_key
+    assert key_of(server) == "k-123"
+    assert "k-123" not in str(kept[-1])
+    made.servers.setCurrentRow(0)
+    made.change.click()
+    assert (editor.key.text(), editor.key.placeholderText()) == ("", "Unchanged")
+    editor.leave.click()
+    made.servers.setCurrentRow(0)
+    made.remove.click()
+    qtbot.waitUntil(lambda: key_of(server) == "")

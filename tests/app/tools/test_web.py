@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from msgspec import structs
 
 from app.preferences import ToolServer
 from app.tools import bounds
 from app.tools.fault import ToolFault
+from app.tools.keys import key_of, with_key
 from app.tools.listed import tools_of
 from app.tools.server_links import ServerLinks
+from app.tools.web import WebCarrier
 from engine.hub import Stop, Stopped
 from tests.app.tools.reference_server import TOOLS, outcome
 
@@ -156,3 +159,28 @@ def test_a_silent_site_can_be_left(links: ServerLinks, site: ToolSite) -> None:
 def test_what_is_no_address_is_refused(links: ServerLinks, address: str) -> None:
     with pytest.raises(ToolFault, match="no address"):
         links.tools(ToolServer("x", address=address), Stop())
+
+
+def test_a_key_is_sent_to_the_server_for_which_it_was_stored(links: ServerLinks, site: ToolSite) -> None:
+    server, _ = with_key(site.server, "k-123", None)
+    assert links.call(server, server.tools[0], {"text": "so"}, Stop()).text == "so"
+    assert site.asked[-1]["Authorization"] == "Bearer k-123"
+    moved = structs.replace(server, address=server.address.replace("127.0.0.1", "localhost"))
+    assert key_of(moved) == "", "whatever the settings say"
+    renamed, _ = with_key(structs.replace(server, name="Other"), "", server)
+    assert (key_of(renamed), key_of(server)) == ("k-123", "")
+    elsewhere, _ = with_key(structs.replace(moved, name="Other"), "", renamed)
+    assert (elsewhere.has_key, key_of(renamed)) == (False, "")
+
+
+def test_a_key_that_cannot_be_one_is_refused(site: ToolSite) -> None:
+    with pytest.raises(ToolFault, match="no key has"):
+        with_key(site.server, "a\r\nX-Other: b", None)
+
+
+def test_a_key_is_not_sent_unencrypted_over_a_public_network(site: ToolSite) -> None:
+    carrier = WebCarrier(site.server.address, "k")
+    with pytest.raises(ToolFault, match="unencrypted"):
+        carrier._check_peer("93.184.215.14")
+    carrier._check_peer("192.168.0.4")
+    carrier.end()

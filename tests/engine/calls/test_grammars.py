@@ -44,6 +44,10 @@ def written(format, *calls):
             for name, given in calls
         ]
         return "\n".join(made)
+    if format.name == "harmony":
+        head = "<|channel|>commentary to=functions."
+        made = [f"{head}{name} <|constrain|>json<|message|>{json.dumps(given)}" for name, given in calls]
+        return "<|start|>assistant".join(made)
     if format.name == "mistral":
         return "".join(f"[TOOL_CALLS]{name}[ARGS]{json.dumps(given)}" for name, given in calls)
     key = "parameters" if format.name == "llama" else "arguments"

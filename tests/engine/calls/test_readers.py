@@ -74,6 +74,10 @@ CASES = [
      [("text", "x<tool_call>{"), ("call", "now", {})]),
     ("hermes", 'So:\n```json\n{\n  "name": "weather",\n  "arguments": {"city": "Rome"}\n}\n```\n',
      [("text", "So:"), ROME]),
+    ("hermes", '{{"name": "weather", "arguments": {"city": "Rome"}}}\nSo.',
+     [ROME, ("text", "So.")]),
+    ("hermes", 'So {{"name": "Ada"}} is a template, {{ name }} too, and {{"name',
+     [("text", 'So {{"name": "Ada"}} is a template, {{ name }} too, and {{"name')]),
     ("hermes", '```json\n{"name": "Ada", "arguments": {}}\n```',
      [("text", '```json\n{"name": "Ada", "arguments": {}}\n```')]),
     ("hermes", '```python\n{}\n```', [("text", '```python\n{}\n```')]),
@@ -101,6 +105,17 @@ CASES = [
      [("text", "Hm"), ROME, ("call", "now", {})]),
     ("mistral", '[TOOL_CALLS]weather{"city": "Rome"}', [ROME]),
     ("mistral", "[TOOL_CALLS]what is this?", [("text", "[TOOL_CALLS]what is this?")]),
+    ("harmony", "<|start|>assistant<|channel|>final<|message|>It rains.", [("text", "It rains.")]),
+    ("harmony", "<|channel|>commentary<|message|>Let me see.<|end|><|start|>assistant<|channel|>commentary "
+     'to=functions.weather <|constrain|>json<|message|>{"city": "Oslo", "days": 3}<|call|>',
+     [("text", "Let me see."), OSLO]),
+    ("harmony", '<|start|>assistant to=functions.weather<|channel|>commentary json<|message|>'
+     '{"city": "Rome"}', [ROME]),
+    ("harmony", " to=functions.now<|channel|>commentary <|constrain|>json<|message|>{}",
+     [("call", "now", {})]),
+    ("harmony", "<|channel|>commentary to=functions.now<|message|>no JSON",
+     [("text", "<|channel|>commentary to=functions.now<|message|>no JSON")]),
+    ("harmony", "a <|chan", [("text", "a <|chan")]),
     ("generic", '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>', [ROME]),
 ]  # fmt: skip
 
@@ -132,6 +147,7 @@ PIECES = [
     "<tool_call>", "</tool_call>", "<function=", "weather>", "</function>", "<parameter=city>",
     "</parameter>", "[TOOL_CALLS]", "[ARGS]", "[CALL_ID]", "<|python_tag|>", '{"name": "weather", ',
     '"arguments": ', '"parameters": ', '{"city": "Rome"}', "{", "}", "[", "]",
+    "<|channel|>", "commentary to=functions.now", "<|message|>", "<|start|>assistant", "<|end|>",
     '"', "\\", ",", ";", " ", "\n", "x", "é", "<", "now", "<tool_", "</", "<think>", "</think>",
 ]  # fmt: skip
 DEEP = ["<tool_call>{" * 5000, '{"name":' * 20000, "[TOOL_CALLS][" * 5000, "[" * 100000]

@@ -31,6 +31,8 @@ GGUF_NAMES = {
     "qwen3_5_text": "qwen35",
     "qwen3_5_moe_text": "qwen35moe",
     "qwen3_moe": "qwen3moe",
+    "gpt_oss": "gpt-oss",
+    "glm4_moe": "glm4moe",
 }
 TOKENS = ["<unk>", "<s>", "</s>", *"abcdefgh", "ab", "abc", "Ġ", "Ċ"]
 TYPES = [2, 3, 3] + [1] * (len(TOKENS) - 3)
@@ -146,8 +148,8 @@ def convert(
     Returns the file, or the first of its parts.
 
     stacked: one tensor of each kind for all experts of a mixture, instead of one per expert, as converters
-    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices; other
-    ones than F32 get random blocks.
+    wrote before April 2024. metadata, tensors: as in `write_gguf`. storage: the format of matrices except
+    routers; other ones than F32 get random blocks.
     """
     config = module.config
     architecture = GGUF_NAMES.get(config.model_type, config.model_type)
@@ -157,12 +159,13 @@ def convert(
         writer.kv_data[0].pop(key, None)
         add_entry(writer, key, value)
     for name, array in (dict(_converted(module, architecture, stacked)) | (tensors or {})).items():
-        if array is not None and array.ndim == 2 and storage != "F32":
+        packed = storage != "F32" and "ffn_gate_inp" not in name
+        if array is not None and array.ndim >= 2 and packed:
             form = FORMATS[storage]
             assert isinstance(form, BlockFormat)
             blocks = random_blocks(form, array.size // form.values)
             kind = gguf.GGMLQuantizationType[storage]
-            writer.add_tensor(name, blocks.reshape(len(array), -1), raw_dtype=kind)
+            writer.add_tensor(name, blocks.reshape(*array.shape[:-1], -1), raw_dtype=kind)
         elif array is not None:
             writer.add_tensor(name, np.ascontiguousarray(array))
     writer.write_header_to_file()
@@ -212,6 +215,9 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
                 writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
                 writer.add_rope_scaling_yarn_log_mul(rope["mscale_all_dim"])
                 writer.add_attn_temperature_scale(rope["llama_4_scaling_beta"])
+            elif architecture == "gpt-oss":
+                writer.add_rope_scaling_yarn_beta_fast(rope["beta_fast"])
+                writer.add_rope_scaling_yarn_beta_slow(rope["beta_slow"])
             else:
                 writer.add_rope_scaling_attn_factors(rope["attention_factor"])
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
@@ -227,7 +233,16 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_logit_scale(config.logits_scaling)
     if architecture in INTERLEAVED:
         writer.add_rope_dimension_count(head)
-    if architecture == "glm4":
+    if architecture == "glm4moe":
+        writer.add_expert_feed_forward_length(config.moe_intermediate_size)
+        writer.add_expert_shared_count(config.n_shared_experts)
+        writer.add_leading_dense_block_count(config.first_k_dense_replace)
+        writer.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+        writer.add_expert_weights_scale(config.routed_scaling_factor)
+        writer.add_expert_weights_norm(config.norm_topk_prob)
+        writer.add_expert_group_count(config.n_group)
+        writer.add_expert_group_used_count(config.topk_group)
+    if architecture in ("glm4", "glm4moe"):
         writer.add_rope_dimension_count(int(rope["partial_rotary_factor"] * head))
     if architecture in STATEFUL:
         heads, width = config.linear_num_value_heads, config.linear_value_head_dim
@@ -241,12 +256,16 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
         writer.add_ssm_time_step_rank(heads)
         writer.add_ssm_inner_size(heads * width)
         writer.add_full_attention_interval(4)
+    if architecture == "gpt-oss":
+        writer.add_sliding_window(config.sliding_window)
+        writer.add_expert_feed_forward_length(config.intermediate_size)
     if architecture in ("qwen3moe", "qwen35moe"):
         writer.add_expert_feed_forward_length(config.moe_intermediate_size)
     if architecture == "qwen35moe":
         writer.add_expert_shared_feed_forward_length(config.shared_expert_intermediate_size)
     if hasattr(config, "num_experts_per_tok"):
-        writer.add_expert_count(getattr(config, "num_local_experts", None) or config.num_experts)
+        names = ("num_local_experts", "num_experts", "n_routed_experts")
+        writer.add_expert_count(next(getattr(config, name) for name in names if hasattr(config, name)))
         writer.add_expert_used_count(config.num_experts_per_tok)
     writer.add_tokenizer_model("llama")
     writer.add_token_list([f"<{token}>" for token in range(config.vocab_size)])
@@ -267,6 +286,9 @@ def _converted(
         array = tensor.numpy()
         if hf_name == "lm_head.weight" and config.tie_word_embeddings:
             continue
+        if architecture == "gpt-oss" and (found := _of_gpt_oss(hf_name, array)):
+            yield from found
+            continue
         if ".experts." in hf_name:
             block = hf_name.removeprefix("model.layers.").partition(".")[0]
             halves = np.split(array, 2, axis=1) if "gate_up" in hf_name else [array]
@@ -277,13 +299,17 @@ def _converted(
                     for expert, matrix in enumerate(half):
                         yield f"blk.{block}.ffn_{kind}.{expert}.weight", matrix
             continue
-        hf_name = hf_name.replace(".router.", ".router.layer.")  # GraniteMoE's, on the Hub
+        if architecture == "granitemoe":
+            hf_name = hf_name.replace(".router.", ".router.layer.")  # as on the Hub
         layer = hf_name.split(".")[-2]
         if architecture in INTERLEAVED and layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
             array = array.swapaxes(1, 2).reshape(tensor.shape)
         if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
             array = array + 1
+        if hf_name.endswith(".e_score_correction_bias"):
+            yield f"blk.{hf_name.split('.')[2]}.exp_probs_b.bias", array
+            continue
         if hf_name.endswith("shared_expert_gate.weight"):
             array = array.squeeze(0)
         if architecture in STATEFUL:
@@ -293,6 +319,23 @@ def _converted(
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
+
+
+def _of_gpt_oss(name: str, array: NDArray[np.float32]) -> list[tuple[str, NDArray[np.float32]]]:
+    """Return experts and sinks as the converter names and stores them: gate and up take turns."""
+    block, _, rest = name.removeprefix("model.layers.").partition(".")
+    if rest == "self_attn.sinks":
+        return [(f"blk.{block}.attn_sinks.weight", array)]
+    owner, _, kind = rest.rpartition(".")
+    if owner != "mlp.experts":
+        return []
+    leaf = "bias" if kind.endswith("_bias") else "weight"
+    array = array if leaf == "bias" else array.swapaxes(1, 2)
+    if kind.startswith("down"):
+        return [(f"blk.{block}.ffn_down_exps.{leaf}", array)]
+    return [
+        (f"blk.{block}.ffn_{half}_exps.{leaf}", array[:, at::2]) for at, half in enumerate(("gate", "up"))
+    ]
 
 
 def _of_qwen35(

@@ -24,6 +24,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3_moe": {},
     "olmoe": {},
     "granitemoe": {},
+    "gpt_oss": {},
+    "glm4_moe": {},
     "qwen2": {},
     "qwen3": {},
     "gemma2": dict(query_pre_attn_scalar=16),
@@ -80,13 +82,24 @@ def rebuilt(checkpoint: Checkpoint) -> PreTrainedModel:
     module = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager")
     found = {name: torch.from_numpy(values(weight)) for name, weight in checkpoint.weights.items()}
     for name, parameter in module.named_parameters():
-        if ".experts." in name:
+        if ".experts." in name and name.endswith("_bias"):
+            halves = (
+                [found.pop(name.replace("gate_up", half)) for half in ("gate", "up")]
+                if "gate" in name
+                else []
+            )
+            found |= {name: torch.stack(halves, 2).flatten(1)} if halves else {}
+        elif ".experts." in name:
             path, _, kinds = name.rpartition(".")
             names = [
                 [f"{path}.{expert}.{kind}_proj.weight" for kind in kinds.removesuffix("_proj").split("_")]
                 for expert in range(len(parameter))
             ]
-            found[name] = torch.stack([torch.cat([found.pop(one) for one in each]) for each in names])
+            experts = [[found.pop(one) for one in each] for each in names]
+            if checkpoint.architecture == "gpt_oss":  # transposed; rows of gate and up take turns
+                found[name] = torch.stack([torch.stack(each, 1).flatten(0, 1).T for each in experts])
+            else:
+                found[name] = torch.stack([torch.cat(each) for each in experts])
     if config.tie_word_embeddings:
         found["lm_head.weight"] = found["model.embed_tokens.weight"]
     module.load_state_dict(found, strict=True)

@@ -32,6 +32,7 @@ from tests.engine.compiled.made import (
     streamed,
     unit,
 )
+from tests.engine.formats.made import with_scales
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS)
 packed_layouts = pytest.mark.parametrize("layout", [name for name in LAYOUTS if name not in PLAIN])
@@ -147,8 +148,7 @@ def largest(layout):
     """A matrix of the largest quants, with its numbers."""
     form, shape = FORMATS[layout], (LANES, 512)
     blocks = np.full((shape[0] * shape[1] // form.values, form.nbytes), 0xFF, np.uint8)
-    for place in form.scales:
-        blocks[:, place : place + 2] = np.array([0.01], np.float16).view(np.uint8)
+    with_scales(form, blocks, np.full((len(blocks), len(form.scales)), 0.01))
     tiles, numbers = tiled(layout, shape, blocks.flatten()), np.empty(shape, np.float32)
     tiles.rows(np.arange(LANES), numbers)
     return tiles, numbers

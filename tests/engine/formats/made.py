@@ -10,7 +10,11 @@ BLOCKS = [each for each in FORMATS.values() if isinstance(each, BlockFormat)]
 
 
 def with_scales(form, blocks, scales):
-    """Write the float16 `scales` [blocks, places] into blocks, uint8 [blocks, bytes]; return them."""
+    """Write `scales` [blocks, places] into blocks, uint8 [blocks, bytes], as float16 or the exponent of the
+    next smaller power of two; return them."""
+    if form.scale == "E8M0":
+        blocks[:, form.scales] = np.frexp(np.abs(scales))[1] + 126
+        return blocks
     for place, column in zip(form.scales, np.asarray(scales, np.float16).T, strict=True):
         blocks[:, place : place + 2] = column[:, None].copy().view(np.uint8)
     return blocks

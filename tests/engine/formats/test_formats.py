@@ -35,6 +35,16 @@ def test_blocks_unpack_to_the_references_bits(form, place):
     assert np.array_equal(found.view(np.uint32), expected.reshape(-1).view(np.uint32))
 
 
+def test_every_scale_of_mxfp4_unpacks_to_the_references_bits():
+    form = FORMATS["MXFP4"]
+    blocks = random_blocks(form, 256)
+    blocks[:, 0] = np.arange(256)
+    with np.errstate(over="ignore"):
+        expected = reference(form, blocks)
+    found = unpacked("MXFP4", blocks.reshape(-1), expected.size)
+    assert np.array_equal(found.view(np.uint32), expected.reshape(-1).view(np.uint32))
+
+
 @every_format
 def test_the_description_fits_the_words_of_a_block(form):
     """Its words lie in the block; quants and scales are as many, and as large, as it says."""
@@ -55,8 +65,15 @@ def test_the_description_fits_the_words_of_a_block(form):
     assert len(form.levels) in (0, 1 << form.bits)
 
 
-@every_format
-@pytest.mark.parametrize("bits", [0x7C00, 0xFC00, 0x7C01, 0xFE00, 0x7FFF])
+@pytest.mark.parametrize(
+    ("form", "bits"),
+    [
+        (form, bits)
+        for form in BLOCKS
+        for bits in ([0xFD, 0xFF] if form.scale == "E8M0" else [0x7C00, 0xFC00, 0x7C01, 0xFE00, 0x7FFF])
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
 def test_scales_that_are_not_finite_are_invalid(form, bits):
     blocks = random_blocks(form, 5)
     assert form.valid([blocks.reshape(-1)])
@@ -69,7 +86,8 @@ def test_scales_that_are_not_finite_are_invalid(form, bits):
 @every_format
 def test_large_scales_and_any_quants_are_valid(form):
     blocks = np.full((3, form.nbytes), 0xFF, np.uint8)
-    scales = np.full((3, len(form.scales)), -LARGEST)
+    largest = 2.0**125 if form.scale == "E8M0" else -LARGEST
+    scales = np.full((3, len(form.scales)), largest)
     assert form.valid([with_scales(form, blocks, scales).reshape(-1)])
 
 

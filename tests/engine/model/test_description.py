@@ -205,7 +205,7 @@ def test_the_expected_weights_are_the_parameters_of_the_module(architecture, con
     expected = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
     description = describe(checkpoint(architecture, config))
     if description.experts:  # each expert has matrices of its own
-        Builder._own_experts(SimpleNamespace(module=module), expected)
+        Builder._own_experts(SimpleNamespace(module=module), expected, ())
     assert expected_weights(description) == expected
 
 

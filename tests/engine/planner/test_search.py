@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 
 from engine.compiled.layout import LAYOUTS
+from engine.model.architectures import FAMILIES
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, catalogued, self_pair
+from engine.planner.outline import COMPILED, COMPILED_MIXTURES, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -260,11 +261,29 @@ def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
 
 
+def test_the_mixtures_of_compiled_passes_are_those_that_are_declared():
+    assert set(COMPILED_MIXTURES) == {name for name, one in FAMILIES.items() if one.mixture and one.compiled}
+
+
+def test_a_mixture_reads_what_it_touches_in_compiled_passes():
+    """Far more tokens per second than a dense model of as many bytes."""
+    cores = replace(LAPTOP, ram=64 * GIB, compiled=compiled_processor(8, {"avx2"}))
+    target = catalogued("qwen3-30b-a3b-q4_k_m")
+    assert target.compiled
+    alone = PairOutline(target, None, Acceptance(0, "measured"))
+    dense = replace(alone, target=replace(target, active=1.0))
+    speeds = [
+        plan_for(cores, each, Asked(2048, budget=0)).predicted_tokens_per_second for each in (alone, dense)
+    ]
+    assert speeds[0] > 5 * speeds[1]
+
+
 def test_plans_reckon_with_the_tiles_of_gptq_and_awq():
     """Between what files and what tiles take, a model is streamed."""
     pair = replace(SMALL, target=catalogued("qwen2.5-coder-32b-awq"), draft=None)
     assert pair.target.tiling > 0.2 * pair.target.nbytes
-    assert catalogued("coder").tiling == catalogued("mixtral-8x7b-awq").tiling == 0
+    assert catalogued("mixtral-8x7b-awq").tiling > 0.2 * catalogued("mixtral-8x7b-awq").nbytes
+    assert catalogued("coder").tiling == 0
     cores = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
     for more, fit in ((GIB, "with SSD"), (pair.target.tiling + 3 * GIB, "in RAM")):
         machine = replace(cores, ram=pair.target.nbytes + 4 * GIB + more)

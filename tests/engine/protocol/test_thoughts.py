@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.protocol.thoughts import (
+    ANSWER_HEADERS,
     THOUGHT_MARKS,
     ThoughtSplitter,
     closing_of,
@@ -15,9 +16,9 @@ from engine.protocol.thoughts import (
     opened,
 )
 
+PIECES = ["<|start|>", "<thi", "</", " ", "\n", "a", "é", "<", "[TH"]
 HOSTILE = st.lists(
-    st.sampled_from([*THOUGHT_MARKS, *THOUGHT_MARKS.values(), "<thi", "</", " ", "\n", "a", "é", "<", "[TH"]),
-    max_size=12,
+    st.sampled_from([*THOUGHT_MARKS, *THOUGHT_MARKS.values(), *ANSWER_HEADERS, *PIECES]), max_size=12
 ).map("".join)
 
 
@@ -88,3 +89,13 @@ def test_the_mark_that_closes_an_open_thought_is_known() -> None:
     assert closing_of("<think>so far") == "</think>"
     assert closing_of("so far", "[THINK]") == "[/THINK]"
     assert closing_of("<think>so</think> far") == closing_of("so far") == ""
+
+
+@pytest.mark.parametrize("start", ["<|start|>assistant", ""])
+def test_the_header_of_an_answer_is_left_out(start):
+    thought, final = "<|channel|>analysis<|message|>Hm.<|end|>", f"{start}<|channel|>final<|message|>Yes <|b"
+    assert split(list(thought + final)) == ("Hm.", "Yes <|b")
+    assert split(list(final)) == ("", "Yes <|b")
+    call = "<|start|>assistant<|channel|>commentary to=functions.now"
+    assert split(list(thought + call)) == ("Hm.", call)
+    assert split(list(thought + "<|start|>assis")) == ("Hm.", "<|start|>assis")

@@ -102,7 +102,8 @@ def test_packed_embedding_is_embedding(scale, workspace):
 def test_packed_experts_are_mixtrals(workspace):
     config = MixtralConfig(hidden_size=32, intermediate_size=48, num_local_experts=5)
     config._experts_implementation = "eager"
-    theirs, ours = MixtralExperts(config), Experts(functional.silu)
+    theirs = MixtralExperts(config)
+    ours = Experts(("gate_proj", "up_proj", "down_proj"), lambda gate, up: functional.silu(gate) * up)
     for parameter in theirs.parameters():
         torch.nn.init.normal_(parameter, std=0.3)
     for expert in range(4):  # no row is routed to the fifth, so it is never read

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from engine import protocol
+from engine.calls.formats import format_of
 from engine.protocol import Answer, Failed, IterationDone, Loaded, Message, TextDelta
 from tests.engine.remote.conftest import Talk
 from tests.engine.remote.scripted_server import MODEL, OPENAI, ScriptedServer, delta, ending, event
@@ -302,3 +303,37 @@ def test_a_question_without_a_model_and_for_another_one(talk: Talk) -> None:
 
 def test_a_draft_is_refused(talk: Talk) -> None:
     assert failure(talk.load(draft="tiny")).kind == "bad_option"
+
+
+def piece_of_call(index: int, **function: str) -> bytes:
+    return delta(tool_calls=[{"index": index, "id": f"c{index}", "type": "function", "function": function}])
+
+
+def test_calls_are_told_as_text_that_readers_of_answers_know(talk: Talk, server: ScriptedServer) -> None:
+    loaded = talk.load()
+    assert isinstance(loaded, Loaded)
+    server.script.pieces = [
+        delta(content="I look."),
+        piece_of_call(0, name="add", arguments=""),
+        piece_of_call(0, arguments='{"a": '),
+        piece_of_call(0, arguments="1}"),
+        piece_of_call(1, name="date"),
+        piece_of_call(2, name="odd", arguments="{"),
+        *ending(reason="tool_calls"),
+    ]
+    events = talk.chat()
+    reader = format_of(loaded.chat_template).reader([])
+    found = [*reader.add(text_of(events)), *reader.finish()]
+    assert [text for kind, text in found if kind == "name"] == ["add", "date", "odd"]
+    arguments = "".join(text for kind, text in found if kind == "arguments")
+    assert arguments == '{"a": 1}{}{"INVALID_JSON": "{"}'
+    assert "".join(text for kind, text in found if kind == "text").strip() == "I look."
+    assert answer_of(events).text == text_of(events)
+
+
+def test_a_call_that_was_cut_off_is_none(talk: Talk, server: ScriptedServer) -> None:
+    talk.load()
+    server.script.pieces = [piece_of_call(0, name="delete", arguments='{"all": tr')]
+    events = talk.chat()
+    assert isinstance(events[-1], Failed)
+    assert "delete" not in text_of(events)

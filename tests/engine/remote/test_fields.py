@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from engine.protocol import Chat, Constraint, Message, Options
+from engine.protocol import Chat, Constraint, Message, Options, TemplateInput, Tool, ToolCall
 from engine.remote.errors import OptionRefused
 from engine.remote.fields import chat_fields
 from engine.remote.models import RemoteModel, ServerKind
@@ -113,3 +113,31 @@ def test_log_probabilities_and_biases() -> None:
 def test_a_text_without_a_template_is_refused() -> None:
     with pytest.raises(OptionRefused, match="template"):
         chat_fields(Chat(id=1, messages=[], prompt="Once"), RemoteModel("m", "vllm"), is_openai_itself=False)
+
+
+def test_tools_their_calls_and_results_are_sent_in_openais_form() -> None:
+    call = ToolCall(id="c1", name="add", arguments='{"a": 1}')
+    chat = Chat(
+        id=1,
+        messages=[
+            Message("user", "Add."),
+            Message("assistant", "<think>Hm</think>I add.", calls=[call]),
+            Message("tool", "2", call_id="c1", name="add"),
+        ],
+        options=Options(),
+        template=TemplateInput(
+            tools=[Tool(name="add", description="Adds.", parameters='{"type": "object"}')]
+        ),
+    )
+    fields = chat_fields(chat, RemoteModel("m", "openai"), False)
+    assert fields["tools"] == [
+        {
+            "type": "function",
+            "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object"}},
+        }
+    ]
+    called = {"id": "c1", "type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+    assert fields["messages"][1:] == [
+        {"role": "assistant", "content": "I add.", "tool_calls": [called]},
+        {"role": "tool", "content": "2", "tool_call_id": "c1"},
+    ]

@@ -44,7 +44,8 @@ def expected(module, text=TEXT):
         return module(torch.tensor([text])).logits[0, -1]
 
 
-MODELS = [*(("safetensors", kind) for kind in CONFIGS), *(("gguf", kind) for kind in CHANGES)]
+PLAIN = [kind for kind in CONFIGS if kind != "gpt_oss"]  # whose folders are in MXFP4: see `test_gpt_oss`
+MODELS = [*(("safetensors", kind) for kind in PLAIN), *(("gguf", kind) for kind in CHANGES)]
 
 
 @pytest.fixture

@@ -1,0 +1,120 @@
+"""Steps that multiply rows by the experts that they chose (`engine.compiled.router`).
+
+An expert's products are those of any matrix, with the same bits whichever other rows chose it. A row's
+results are added up in the order of its own choice, the likeliest expert first.
+"""
+
+from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
+from engine.compiled.instructions import fetch_add, floats_at, ints_at
+from engine.compiled.router import FIRST, LAST, PLACES, ROW_OF, SHARES, STARTS, USED, USED_OF
+from engine.compiled.steps import (
+    PRODUCT_MATRIX,
+    ROWS,
+    STOP,
+    chunk_of,
+    gate_block,
+    multiply,
+    share,
+    write_block,
+)
+from engine.formats.jit import helper
+
+
+@helper
+def copied(source, target, words):  # type: ignore[no-untyped-def]
+    """Copy so many words of eight bytes between addresses."""
+    read, written = ints_at(source), ints_at(target)
+    for i in range(words):
+        written[i] = read[i]
+
+
+def gather_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Copy the records of each row to the places of its choices.
+
+    Arguments: state; routing; k; blocks of a row; records and plain records of the rows; the same of the
+    choices, or 0 where no expert reads them.
+    """
+    a = ints_at(arguments)
+    rows, routing, blocks = ints_at(a[0])[ROWS], ints_at(a[1]), a[3]
+    row_of, used_of, starts = ints_at(routing[ROW_OF]), ints_at(routing[USED_OF]), ints_at(routing[STARTS])
+    for place in range(me, rows * a[2], threads):
+        row, first, last = row_of[place], starts[used_of[place]], starts[used_of[place] + 1]
+        begin, size = chunk_of(rows, row)
+        source, step = begin * blocks + row - begin, size
+        begin, size = chunk_of(last - first, place - first)
+        target = (first + begin) * blocks + place - first - begin
+        for block in range(blocks):
+            at, to = source + block * step, target + block * size
+            if a[6]:
+                copied(a[4] + at * RECORD_NBYTES, a[6] + to * RECORD_NBYTES, RECORD_NBYTES // 8)
+            if a[7]:
+                copied(a[5] + at * PLAIN_NBYTES, a[7] + to * PLAIN_NBYTES, PLAIN_NBYTES // 8)
+
+
+def expert_product_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Multiply the records of choices by the matrices of the experts from FIRST to LAST.
+
+    Arguments: state; routing; counter; records and plain records of the choices; blocks of 32 columns; tiles
+    of an expert; room for a tile of each thread; bytes of a tile in it; matrices of each expert; address of
+    their arguments (see `product_step`), int64 [experts, matrices, PRODUCT_MATRIX], in which the address of
+    the results is that of the first choice; bytes of a choice's results.
+    """
+    a = ints_at(arguments)
+    state, routing, blocks, tiles = ints_at(a[0]), ints_at(a[1]), a[5], a[6]
+    used, starts, begin = ints_at(routing[USED]), ints_at(routing[STARTS]), routing[FIRST]
+    total = (routing[LAST] - begin) * tiles
+    while True:
+        tile, stop = share(fetch_add(a[2], 1), total, threads)
+        if tile >= total or ints_at(state[STOP])[0]:
+            return
+        while tile < stop:
+            number, here = begin + tile // tiles, tile % tiles
+            end = min(tiles, here + stop - tile)
+            first, rows = starts[number], starts[number + 1] - starts[number]
+            packed = a[3] + first * blocks * RECORD_NBYTES
+            plain = a[4] + first * blocks * PLAIN_NBYTES
+            matrices = a[10] + used[number] * a[9] * PRODUCT_MATRIX * 8
+            room = a[7] + me * a[8]
+            multiply(here, end, matrices, first * a[11], rows, blocks, packed, plain, room, state[STOP])
+            tile += end - here
+
+
+def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Multiply the activation of each choice's gate by its up projection, and write the products as records.
+
+    Arguments: state; routing; gate and up, float32 [choices, 2 * inner]; inner; records and plain records of
+    the choices; whether the activation is GELU (tanh form), not SiLU.
+    """
+    a = ints_at(arguments)
+    routing, inner = ints_at(a[1]), a[3]
+    used_of, starts, blocks = ints_at(routing[USED_OF]), ints_at(routing[STARTS]), inner // 32
+    begin = starts[routing[FIRST]] * blocks
+    items = starts[routing[LAST]] * blocks - begin
+    for item in range(begin + items * me // threads, begin + items * (me + 1) // threads):
+        place, block = item // blocks, item % blocks
+        at = a[2] + (place * 2 * inner + 32 * block) * 4
+        gate_block(at, at + inner * 4, a[6])
+        first, last = starts[used_of[place]], starts[used_of[place] + 1]
+        packed = a[4] + first * blocks * RECORD_NBYTES if a[4] else 0
+        plain = a[5] + first * blocks * PLAIN_NBYTES if a[5] else 0
+        write_block(at, block, blocks, last - first, place - first, packed, plain)
+
+
+def sum_step(me, threads, arguments):  # type: ignore[no-untyped-def]
+    """Add up the results of each row's choices, each times its share, in the order of the choice.
+
+    Arguments: state; routing; k; width; results of the choices, float32 [choices, width]; sums, float32
+    [rows, width].
+    """
+    a = ints_at(arguments)
+    rows, routing, k, width = ints_at(a[0])[ROWS], ints_at(a[1]), a[2], a[3]
+    places, shares, blocks = ints_at(routing[PLACES]), floats_at(routing[SHARES]), width // 32
+    for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
+        row, block = item // blocks, item % blocks
+        out = floats_at(a[5] + item * 128)
+        for i in range(32):
+            out[i] = 0
+        for choice in range(row * k, row * k + k):
+            one, part = floats_at(a[4] + (places[choice] * width + 32 * block) * 4), shares[choice]
+            for i in range(32):
+                out[i] += part * one[i]

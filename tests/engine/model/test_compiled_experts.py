@@ -1,0 +1,271 @@
+"""The experts of a compiled mixture: the numbers of a plain MLP, any home of theirs, and faults."""
+
+import dataclasses
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from engine import interruption
+from engine.checkpoints import Weight, open_checkpoint
+from engine.compiled import router, steps
+from engine.compiled.matrix import aligned
+from engine.compiled.pool import ComputePool, shared_pool
+from engine.compiled.table import StepTable, address
+from engine.drafting import TreeLimits
+from engine.drafting.none import NoDrafter
+from engine.errors import BadCheckpoint, BadNumbers, Interrupted, StreamBroken
+from engine.model.interface import no_progress
+from engine.model.loader import can_stream_compiled, load_compiled, prepare_compiled
+from engine.model.rows import Rows
+from engine.model.self_draft import check_self_draft
+from engine.model.sequence import Sequence
+from engine.sampling import Sampler
+from engine.streaming import WeightLimits
+from tests.engine.checkpoints.files import convert
+from tests.engine.model.test_compiled import (
+    CONTEXT,
+    MIXTURES,
+    TEXT,
+    Branches,
+    all_logits,
+    difference,
+    random_text,
+    tiny,
+)
+from tests.engine.model.test_compiled_streaming import read_again
+from tests.engine.model.test_self_draft import answer
+from tests.engine.models import CONFIGS
+
+every_mixture = pytest.mark.parametrize("kind", MIXTURES)
+LITTLE = 600 << 10  # bytes: two slots of the ring, and a few of the cache of experts
+
+
+@contextmanager
+def both(file, limit=LITTLE):
+    """The model with all weights in memory, and streamed."""
+    resident = load_compiled(file, no_progress, CONTEXT)
+    streamed = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(limit))
+    assert resident is not None
+    assert streamed is not None
+    try:
+        yield resident, streamed
+    finally:
+        streamed.close()
+
+
+def saved(folder, kind="qwen3_moe", **changes):
+    tiny(kind, **changes).save_pretrained(folder)
+    return open_checkpoint(folder)
+
+
+def mixture_of(dense, experts, chosen):
+    """A Qwen 3 as a mixture whose experts are all the same: its MLP. Routers are one of its norms."""
+    config = {**dense.config, "num_experts": experts, "num_experts_per_tok": chosen, "norm_topk_prob": True}
+    config["moe_intermediate_size"] = config["intermediate_size"]
+    weights = {}
+    for name, weight in dense.weights.items():
+        names = [name]
+        if ".mlp." in name:
+            names = [name.replace(".mlp.", f".mlp.experts.{expert}.") for expert in range(experts)]
+        weights |= dict.fromkeys(names, weight)
+        if name.endswith("input_layernorm.weight"):
+            (span,) = weight.spans
+            rows = dataclasses.replace(span, shape=(1, *span.shape))
+            pieces = dataclasses.replace(Weight.of(rows), shape=(1, *span.shape))
+            weights[name.replace("input_layernorm", "mlp.gate")] = pieces
+    return dataclasses.replace(dense, architecture="qwen3_moe", config=config, weights=weights)
+
+
+# The numbers
+
+
+@pytest.mark.parametrize("storage", ["F32", "Q8_0", "Q4_0"])
+def test_a_single_expert_gives_the_bits_of_a_plain_mlp(storage, tmp_path):
+    """The router is of plain numbers, the expert of packed ones."""
+    dense = open_checkpoint(convert(tiny("qwen3"), tmp_path / "dense.gguf", storage=storage))
+    prepare_compiled(dense)
+    plain = load_compiled(dense, no_progress, CONTEXT)
+    mixture = load_compiled(mixture_of(dense, 1, 1), no_progress, CONTEXT)
+    for count in (1, 2, 17, 40):
+        text = random_text(count, count)
+        assert np.array_equal(all_logits(mixture, text), all_logits(plain, text))
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+@every_mixture
+def test_experts_of_a_gguf_file_are_those_of_the_module(kind, stacked, tmp_path):
+    """In one tensor for all experts of a layer, and in one for each."""
+    module = tiny(kind)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf", stacked=stacked))
+    with torch.inference_mode():
+        expected = module(torch.tensor([TEXT])).logits[0]
+    assert difference(all_logits(load_compiled(file, no_progress, CONTEXT), TEXT), expected) < 5e-3
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_rows_choose_the_largest_scores_and_the_first_of_equal_ones(threads):
+    experts, k, rows = 12, 3, 40
+    scores = np.random.default_rng(1).integers(0, 6, (rows, experts)).astype(np.float32)
+    chosen, shares, places, row_of, used_of, used, starts, span = routed(scores, k, True, threads)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    assert np.array_equal(chosen, order)
+    powers = np.exp(np.take_along_axis(scores, order, 1))
+    assert np.allclose(shares, powers / powers.sum(1, keepdims=True), rtol=1e-5)
+    assert span == (0, len(np.unique(order)))
+    assert np.array_equal(used[: span[1]], np.unique(order))
+    for number, expert in enumerate(used[: span[1]]):
+        group = range(starts[number], starts[number + 1])
+        assert np.array_equal(row_of[group], np.flatnonzero((order == expert).any(1)))
+        assert (used_of[group] == number).all()
+    assert np.array_equal(np.sort(places.reshape(-1)), np.arange(rows * k))
+    assert np.array_equal(row_of[places], np.repeat(np.arange(rows), k).reshape(rows, k))
+    whole = routed(scores, k, False, threads)[1]
+    assert np.allclose(whole, powers / np.exp(scores).sum(1, keepdims=True), rtol=1e-5)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_scores_that_are_no_numbers_choose_experts_that_exist(value, normalized):
+    scores = np.full((5, 8), value, np.float32)
+    scores[4, :7] = 1
+    chosen, shares, *_ = routed(scores, 3, normalized, 1)
+    assert (chosen >= 0).all()
+    assert (chosen < 8).all()
+    assert np.isnan(shares[:4]).all()
+    assert np.isnan(shares[4]).any() == (value != -float("inf"))
+
+
+def routed(scores, k, normalized, threads):
+    """Run the steps of a router; return the arrays of its routing."""
+    rows, experts = scores.shape
+    shapes = [(rows, k)] * 3 + [(rows * k,)] * 2 + [(experts,), (experts + 1,)]
+    kinds = [np.int64, np.float32, *[np.int64] * 5]
+    arrays = [np.full(shape, -7, kind) for shape, kind in zip(shapes, kinds, strict=True)]
+    routing, state = np.zeros(router.ROUTING, np.int64), aligned(8 * steps.STATE).view(np.int64)
+    routing[: router.FIRST] = [address(array) for array in arrays]
+    state[steps.ROWS] = rows
+    table = StepTable()
+    both = address(state), address(routing)
+    table.add(router.route_step, *both, address(scores), scores.strides[0], experts, k, int(normalized))
+    table.add(router.group_step, *both, experts, k)
+    pool = shared_pool() if threads == 2 else ComputePool(threads)
+    lines = table.table()
+    pool.run(address(lines), 0, len(lines))
+    return *arrays, (routing[router.FIRST], routing[router.LAST])
+
+
+# Any home
+
+
+@pytest.mark.parametrize("limit", [LITTLE, 900 << 10, 1500 << 10])
+@every_mixture
+def test_texts_and_trees_have_the_same_bits_at_any_size_of_the_cache(kind, limit, tmp_path):
+    with both(saved(tmp_path, kind), limit) as models:
+        tree, found = Branches.grown(12, 1), []
+        for model in models:
+            sequence = Sequence(model, CONTEXT)
+            first = sequence.extend(random_text(20)).copy()
+            others = tree.consider(sequence, (5, 7))
+            sequence.rewind(18)
+            found.append([first, *(logits for logits, _ in others), sequence.extend([7]).copy()])
+        assert all(np.array_equal(one, other) for one, other in zip(*found, strict=True))
+
+
+def test_experts_of_packed_blocks_have_the_same_bits_streamed(tmp_path):
+    module = tiny("qwen3_moe", num_experts=16)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf", storage="Q8_0"))
+    prepare_compiled(file)
+    with both(file) as (resident, streamed):
+        assert streamed.experts is not None
+        for text in (TEXT, [5], [7, 9, 11]):
+            assert np.array_equal(all_logits(streamed, text), all_logits(resident, text))
+
+
+@every_mixture
+def test_only_the_chosen_experts_are_read(kind, tmp_path):
+    with both(saved(tmp_path, kind)) as (_, streamed):
+        before = streamed.experts
+        all_logits(streamed, [1])
+        done = streamed.experts - before
+        assert done.hits + done.misses == CONFIGS[kind]["num_experts_per_tok"] * streamed.layers
+
+
+def test_a_mixture_streams_through_compiled_steps_and_has_no_draft_of_its_own(tmp_path):
+    file = saved(tmp_path)
+    assert can_stream_compiled(file)
+    with pytest.raises(Exception, match="mixture"):
+        check_self_draft(file)
+
+
+# Faults
+
+
+def spoil(folder, value):
+    """Put a number into one expert of layer 1."""
+    path = folder / "model.safetensors"
+    tensors = load_file(path)
+    name = next(name for name in tensors if "layers.1" in name and "experts" in name and "down" in name)
+    tensors[name].view(-1)[-3] = value
+    save_file(tensors, path, {"format": "pt"})
+
+
+def test_an_expert_that_is_not_finite_is_named_at_loading(tmp_path):
+    saved(tmp_path)
+    spoil(tmp_path, float("nan"))
+    with pytest.raises(BadCheckpoint, match=r"layers\.1\.mlp\.experts\.\d+\.down_proj"):
+        load_compiled(open_checkpoint(tmp_path), no_progress, CONTEXT)
+
+
+def test_a_streamed_expert_that_is_not_finite_ends_the_answer_and_no_other(tmp_path):
+    saved(tmp_path, num_experts_per_tok=6)  # all experts
+    spoil(tmp_path, float("nan"))
+    file = open_checkpoint(tmp_path)
+    streamed = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(LITTLE))
+    with pytest.raises(BadNumbers):
+        answer(Sequence(streamed, CONTEXT), NoDrafter(), Sampler(), [1, 2], TreeLimits(1, 1, 1))
+    streamed.close()
+
+
+def test_a_file_that_ends_within_an_expert_is_refused(tmp_path):
+    file = saved(tmp_path)
+    path = tmp_path / "model.safetensors"
+    span = next(w for name, w in file.weights.items() if "layers.1.mlp.experts.4" in name).spans[0]
+    path.write_bytes(path.read_bytes()[: span.offset + span.nbytes - 1])
+    with pytest.raises(BadCheckpoint):
+        load_compiled(file, no_progress, CONTEXT)
+
+
+def test_a_file_that_shrinks_ends_the_pass_with_its_own_error(tmp_path):
+    with both(saved(tmp_path)) as (_, streamed):
+        all_logits(streamed, [1, 2])
+        path = tmp_path / "model.safetensors"
+        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        with pytest.raises(StreamBroken):
+            read_again(streamed)
+
+
+@every_mixture
+def test_stop_in_the_middle_of_a_pass_leaves_no_trace(kind, tmp_path):
+    with both(saved(tmp_path, kind)) as (resident, streamed):
+        expected = all_logits(resident, TEXT)
+        fetch, at = streamed.streamer.fetch, []
+
+        def stopping(matrix):
+            at.append(matrix)
+            if len(at) == 9:
+                threading.Thread(target=interruption.interrupt).run()
+            fetch(matrix)
+
+        streamed.streamer.fetch = stopping
+        cache = streamed.new_cache(CONTEXT)
+        try:
+            with pytest.raises(Interrupted):
+                streamed.forward(Rows.text(TEXT, 0), cache)
+        finally:
+            interruption.resume()
+        assert cache.tail == 0
+        assert np.array_equal(all_logits(streamed, TEXT), expected)
