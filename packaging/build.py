@@ -5,18 +5,24 @@ linux, windows, all   build the installers for that system, with SBOM, licences 
 verify                build everything twice, and compare: each package must have the same bytes
 runtime BACKEND       build a runtime file of that backend for machines without a network
 lock                  regenerate packaging/requirements from pyproject.toml and constraints.txt
+key FILE              make a key that signs release indices, and print its public key
+index FILE            write the release index of the packages in the output folder, signed with that key, and
+                      an apt repository with the .deb
 hashes                add the hashes of PyTorch's own builds to backends.toml (needs PyTorch's index)
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from installers import archive, lists
-from installers.common import DIST, WORK, Failed, Order, fresh, say, sha256, version
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # for engine.signature
+
+from installers import archive, lists, releases
+from installers.common import DIST, WORK, Failed, Order, fresh, repository, say, sha256, version
 from torch_build import wheel_folders
 
 
@@ -24,9 +30,9 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes"]
+    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes", "key", "index"]
     parser.add_argument("command", choices=commands)
-    parser.add_argument("backend", nargs="?", choices=["cpu", "cuda", "rocm"])
+    parser.add_argument("what", nargs="?", default="cpu", metavar="BACKEND|FILE")
     parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
     parser.add_argument(
         "--only",
@@ -39,6 +45,17 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument(
         "--system", choices=["linux", "windows"], default="linux", help="system of the runtime file"
+    )
+    parser.add_argument(
+        "--releases",
+        default=releases_address(),
+        help="address of the release index that the packages read (default: that of a GitHub workflow)",
+    )
+    parser.add_argument(
+        "--public-key",
+        default=os.environ.get("SPECEXEC_PUBLIC_KEY", ""),
+        help="key with which they verify it, in hexadecimal (default: SPECEXEC_PUBLIC_KEY); without it, they "
+        "never look for newer versions",
     )
     parser.add_argument("--python-zip", type=Path, help="python.org's embeddable zip for Windows")
     parser.add_argument("--into", type=Path, default=DIST, help="output folder (default: dist/)")
@@ -59,7 +76,13 @@ def main() -> int:
             case "hashes":
                 lists.hashes()
             case "runtime":
-                archive.build(order, parsed.backend or "cpu", parsed.system)
+                archive.build(order, parsed.what, parsed.system)
+            case "key":
+                releases.make_key(Path(parsed.what))
+            case "index":
+                releases.write_index(order.into, order.version, Path(parsed.what), repository())
+                if list(order.into.glob("*.deb")):
+                    releases.write_apt(order.into, order.version)
             case "verify":
                 verify(order, parsed)
             case _:
@@ -69,6 +92,12 @@ def main() -> int:
         return 1
     say(f"done in {time.monotonic() - started:.0f} s")
     return 0
+
+
+def releases_address() -> str:
+    """Return where the newest release of a GitHub repository has its index; "" outside of its workflows."""
+    address = repository()
+    return f"{address}/releases/latest/download/{releases.INDEX}" if address else ""
 
 
 def pip_wheel_folders() -> list[Path]:
@@ -82,7 +111,8 @@ def order_from(parsed: argparse.Namespace) -> Order:
     folders = [parsed.wheels] if parsed.wheels else pip_wheel_folders()
     wheels = next((folder for folder in folders if folder.is_dir()), None)
     parsed.into.mkdir(parents=True, exist_ok=True)
-    return Order(parsed.version, wheels, parsed.fast, parsed.into.absolute())
+    into = parsed.into.absolute()
+    return Order(parsed.version, wheels, parsed.fast, into, parsed.releases, parsed.public_key)
 
 
 def build(order: Order, parsed: argparse.Namespace) -> None:

@@ -4,7 +4,7 @@ from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QFontDatabase
 
 from app.settings.options import Choice, Option, OptionSection
-from engine import runtime
+from engine.updates import this_package
 
 
 def _tr(text: str) -> str:
@@ -247,14 +247,18 @@ def _fonts(*, are_fixed: bool) -> list[Choice]:
 
 
 def _updates() -> list[Option]:
-    """Return the option for update checks, which only released builds can make."""
-    if runtime.repository() is None:
+    """Return the option for updates, which only released builds have."""
+    package = this_package()
+    if package is None or not package.can_look:
         return []
     return [
         Option(
             "updates",
             "switch",
-            _tr("Check for updates"),
-            _tr("Check GitHub once a day and report newer versions. Nothing is downloaded."),
+            _tr("Updates"),
+            _tr(
+                "Look once a day for a newer version. It is downloaded when you ask for it, and opens at "
+                "the next start."
+            ),
         )
     ]

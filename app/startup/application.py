@@ -32,7 +32,8 @@ from app.startup.card_offer import CardNotice, CardOffer
 from app.startup.collector import Collector
 from app.startup.failure import attempt, shown_failure
 from app.startup.single_instance import SingleInstance
-from app.startup.updates import UpdateNotice, Updates
+from app.startup.update_notice import UpdateNotice
+from app.startup.updates import Updates, start_new_version
 from app.store import Store
 from app.store.store import default_path
 from app.widgets import theme
@@ -44,9 +45,11 @@ from app.window.window import Window
 from app.wizard.wizard import Wizard
 from engine import runtime
 from engine.assets import RESOURCES
+from engine.errors import SpecExecError
 from engine.files import make_private_folder, open_private
 from engine.protocol.engine_process import log_path
 from engine.protocol.messages import Answer
+from engine.updates import this_installation, this_package
 
 ICON = RESOURCES / "icons" / "specexec.svg"
 
@@ -62,8 +65,10 @@ def run(arguments: Arguments) -> int:
     """Open the window and run until it is closed. Return the exit status."""
     for ending in (signal.SIGINT, signal.SIGTERM):  # the program ends at once; the engine follows by itself
         signal.signal(ending, signal.SIG_DFL)
-    app = make_application()
     keep_log()
+    if (status := start_new_version(sys.argv[1:], wanted=_wants_new_version)) is not None:
+        return status
+    app = make_application()
     with shown_failure(_tr("The program cannot start."), log_path().parent):
         instance = SingleInstance()
         if not instance.is_first and instance.raise_first(arguments.file):
@@ -95,6 +100,15 @@ def run(arguments: Arguments) -> int:
         logging.shutdown()
         os._exit(status)
     return status
+
+
+def _wants_new_version() -> bool:
+    """Return whether a new version that was downloaded is to be opened: the user wants updates, and no window
+    is open already."""
+    try:
+        return PreferencesFile(preferences_path()).now.updates and not SingleInstance.is_there()
+    except (SpecExecError, OSError):
+        return False
 
 
 def _keep_store(store: Store) -> None:
@@ -133,8 +147,9 @@ class Program:
         self.offers = CardOffer(self.setup, app)
         self.offers.look()
         self._awaits_switch = False  # whether another runtime is to be used once the engine is idle
-        released = runtime.repository()
-        self.updates = Updates(lambda: bool(released) and preferences.now.updates, released or "", parent=app)
+        self.updates = Updates(
+            lambda: preferences.now.updates, this_package(), this_installation(), parent=app
+        )
         self.updates.start()
 
     def open_window(self) -> None:

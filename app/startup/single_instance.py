@@ -39,15 +39,25 @@ class SingleInstance(QObject):
     def __init__(self, folder: Path | None = None, parent: QObject | None = None) -> None:
         """folder: the folder that holds the lock file, by default the user's data folder."""
         super().__init__(parent)
-        folder = folder or platformdirs.user_data_path("specexec-desktop", appauthor=False)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.address = server_name(folder)
-        self._lock = QLockFile(str(folder / "window.lock"))
+        lock = lock_path(folder)
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        self.address = server_name(lock.parent)
+        self._lock = QLockFile(str(lock))
         self._lock.setStaleLockTime(0)  # a lock is stale only if its process is gone, however old it is
         self.is_first = self._lock.tryLock(0) or self._lock.error() != QLockFile.LockError.LockFailedError
         self._server = QLocalServer(self)
         if self.is_first:
             self._listen()
+
+    @staticmethod
+    def is_there(folder: Path | None = None) -> bool:
+        """Return whether this user has an instance now. Needs no application."""
+        lock = QLockFile(str(lock_path(folder)))
+        lock.setStaleLockTime(0)
+        if lock.tryLock(0):
+            lock.unlock()
+            return False
+        return lock.error() == QLockFile.LockError.LockFailedError
 
     def _listen(self) -> None:
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -90,6 +100,11 @@ class SingleInstance(QObject):
         """Release the lock, so that another instance can be the first."""
         self._server.close()
         self._lock.unlock()
+
+
+def lock_path(folder: Path | None) -> Path:
+    """Return the path of the lock file, by default in the user's data folder."""
+    return (folder or platformdirs.user_data_path("specexec-desktop", appauthor=False)) / "window.lock"
 
 
 def _decoded(line: bytes) -> Path | None:

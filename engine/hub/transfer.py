@@ -92,9 +92,12 @@ class TransientFailure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileTransfer:
-    """The transfer of one `file` of `repository` from `url` into the open `part`. Used by one thread."""
+    """The transfer of one `file` from `url` into the open `part`. Used by one thread.
 
-    repository: Repository
+    repository: the Hub's repository with the file; None if it comes from elsewhere.
+    """
+
+    repository: Repository | None
     file: RemoteFile
     url: str
     part: Part
@@ -129,7 +132,7 @@ class FileTransfer:
     def _start_over_once(self, wrong: int) -> None:
         if wrong:
             raise BadDownload(
-                f"{self.file.name} was received twice with a SHA-256 other than the one the Hub lists.",
+                f"{self.file.name} was received twice with a SHA-256 other than the one listed.",
                 "Try another network; the computer's memory or disk may also be faulty.",
             )
         self.part.restart()
@@ -208,7 +211,7 @@ class FileTransfer:
     def _check_size(self, nbytes: int | None) -> None:
         if nbytes is not None and nbytes != self.file.nbytes:
             raise BadDownload(
-                f"{self.file.name} has {nbytes:,} bytes on the server, the Hub lists {self.file.nbytes:,}.",
+                f"{self.file.name} has {nbytes:,} bytes on the server; {self.file.nbytes:,} are listed.",
                 "Try again later, or another network; the bytes received so far are kept.",
             )
 
@@ -241,7 +244,7 @@ class FileTransfer:
                 f"{self.file.name} ({disk.gib(self.file.nbytes)}) cannot be downloaded in ranges.",
                 "The Hub stores files over 50 GB on Xet. Run hf download, then specexec models import.",
             )
-        if from_hub and status in (401, 403, 404):
+        if self.repository is not None and from_hub and status in (401, 403, 404):
             return refusal(
                 status,
                 response.headers,

@@ -14,7 +14,6 @@ from engine.runtime.backends import Backend, Proposal, backends, is_up_to_date, 
 from engine.runtime.errors import BadArchive, BadPackage, RuntimeRefused, SetupRunning, Unreachable
 from engine.runtime.installer import Sources
 from engine.runtime.progress import SetupProgress, Stage, State
-from engine.runtime.releases import Release, newer_release, repository
 from engine.runtime.setup import Setup
 from engine.runtime.store import nbytes, tidy
 
@@ -24,7 +23,6 @@ __all__ = [
     "BadArchive",
     "BadPackage",
     "Proposal",
-    "Release",
     "Runtime",
     "RuntimeMissing",
     "RuntimeRefused",
@@ -41,8 +39,6 @@ __all__ = [
     "is_packaged",
     "is_up_to_date",
     "nbytes",
-    "newer_release",
     "propose",
-    "repository",
     "tidy",
 ]

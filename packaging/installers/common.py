@@ -37,17 +37,27 @@ class Order:
         wheels: a folder with wheels of packages whose hashes are not in the lists yet, or None.
         fast: whether to use low compression.
         into: the output folder.
+        releases: the address of the release index that the packages read, or "".
+        public_key: the key with which they verify it, in hexadecimal, or "".
     """
 
     version: str
     wheels: Path | None
     fast: bool
     into: Path
+    releases: str = ""
+    public_key: str = ""
 
 
 def version() -> str:
     found: str = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return found
+
+
+def repository() -> str:
+    """Return the address of the repository that a GitHub workflow builds; "" elsewhere."""
+    name = os.environ.get("GITHUB_REPOSITORY")
+    return f"https://github.com/{name}" if name else ""
 
 
 def epoch() -> int:

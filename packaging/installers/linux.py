@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from installers import icons, licences, python_linux, tree
-from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tools
+from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, repository, run, say, tools
 
 FILES = PACKAGING / "linux"
 PAPER = "https://arxiv.org/abs/2406.02532"  # the program's page where no repository is known
@@ -53,7 +53,7 @@ def desktop_files(share: Path, command: str, version: str) -> None:
 
 def metainfo(version: str) -> str:
     """Return the AppStream data, with what is known only at a release."""
-    facts = {"VERSION": version, "DAY": _day(), "HOMEPAGE": tree.repository() or PAPER}
+    facts = {"VERSION": version, "DAY": _day(), "HOMEPAGE": repository() or PAPER}
     text = (FILES / f"{NAME}.metainfo.xml").read_text()
     for key, value in facts.items():
         text = text.replace(f"@{key}@", value)
@@ -74,6 +74,7 @@ def deb(app: Path, order: Order) -> Path:
     place = root / "opt" / NAME
     place.parent.mkdir()
     shutil.copytree(app, place, symlinks=True, copy_function=os.link)
+    tree.write_package(place, "deb", order)
     (root / "usr" / "bin").mkdir(parents=True)
     for launcher in ("specexec-desktop", "specexec"):
         (root / "usr" / "bin" / launcher).symlink_to(f"/opt/{NAME}/{launcher}")
@@ -109,6 +110,7 @@ def appimage(app: Path, order: Order) -> Path:
     place = folder / "usr" / "lib" / NAME
     place.parent.mkdir(parents=True)
     shutil.copytree(app, place, symlinks=True, copy_function=os.link)
+    tree.write_package(place, "appimage", order)
     desktop_files(folder / "usr" / "share", NAME, order.version)
     (folder / "AppRun").symlink_to(f"usr/lib/{NAME}/specexec-desktop")
     shutil.copy(folder / "usr" / "share" / "applications" / f"{NAME}.desktop", folder)
@@ -117,7 +119,8 @@ def appimage(app: Path, order: Order) -> Path:
     starter, image = WORK / "appimage-starter", WORK / "appimage.squashfs"
     libraries = ["-lsquashfuse", "-lzstd", "-llzma", "-lz", "-llz4", "-llzo2"]
     source = FILES / "appimage_starter.c"
-    run(["gcc", "-O2", "-Wall", "-D_FILE_OFFSET_BITS=64", "-static", "-s", "-o", starter, source, *libraries])
+    flags = ["-O2", "-Wall", "-D_FILE_OFFSET_BITS=64", f'-DUPDATE_INFORMATION="{update_information()}"']
+    run(["gcc", *flags, "-static", "-s", "-o", starter, source, *libraries])
     image.unlink(missing_ok=True)
     compress = ["-comp", "zstd", "-Xcompression-level", "3" if order.fast else "19"]
     options = ["-root-owned", "-noappend", "-quiet", "-no-progress", *compress]
@@ -130,15 +133,32 @@ def appimage(app: Path, order: Order) -> Path:
         out.write(program)
         shutil.copyfileobj(rest, out)
     target.chmod(0o755)
+    os.utime(target, (epoch(), epoch()))
+    zsync = target.with_name(f"{target.name}.zsync")
+    run(["zsyncmake", "-C", "-u", target.name, "-o", zsync, target.name], cwd=target.parent)
     return target
+
+
+def update_information() -> str:
+    """Return where programs that update AppImages by their differences find the newest one's .zsync file.
+
+    See "Update information" in the AppImage specification.
+    """
+    if not (address := repository()):
+        return ""
+    owner, name = address.split("/")[-2:]
+    return f"gh-releases-zsync|{owner}|{name}|latest|{NAME}-*-x86_64.AppImage.zsync"
 
 
 def run_file(app: Path, order: Order) -> Path:
     folder = fresh(WORK / "run")
     shutil.copytree(app, folder / "app", symlinks=True, copy_function=os.link)
+    tree.write_package(folder / "app", "run", order)
     desktop_files(folder / "share", "@COMMAND@", order.version)
-    shutil.copy(FILES / "install.sh", folder / "install.sh")
-    (folder / "install.sh").chmod(0o755)
+    for script in ("install.sh", "launch.sh", "uninstall.sh"):
+        shutil.copy(FILES / script, folder / script)
+        (folder / script).chmod(0o755)
+    (folder / "version").write_text(order.version)
     target = order.into / f"{NAME}-{order.version}-x86_64.run"
     tar = f"--mtime=@{epoch()} --owner=0 --group=0 --numeric-owner"
     level = ["--gzip", "--complevel", "1" if order.fast else "9"]

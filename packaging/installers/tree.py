@@ -1,5 +1,6 @@
 """Build what a package contains besides Python: program, packages, lists, uv, model, licences."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -67,22 +68,19 @@ def embedded_model() -> Path:
 
 
 def write_metadata(folder: Path, version: str) -> None:
-    """Write the program's metadata, in which `importlib.metadata` finds the version.
-
-    In a GitHub workflow, the metadata name the repository, where the app looks for newer versions.
-    """
+    """Write the program's metadata, in which `importlib.metadata` finds the version."""
     info = folder / f"specexec_desktop-{version}.dist-info"
     info.mkdir()
     lines = ["Metadata-Version: 2.1", f"Name: {NAME}", f"Version: {version}"]
-    if address := repository():
-        lines.append(f"Project-URL: Repository, {address}")
     (info / "METADATA").write_text("\n".join([*lines, ""]))
 
 
-def repository() -> str:
-    """Return the address of the repository that a GitHub workflow builds; "" elsewhere."""
-    name = os.environ.get("GITHUB_REPOSITORY")
-    return f"https://github.com/{name}" if name else ""
+def write_package(folder: Path, kind: str, order: Order) -> None:
+    """Write package.json, in which the program finds its kind of package and where it looks for updates."""
+    content = {"kind": kind, "version": order.version}
+    if order.releases and order.public_key:
+        content |= {"releases": order.releases, "public_key": order.public_key}
+    (folder / "package.json").write_text(json.dumps(content) + "\n", "utf-8")
 
 
 def add_uv(folder: Path, system: str) -> Path:

@@ -9,7 +9,20 @@ import zipfile
 from pathlib import Path
 
 from installers import icons, licences, manifests, tree
-from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, run, say, tool, tools
+from installers.common import (
+    NAME,
+    PACKAGING,
+    TITLE,
+    WORK,
+    Order,
+    epoch,
+    fresh,
+    repository,
+    run,
+    say,
+    tool,
+    tools,
+)
 
 FILES = PACKAGING / "windows"
 # Python's embeddable build 3.11.9, which a third party uploaded to the package index. Its programs are signed
@@ -28,8 +41,10 @@ def build(order: Order, python_zip: Path | None) -> None:
     add_python(app / "python", python_zip)
     tree.build(app, "windows", order)
     tree.compile_all(app)
-    launchers(app, order.version)
-    tree.set_times(app)
+    tree.write_package(app, "setup", order)
+    programs = launchers(fresh(WORK / "windows-launchers"), order.version)
+    for folder in (app, programs):
+        tree.set_times(folder)
     target = order.into / f"{NAME}-{order.version}-setup-x86_64.exe"
     facts = {
         "VERSION": order.version,
@@ -37,8 +52,9 @@ def build(order: Order, python_zip: Path | None) -> None:
         "OUTPUT": target,
         "ICON": WORK / "app.ico",
         "FILES": WORK / "files.nsh",
+        "LAUNCHERS": programs,
     }
-    facts["FILES"].write_text(file_commands(app), "utf-8")
+    facts["FILES"].write_text(file_commands(app, f"$INSTDIR\\app-{order.version}"), "utf-8")
     # Debian's NSIS includes 64-bit stubs; NSIS for Windows includes only 32-bit ones.
     facts["TARGET"] = "x86-unicode" if os.name == "nt" else "amd64-unicode"
     defined = [f"-D{key}={value}" for key, value in facts.items()]
@@ -46,14 +62,15 @@ def build(order: Order, python_zip: Path | None) -> None:
     defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
     run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
     shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-windows.sbom.json")
-    if repository := tree.repository():
-        manifests.write(target, order.version, repository)
+    if address := repository():
+        manifests.write(target, order.version, address)
     licences.checksums(order.into)
     say(f"  {target}")
 
 
-def file_commands(tree: Path) -> str:
-    """Return NSIS's commands that pack each file of `tree`, in the order of their names.
+def file_commands(tree: Path, target: str) -> str:
+    """Return NSIS's commands that pack each file of `tree` for the folder `target`, in the order of their
+    names.
 
     NSIS's own `File /r` takes them in the order in which the folder lists them, which differs from one build
     to the next.
@@ -62,7 +79,7 @@ def file_commands(tree: Path) -> str:
     folders = [path for path in tree.rglob("*") if path.is_dir()]
     for folder in [tree, *sorted(folders, key=lambda path: path.relative_to(tree).as_posix())]:
         inside = "\\".join(["", *folder.relative_to(tree).parts])
-        lines.append(f'SetOutPath "$INSTDIR{_quoted(inside)}"')
+        lines.append(f'SetOutPath "{target}{_quoted(inside)}"')
         files = sorted(path for path in folder.iterdir() if path.is_file())
         lines += [f'File "{_quoted(str(path))}"' for path in files]
     # The last one is the folder in which shortcuts start the program.
@@ -105,8 +122,9 @@ def _from_index() -> Path:
     return kept
 
 
-def launchers(app: Path, version: str) -> None:
-    """Build the two programs that start the interpreter, with icon, version and DPI manifest, using MinGW."""
+def launchers(programs: Path, version: str) -> Path:
+    """Build the two programs that start the version in use, with icon, version and DPI manifest, using MinGW.
+    Return the folder `programs`."""
     folder = fresh(WORK / "launcher")
     icons.ico(WORK / "app.ico", folder)
     shutil.copy(WORK / "app.ico", folder)
@@ -116,13 +134,14 @@ def launchers(app: Path, version: str) -> None:
     prefix = "" if os.name == "nt" else "x86_64-w64-mingw32-"
     run([f"{prefix}windres", *facts, "launcher.rc", "launcher.o"], cwd=folder)
     for name, options in ((TITLE, ["-mwindows"]), ("specexec", ["-DCONSOLE"])):
-        target = app / f"{name}.exe"
+        target = programs / f"{name}.exe"
         flags = ["-Os", "-s", "-Wall", "-Wl,--no-insert-timestamp", *options]
         run([f"{prefix}gcc", *flags, "-o", target, "launcher.c", "launcher.o"], cwd=folder)
         if sign := os.environ.get(
             "SPECEXEC_SIGN"
         ):  # a command that signs the file given as its last argument
             run([*shlex.split(sign), target])
+    return programs
 
 
 def _quad(version: str, separator: str) -> str:

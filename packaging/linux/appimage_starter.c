@@ -18,6 +18,9 @@
 #define NAME "specexec-desktop"
 #define LENGTH 4096
 
+/* Where programs that update AppImages by their differences look, which read this section of the file. */
+__attribute__((section(".upd_info"), used)) static const char update_information[1024] = UPDATE_INFORMATION;
+
 static long end_of_elf(const char *path)
 {
     Elf64_Ehdr head;

@@ -1,10 +1,12 @@
 /* The programs in the installation folder. Built twice: the version without a console opens the window; the version
-   with CONSOLE is the command line. Both run the interpreter in a job, so that its child processes end with it.
+   with CONSOLE is the command line. Both run the interpreter of the version that the file "current" names, in a job,
+   so that its child processes end with it.
 
    --running  exit status 1 if a program of this folder is running, other than the uninstaller
    --stop     closes the windows of these programs, and ends the remaining ones after ten seconds */
 #include <windows.h>
 #include <tlhelp32.h>
+#include <string.h>
 #include <wchar.h>
 
 #define LENGTH 32768
@@ -17,6 +19,24 @@ static void find_folder(void)
 {
     GetModuleFileNameW(NULL, folder, LENGTH);
     wcsrchr(folder, L'\\')[1] = 0;
+}
+
+/* Reads the name of the version in use, without what is behind its first line. Returns whether there is one. */
+static int read_current(wchar_t *name, int length)
+{
+    static wchar_t path[LENGTH];
+    char text[128];
+    DWORD nbytes = 0;
+    _snwprintf(path, LENGTH, L"%lscurrent", folder);
+    HANDLE file = CreateFileW(path, GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL,
+                              OPEN_EXISTING, 0, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return 0;
+    ReadFile(file, text, sizeof text - 1, &nbytes, NULL);
+    CloseHandle(file);
+    text[nbytes] = 0;
+    text[strcspn(text, "\r\n")] = 0;
+    return MultiByteToWideChar(CP_UTF8, 0, text, -1, name, length) > 1;
 }
 
 static int is_ours(DWORD process)
@@ -74,6 +94,7 @@ static int stop(void)
 static int run(const wchar_t *program, const wchar_t *module, const wchar_t *arguments)
 {
     static wchar_t command[LENGTH];
+    wchar_t current[128];
     STARTUPINFOW start = {sizeof start};
     PROCESS_INFORMATION started;
     JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits = {0};
@@ -81,7 +102,10 @@ static int run(const wchar_t *program, const wchar_t *module, const wchar_t *arg
     HANDLE job = CreateJobObjectW(NULL, NULL);
     limits.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE;
     SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
-    _snwprintf(command, LENGTH, L"\"%lspython\\%ls\" -I -X utf8 -m %ls%ls", folder, program, module, arguments);
+    if (!read_current(current, 128))
+        return 1;
+    _snwprintf(command, LENGTH, L"\"%ls%ls\\python\\%ls\" -I -X utf8 -m %ls%ls", folder, current, program, module,
+               arguments);
     if (!CreateProcessW(NULL, command, NULL, NULL, TRUE, CREATE_SUSPENDED, NULL, NULL, &start, &started))
         return 1;
     AssignProcessToJobObject(job, started.hProcess);

@@ -1,5 +1,8 @@
-; Defined by the build: VERSION, QUAD (four numbers), FILES (the commands that pack the program),
-; OUTPUT, ICON, TARGET; optionally FAST, SIGN.
+; Defined by the build: VERSION, QUAD (four numbers), FILES (the commands that pack the program), LAUNCHERS (the
+; folder with the two programs that start it), OUTPUT, ICON, TARGET; optionally FAST, SIGN.
+;
+; Each version has a folder of its own, app-VERSION; the file "current" names the one that is used. With /UPDATE,
+; only that folder is written, while another version runs: engine.updates does the rest.
 Unicode true
 Target ${TARGET}
 !define NAME "SpecExec Desktop"
@@ -57,30 +60,47 @@ VIAddVersionKey "LegalCopyright" "Apache-2.0"
   ${EndIf}
 !macroend
 
-!macro RemoveTree
-  RMDir /r "$INSTDIR\python"
-  RMDir /r "$INSTDIR\lib"
-  RMDir /r "$INSTDIR\app"
-  RMDir /r "$INSTDIR\engine"
-  RMDir /r "$INSTDIR\resources"
-  RMDir /r "$INSTDIR\requirements"
-  RMDir /r "$INSTDIR\licences"
-  FindFirst $1 $2 "$INSTDIR\specexec_desktop-*.dist-info"
+; Removes all versions but the one whose folder is KEPT.
+!macro RemoveVersions KEPT
+  FindFirst $1 $2 "$INSTDIR\app-*"
   ${DoUntil} $2 == ""
-    RMDir /r "$INSTDIR\$2"
+    ${If} $2 != "${KEPT}"
+      RMDir /r "$INSTDIR\$2"
+    ${EndIf}
     FindNext $1 $2
   ${Loop}
   FindClose $1
-  Delete "$INSTDIR\uv.exe"
-  Delete "$INSTDIR\specexec.exe"
-  Delete "$INSTDIR\sbom.json"
-  Delete "$INSTDIR\${NAME}.exe"
+  RMDir /r "$INSTDIR\update"
 !macroend
 
 Section
-  !insertmacro StopApp
-  !insertmacro RemoveTree
+  ${GetParameters} $0
+  ClearErrors
+  ${GetOptions} $0 "/UPDATE" $1
+  ${If} ${Errors}
+    StrCpy $9 "whole"
+    !insertmacro StopApp
+  ${Else}
+    StrCpy $9 "update"
+  ${EndIf}
+  ClearErrors
+  RMDir /r "$INSTDIR\app-${VERSION}"
+  ClearErrors
   !include /CHARSET=UTF8 "${FILES}"
+  ${If} ${Errors}
+    SetErrorLevel 2
+    Abort
+  ${EndIf}
+  ${If} $9 == "update"
+    Return
+  ${EndIf}
+  File "${LAUNCHERS}\${NAME}.exe"
+  File "${LAUNCHERS}\specexec.exe"
+  FileOpen $0 "$INSTDIR\current.new" w
+  FileWrite $0 "app-${VERSION}"
+  FileClose $0
+  System::Call 'kernel32::MoveFileExW(w "$INSTDIR\current.new", w "$INSTDIR\current", i 1)'
+  !insertmacro RemoveVersions "app-${VERSION}"
   WriteUninstaller "$INSTDIR\uninstall.exe"
   CreateShortCut "$SMPROGRAMS\${NAME}.lnk" "$INSTDIR\${NAME}.exe"
   WriteRegStr HKCU "Software\Classes\.specexec-chat" "" "${TYPE}"
@@ -107,7 +127,10 @@ FunctionEnd
 
 Section Uninstall
   !insertmacro StopApp
-  !insertmacro RemoveTree
+  !insertmacro RemoveVersions ""
+  Delete "$INSTDIR\current"
+  Delete "$INSTDIR\${NAME}.exe"
+  Delete "$INSTDIR\specexec.exe"
   Delete "$INSTDIR\uninstall.exe"
   RMDir "$INSTDIR"
   Delete "$SMPROGRAMS\${NAME}.lnk"

@@ -3877,18 +3877,93 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UpdateNews</name>
+        <message>
+            <source>Close</source>
+            <translation>닫기</translation>
+        </message>
+        <message>
+            <source>It opens the next time you start the program.</source>
+            <translation>다음에 프로그램을 시작할 때 열립니다.</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>중지</translation>
+        </message>
+        <message>
+            <source>The version before it was started again. Your chats and settings are unchanged.</source>
+            <translation>이전 버전을 다시 시작했습니다. 대화와 설정은 그대로입니다.</translation>
+        </message>
+        <message>
+            <source>There is no newer version.</source>
+            <translation>더 새로운 버전이 없습니다.</translation>
+        </message>
+        <message>
+            <source>This copy was installed for all users, or where the program cannot change it. Update it as you installed it, for example with your system's package manager.</source>
+            <translation>이 프로그램은 모든 사용자용으로 설치되었거나 프로그램이 변경할 수 없는 위치에 있습니다. 시스템의 패키지 관리자 등 설치한 방법으로 업데이트하세요.</translation>
+        </message>
+        <message>
+            <source>Try again</source>
+            <translation>다시 시도</translation>
+        </message>
+        <message>
+            <source>Update</source>
+            <translation>업데이트</translation>
+        </message>
+        <message>
+            <source>Version {} did not open its window.</source>
+            <translation>버전 {}의 창이 열리지 않았습니다.</translation>
+        </message>
+        <message>
+            <source>Version {} is available.</source>
+            <translation>버전 {}을(를) 사용할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>Version {} is being downloaded.</source>
+            <translation>버전 {}을(를) 다운로드하고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Version {} is ready.</source>
+            <translation>버전 {}이(가) 준비되었습니다.</translation>
+        </message>
+        <message>
+            <source>What is new</source>
+            <translation>새로운 내용</translation>
+        </message>
+        <message>
+            <source>{0} of {1}. You can close this box and go on.</source>
+            <translation>{1} 중 {0}. 이 창을 닫고 계속할 수 있습니다.</translation>
+        </message>
+        <message>
+            <source>{} are downloaded while you chat. The new version opens the next time you start the program. If it does not, the version you have now opens again.</source>
+            <translation>대화하는 동안 {}을(를) 다운로드합니다. 다음에 프로그램을 시작하면 새 버전이 열립니다. 열리지 않으면 지금 버전이 다시 열립니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>UpdateNotice</name>
         <message>
-            <source>A newer version of this program is available. Click to read about it.</source>
-            <translation>이 프로그램의 새 버전이 있습니다. 누르면 자세한 내용을 볼 수 있습니다.</translation>
+            <source>A newer version of this program. Click to read about it.</source>
+            <translation>이 프로그램의 새 버전입니다. 클릭하면 자세한 내용을 볼 수 있습니다.</translation>
         </message>
         <message>
             <source>Newer version: {}</source>
             <translation>새 버전: {}</translation>
         </message>
         <message>
+            <source>Version {0}: {1}</source>
+            <translation>버전 {0}: {1}</translation>
+        </message>
+        <message>
             <source>Version {}</source>
             <translation>버전 {}</translation>
+        </message>
+        <message>
+            <source>Version {} failed</source>
+            <translation>버전 {} 실패</translation>
+        </message>
+        <message>
+            <source>Version {} is ready</source>
+            <translation>버전 {} 준비됨</translation>
         </message>
     </context>
     <context>
@@ -5017,14 +5092,6 @@ other: everything else</source>
             <translation>디스크에 보관할 대화</translation>
         </message>
         <message>
-            <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
-            <translation>하루에 한 번 GitHub를 확인해 새 버전이 있으면 알립니다. 아무것도 다운로드하지 않습니다.</translation>
-        </message>
-        <message>
-            <source>Check for updates</source>
-            <translation>업데이트 확인</translation>
-        </message>
-        <message>
             <source>Computation</source>
             <translation>연산</translation>
         </message>
@@ -5075,6 +5142,10 @@ other: everything else</source>
         <message>
             <source>Light</source>
             <translation>밝게</translation>
+        </message>
+        <message>
+            <source>Look once a day for a newer version. It is downloaded when you ask for it, and opens at the next start.</source>
+            <translation>하루에 한 번 새 버전이 있는지 확인합니다. 요청할 때만 다운로드하며, 다음에 시작할 때 열립니다.</translation>
         </message>
         <message>
             <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
@@ -5195,6 +5266,10 @@ other: everything else</source>
         <message>
             <source>Unpacked weights are faster but need more memory.</source>
             <translation>풀어 놓은 가중치는 더 빠르지만 메모리가 더 필요합니다.</translation>
+        </message>
+        <message>
+            <source>Updates</source>
+            <translation>업데이트</translation>
         </message>
         <message>
             <source>VRAM for the target</source>

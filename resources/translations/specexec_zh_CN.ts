@@ -3877,18 +3877,93 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>UpdateNews</name>
+        <message>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <source>It opens the next time you start the program.</source>
+            <translation>将在您下次启动程序时打开。</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <source>The version before it was started again. Your chats and settings are unchanged.</source>
+            <translation>已重新启动之前的版本。您的对话和设置没有变化。</translation>
+        </message>
+        <message>
+            <source>There is no newer version.</source>
+            <translation>没有更新的版本。</translation>
+        </message>
+        <message>
+            <source>This copy was installed for all users, or where the program cannot change it. Update it as you installed it, for example with your system's package manager.</source>
+            <translation>此程序是为所有用户安装的，或位于程序无法更改的位置。请按安装时的方式更新，例如使用系统的软件包管理器。</translation>
+        </message>
+        <message>
+            <source>Try again</source>
+            <translation>重试</translation>
+        </message>
+        <message>
+            <source>Update</source>
+            <translation>更新</translation>
+        </message>
+        <message>
+            <source>Version {} did not open its window.</source>
+            <translation>版本 {} 未能打开窗口。</translation>
+        </message>
+        <message>
+            <source>Version {} is available.</source>
+            <translation>版本 {} 可用。</translation>
+        </message>
+        <message>
+            <source>Version {} is being downloaded.</source>
+            <translation>正在下载版本 {}。</translation>
+        </message>
+        <message>
+            <source>Version {} is ready.</source>
+            <translation>版本 {} 已就绪。</translation>
+        </message>
+        <message>
+            <source>What is new</source>
+            <translation>新增内容</translation>
+        </message>
+        <message>
+            <source>{0} of {1}. You can close this box and go on.</source>
+            <translation>{1} 中的 {0}。您可以关闭此窗口并继续。</translation>
+        </message>
+        <message>
+            <source>{} are downloaded while you chat. The new version opens the next time you start the program. If it does not, the version you have now opens again.</source>
+            <translation>在您对话时下载 {}。下次启动程序时将打开新版本；如果无法打开，则重新打开您现在的版本。</translation>
+        </message>
+    </context>
+    <context>
         <name>UpdateNotice</name>
         <message>
-            <source>A newer version of this program is available. Click to read about it.</source>
-            <translation>本程序有新版本。点击查看详情。</translation>
+            <source>A newer version of this program. Click to read about it.</source>
+            <translation>本程序的新版本。点击查看详情。</translation>
         </message>
         <message>
             <source>Newer version: {}</source>
             <translation>新版本：{}</translation>
         </message>
         <message>
+            <source>Version {0}: {1}</source>
+            <translation>版本 {0}：{1}</translation>
+        </message>
+        <message>
             <source>Version {}</source>
             <translation>版本 {}</translation>
+        </message>
+        <message>
+            <source>Version {} failed</source>
+            <translation>版本 {} 失败</translation>
+        </message>
+        <message>
+            <source>Version {} is ready</source>
+            <translation>版本 {} 已就绪</translation>
         </message>
     </context>
     <context>
@@ -5017,14 +5092,6 @@ other: everything else</source>
             <translation>磁盘上的对话</translation>
         </message>
         <message>
-            <source>Check GitHub once a day and report newer versions. Nothing is downloaded.</source>
-            <translation>每天在 GitHub 上检查一次，有新版本则告知。不会下载任何内容。</translation>
-        </message>
-        <message>
-            <source>Check for updates</source>
-            <translation>检查更新</translation>
-        </message>
-        <message>
             <source>Computation</source>
             <translation>计算</translation>
         </message>
@@ -5075,6 +5142,10 @@ other: everything else</source>
         <message>
             <source>Light</source>
             <translation>浅色</translation>
+        </message>
+        <message>
+            <source>Look once a day for a newer version. It is downloaded when you ask for it, and opens at the next start.</source>
+            <translation>每天检查一次新版本。仅在您要求时下载，并在下次启动时打开。</translation>
         </message>
         <message>
             <source>Maximum RAM for the target's weights. The rest is streamed from the disk.</source>
@@ -5195,6 +5266,10 @@ other: everything else</source>
         <message>
             <source>Unpacked weights are faster but need more memory.</source>
             <translation>解包的权重更快，但需要更多内存。</translation>
+        </message>
+        <message>
+            <source>Updates</source>
+            <translation>更新</translation>
         </message>
         <message>
             <source>VRAM for the target</source>

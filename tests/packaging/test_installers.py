@@ -6,7 +6,9 @@ import json
 import re
 import shutil
 import struct
+import subprocess
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -17,6 +19,9 @@ from engine import runtime
 from engine.hub import Stop
 from engine.launch import interpreter
 from engine.runtime.progress import SetupMeter
+from engine.updates import Package
+from engine.updates.index import CONTEXT, verified_index
+from engine.updates.package import package_in
 
 PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
 
@@ -246,18 +251,18 @@ def test_the_setup_packs_files_in_the_order_of_their_names(part, tmp_path: Path)
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     (tmp_path / "empty").mkdir()
-    commands = part("windows").file_commands(tmp_path).replace(str(tmp_path), "T")
+    commands = part("windows").file_commands(tmp_path, "$INSTDIR\\app-1").replace(str(tmp_path), "T")
     assert commands.splitlines() == [
-        'SetOutPath "$INSTDIR"',
+        'SetOutPath "$INSTDIR\\app-1"',
         'File "T/b.txt"',
-        'SetOutPath "$INSTDIR\\a"',
+        'SetOutPath "$INSTDIR\\app-1\\a"',
         'File "T/a/z.py"',
         'File "T/a/ä b.py"',
-        'SetOutPath "$INSTDIR\\a-b"',
+        'SetOutPath "$INSTDIR\\app-1\\a-b"',
         'File "T/a-b/x"',
-        'SetOutPath "$INSTDIR\\cash"',
+        'SetOutPath "$INSTDIR\\app-1\\cash"',
         'File "T/cash/$$HOME.py"',
-        'SetOutPath "$INSTDIR\\empty"',
+        'SetOutPath "$INSTDIR\\app-1\\empty"',
         'SetOutPath "$INSTDIR"',
     ]
 
@@ -268,13 +273,62 @@ def test_windows_versions_have_four_numbers(part) -> None:
     assert windows._quad("1.2.3rc4", ",") == "1,2,3,4"
 
 
-def test_a_release_names_its_repository(part, monkeypatch, tmp_path) -> None:
-    tree = part("tree")
-    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+def test_a_package_names_where_it_looks_for_updates_only_with_a_key(part, tmp_path: Path) -> None:
+    tree, order = part("tree"), part("common").Order("1.2", None, True, tmp_path, "https://x/releases.json")
     tree.write_metadata(tmp_path, "1.2")
     (metadata,) = tmp_path.glob("*.dist-info/METADATA")
     assert metadata.read_text() == "Metadata-Version: 2.1\nName: specexec-desktop\nVersion: 1.2\n"
-    monkeypatch.setenv("GITHUB_REPOSITORY", "owner/program")
-    tree.write_metadata(tmp_path, "1.3")
-    text = (tmp_path / "specexec_desktop-1.3.dist-info" / "METADATA").read_text()
-    assert "Project-URL: Repository, https://github.com/owner/program\n" in text
+    tree.write_package(tmp_path, "deb", order)
+    assert package_in(tmp_path) == Package("deb", "1.2")
+    tree.write_package(tmp_path, "run", replace(order, public_key="ab" * 32))
+    assert package_in(tmp_path) == Package("run", "1.2", "https://x/releases.json", "ab" * 32)
+
+
+def test_a_release_index_is_signed_and_read_by_the_program(part, tmp_path: Path, monkeypatch, capsys) -> None:
+    releases = part("releases")
+    monkeypatch.delenv("GITHUB_REF_NAME", raising=False)
+    releases.make_key(tmp_path / "key")
+    public = capsys.readouterr().out.strip()
+    assert (tmp_path / "key").stat().st_mode & 0o77 == 0
+    with pytest.raises(FileExistsError):
+        releases.make_key(tmp_path / "key")
+    with pytest.raises(part("common").Failed, match="no package"):
+        releases.write_index(tmp_path, "1.2", tmp_path / "key", "")
+    for name in ("specexec-desktop-1.2-x86_64.run", "specexec-desktop_1.2_amd64.deb"):
+        (tmp_path / name).write_bytes(name.encode())
+    for repository in ("", "https://github.com/owner/program"):
+        written = releases.write_index(tmp_path, "1.2", tmp_path / "key", repository)
+        index = verified_index(written.read_bytes(), public)
+        assert (index.version, [file.kind for file in index.files]) == ("1.2", ["run", "deb"])
+        base = f"{repository}/releases/download/v1.2/" if repository else ""
+        assert index.files[0].url == f"{base}specexec-desktop-1.2-x86_64.run"
+        assert index.files[0].sha256 == hashlib.sha256(b"specexec-desktop-1.2-x86_64.run").hexdigest()
+    assert part("releases").CONTEXT == CONTEXT
+    with pytest.raises(part("common").Failed, match="no key"):
+        releases.read_key(tmp_path / "specexec-desktop-1.2-x86_64.run")
+
+
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs Debian's package manager")
+def test_apt_reads_the_repository(part, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    control = tmp_path / "root" / "DEBIAN" / "control"
+    control.parent.mkdir(parents=True)
+    control.write_text(
+        "Package: specexec-desktop\nVersion: 1.2\nArchitecture: amd64\nMaintainer: x <x@example.org>\n"
+        "Description: short\n longer\n"
+    )
+    deb = tmp_path / "specexec-desktop_1.2_amd64.deb"
+    subprocess.run(["dpkg-deb", "--build", tmp_path / "root", deb], check=True, capture_output=True)
+    folder = part("releases").write_apt(tmp_path, "1.2")
+    sources = tmp_path / "sources.list"
+    sources.write_text(f"deb [trusted=yes] file:{folder} ./\n")
+    state = tmp_path / "state"
+    (state / "lists" / "partial").mkdir(parents=True)
+    options = [f"Dir::Etc::SourceList={sources}", "Dir::Etc::SourceParts=-", f"Dir::State={state}"]
+    options += [f"Dir::Cache={tmp_path / 'cache'}", "APT::Sandbox::User=root"]
+    chosen = [part for option in options for part in ("-o", option)]
+    subprocess.run(["apt-get", *chosen, "update"], check=True, capture_output=True)
+    shown = subprocess.run(
+        ["apt-cache", *chosen, "policy", "specexec-desktop"], capture_output=True, text=True
+    )
+    assert "Candidate: 1.2" in shown.stdout

@@ -24,6 +24,8 @@ from app.rendering.message_actions import Action
 from app.sidebar.chat_import import Outcome, list_skipped
 from app.sidebar.transfer import ask_what_to_import, ask_where_to_export, ask_where_to_print
 from app.startup.replay import show
+from app.startup.update_notice import UpdateNews
+from app.startup.updates import Updates, UpdateState
 from app.store.prompts import SavedPrompt
 from app.window.arguments import Arguments
 from app.window.core import Core
@@ -31,6 +33,8 @@ from app.window.window import SIZE, Window
 from engine.protocol import messages
 from engine.protocol.messages import Link, Memory, MemoryPart
 from engine.remote import engines
+from engine.updates import Installation, ReleaseIndex, ReleasesUnreachable
+from engine.updates.index import ReleaseFile
 from tests.app.fake_engine import FakeConnection, FakeEngines, answer, load_at_once, loaded
 from tests.app.pages.stage import AWAY, SERVED, Stage, settle, until
 from tests.app.panel.recorded import RUN
@@ -357,6 +361,22 @@ class WindowTour:
         self._modal("export", lambda: ask_where_to_export(window, "A chat"))
         self._modal("save as PDF", lambda: ask_where_to_print(window, "A chat"))
         self._modal("import", lambda: ask_what_to_import(window))
+        self._updates()
+
+    def _updates(self) -> None:
+        """The box about a newer version, in each of its states."""
+        file = ReleaseFile("run", "a.run", "https://example.org/a.run", 311_000_000, "0" * 64)
+        place = self._stage.folder
+        here = Installation("run", place, place / "update", "app-0.1.0")
+        updates = Updates(lambda: True, None, here)
+        updates.release = ReleaseIndex("0.2.0", "https://example.org/new", [file])
+        updates.error = ReleasesUnreachable("The list of releases cannot be downloaded.", "Try again later.")
+        for state in UpdateState:
+            updates.state, updates.version = state, "0.2.0"
+            self._modal(f"box: update, {state.name.lower()}", UpdateNews(updates, self._window).open)
+        updates.state, updates.here = UpdateState.FOUND, None
+        self._modal("box: update by other means", UpdateNews(updates, self._window).open)
+        updates.close()
 
     def _elsewhere(self) -> None:
         """The window with a model elsewhere, and the list in which it was chosen."""

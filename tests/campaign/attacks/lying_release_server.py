@@ -3,6 +3,7 @@
 Nothing is unpacked outside the folder, nor more than was announced.
 """
 
+import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,13 +11,14 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from engine import runtime
+from engine import updates
 from engine.hub import Stop, connection
 from engine.hub.connection import Bounds
 from engine.launch import interpreter
-from engine.runtime import releases
 from engine.runtime.archive import Archive
 from engine.runtime.progress import SetupMeter
+from engine.signature import public_key, signed_document
+from engine.updates import Package, index
 from tests.campaign.attack import SURVIVED, Outcome, Try, Verdict
 from tests.campaign.mutation import as_json, damaged, nested, spoiled
 from tests.engine.hub.lying_hub import (
@@ -34,11 +36,9 @@ from tests.engine.hub.lying_hub import (
 from tests.engine.runtime.made_up import make_archive, make_wheel, pin
 
 FIXED = 30
-LATEST = {
-    "tag_name": "v99.1.2",
-    "html_url": "https://github.com/owner/program/releases/v99.1.2",
-    "assets": [{"name": "cpu.zip", "size": 3}],
-}
+SECRET = bytes(32)
+PACKAGE = {"kind": "run", "name": "a.run", "url": "a.run", "nbytes": 3, "sha256": "0" * 64}
+LATEST = {"version": "99.1.2", "page": "https://github.com/owner/program/releases", "files": [PACKAGE]}
 BOMB = bursts(nbytes=8 << 20)
 
 
@@ -47,7 +47,7 @@ def prepared(folder: Path) -> Iterator[Try]:
     for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
         del os.environ[name]
     connection._CONNECT_S = 0.2  # type: ignore[misc]
-    releases.BOUNDS = Bounds(silence_s=0.3, whole_s=0.6, nbytes=300_000)
+    index.BOUNDS = Bounds(silence_s=0.3, whole_s=0.6, nbytes=300_000)
     make_app(folder / "app", folder)
     file = make_archive(folder, folder, parts=1)
     content = file.read_bytes()
@@ -79,7 +79,8 @@ def make_app(root: Path, wheels: Path) -> None:
 def ask(server: LyingHub, random: Random) -> Outcome:
     server.api_faults.clear()
     server.api_faults.extend(lie(random) for _ in range(2))
-    release = runtime.newer_release(f"{server.endpoint}/api/latest")
+    package = Package("run", "1.0", f"{server.endpoint}/api/latest", public_key(SECRET).hex())
+    release = updates.newest_release(package)
     if release is not None and not (release.page.startswith("https://") and len(release.version) < 100):
         return Outcome(Verdict.LOST, f"a release that is none: {release}"[:200])
     return SURVIVED
@@ -97,8 +98,11 @@ def lie(random: Random) -> Fault:
             return redirects_to(
                 random.choice(("/api/latest", "http://[", "//", "ftp://x/", "file:///etc/passwd"))
             )
+        case 4:
+            return tells(damaged(signed_document(json.dumps(LATEST), index.CONTEXT, SECRET), random))
         case _:
-            return tells(spoiled(LATEST, random))
+            spoilt = spoiled(LATEST, random).decode("utf-8", "replace")
+            return tells(signed_document(spoilt, index.CONTEXT, SECRET))
 
 
 def unpack(home: Path, content: bytes, random: Random) -> Outcome:

@@ -5,7 +5,11 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -46,6 +50,36 @@ def build(dist: Path, *arguments: str) -> None:
         env={name: value for name, value in os.environ.items() if not name.startswith("XDG_")},
     )
     assert done.returncode == 0, done.stderr
+
+
+@contextmanager
+def release_server(dist: Path, version: str) -> Iterator[str]:
+    """Sign the packages of a version in `dist` and serve them. Yields the Python that a program of an older
+    version runs to prepare the update, and then to print what the next start tries."""
+    key = dist / "key"
+    key.unlink(missing_ok=True)
+    program = [sys.executable, ROOT / "packaging" / "build.py"]
+    made = subprocess.run([*program, "key", key], check=True, capture_output=True, text=True)
+    build(dist, "index", str(key), "--version", version)
+    handler = partial(SimpleHTTPRequestHandler, directory=dist)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_port}/{NAME}-releases.json"
+    yield PREPARE.format(url=url, key=made.stdout.strip())
+    server.shutdown()
+    server.server_close()
+
+
+PREPARE = """
+from msgspec import structs
+from engine import updates
+from engine.hub import Stop
+from engine.hub.progress import TransferMeter
+package = structs.replace(updates.this_package(), releases={url!r}, public_key={key!r})
+here = updates.this_installation()
+updates.prepare(here, updates.newest_release(package), TransferMeter("", 0), Stop())
+print("next:", here.trial)
+"""
 
 
 def one(folder: Path, pattern: str) -> Path:

@@ -1,16 +1,20 @@
 """The Linux packages in a minimal root, from installation to removal."""
 
 import os
+import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tests.packaging.installed.clean_root import CleanRoot, clean_root
-from tests.packaging.installed.conftest import NAME, ROOT, build, need, one, report
+from tests.packaging.installed.conftest import NAME, ROOT, build, need, one, release_server, report
 from tests.packaging.installed.display import display
 
+NEWER = "99.0"  # a version to update to
 pytestmark = [
     pytest.mark.timeout(1800),
     pytest.mark.skipif(
@@ -25,6 +29,7 @@ def packages(dist: Path) -> Path:
     """Return the folder of the packages."""
     need("mksquashfs", "makeself", "patchelf", "gcc")
     build(dist, "linux", "--fast")
+    build(dist, "linux", "--fast", "--only", "run", "--version", NEWER)
     build(dist, "runtime", "cpu")
     return dist
 
@@ -102,9 +107,11 @@ def test_an_appimage_answers_without_fuse_and_replaces_older_copies(
         assert (folder / "AppRun").exists()
 
 
-def test_a_run_file_installs_for_one_user_and_leaves_nothing(root: CleanRoot, before: set[str]) -> None:
+def test_a_run_file_installs_for_one_user_and_leaves_nothing(
+    root: CleanRoot, before: set[str], packages: Path
+) -> None:
     place = "/home/somebody/sóme place"
-    file = one(root.folder / "srv", "*.run")
+    file = one(root.folder / "srv", "*-0.*.run")
     with file.open("rb") as opened:
         assert os.fsencode(ROOT) not in opened.read(1 << 16)  # makeself records its command line
     done = root.run("sh", f"/srv/{file.name}", "--quiet", PREFIX=place)
@@ -113,10 +120,55 @@ def test_a_run_file_installs_for_one_user_and_leaves_nothing(root: CleanRoot, be
     prefix = root.home / "sóme place"
     entry = prefix / "share" / "applications" / f"{NAME}.desktop"
     assert f'Exec="{place}/lib/{NAME}/{NAME}" %f' in entry.read_text("utf-8")
+    update(root, packages, place)
     removed = root.run(f"{place}/lib/{NAME}/uninstall")
     assert removed.returncode == 0, removed.stderr
     assert ".local/share/specexec-desktop" in removed.stdout
     assert [path for path in prefix.rglob("*") if not path.is_dir()] == []
+
+
+def update(root: CleanRoot, packages: Path, place: str) -> None:
+    """Let the program update itself: a version that is damaged is rolled back, and a whole one stays."""
+    app = root.folder / place[1:] / "lib" / NAME
+    old = (app / "current").read_text()
+    settings = root.home / ".config" / NAME / "settings.toml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("updates = true\n")
+    with release_server(packages, NEWER) as source:
+        for is_damaged in (True, False):
+            python = f"{place}/lib/{NAME}/{old}/python/bin/python3"
+            done = root.run(python, "-I", "-c", source)
+            assert f"next: app-{NEWER}" in done.stdout, done.stderr
+            assert (app / "current").read_text() == old
+            if is_damaged:
+                (app / f"app-{NEWER}" / "lib" / "PySide6" / "QtWidgets.abi3.so").write_bytes(b"damaged")
+            with opened(root, f"{place}/bin/specexec-desktop"):
+                decided = (app / "update" / "trial").exists
+                wait_for(lambda decided=decided: not decided())
+            assert (app / "current").read_text() == (old if is_damaged else f"app-{NEWER}")
+            assert (app / "update" / "refused").exists()  # until its news were read
+
+
+@contextmanager
+def opened(root: CleanRoot, program: str) -> Iterator[None]:
+    """Keep the window open while the block runs."""
+    environment = {"HOME": "/home/somebody", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    running = subprocess.Popen(
+        ["chroot", root.folder, program],
+        env={**environment, "QT_QPA_PLATFORM": "offscreen"},
+        start_new_session=True,
+    )
+    yield
+    assert running.poll() is None, "no window"
+    os.killpg(running.pid, signal.SIGTERM)
+    running.wait(60)
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 90) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_desktop_entry_and_appstream_data_are_valid(packages: Path, tmp_path: Path) -> None:

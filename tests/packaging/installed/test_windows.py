@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.store import Store
-from tests.packaging.installed.conftest import NAME, build, need, one, report
+from tests.packaging.installed.conftest import NAME, build, need, one, release_server, report
 from tests.packaging.installed.display import display
 from tests.packaging.installed.wine import Wine, patch_numpy, patch_wheel, windows_path, wine_prefix
 
@@ -44,7 +44,7 @@ def install(wine: Wine, setup: Path, batch: Path) -> Path:
     status, output = wine.run("cmd", "/c", windows_path(batch))
     assert status == 0, output
     (folder,) = wine.drive.glob("My ?*pps/Spec Exec")
-    patch_numpy(folder / "lib")
+    patch_numpy(one(folder, "app-*") / "lib")
     return folder
 
 
@@ -53,7 +53,7 @@ def wheels_for_wine(archive: Path, app: Path, folder: Path) -> Path:
     with zipfile.ZipFile(archive) as file:
         file.extractall(folder)
     numpy = patch_wheel(one(folder, "numpy-*.whl"))
-    listed = app / "requirements" / "engine.txt"
+    listed = one(app, "app-*") / "requirements" / "engine.txt"
     pin = rf"\g<1>    --hash=sha256:{hashlib.sha256(numpy.read_bytes()).hexdigest()} \\\n"
     listed.write_text(re.sub(r"(?m)^(numpy==.*\n)", pin, listed.read_text(), count=1))
     return folder
@@ -78,6 +78,29 @@ def answers(wine: Wine, window: Path, folder: Path) -> dict[str, object]:
     assert "Tokyo" in str(seen.get("answer")), output
     print(window, seen["window_after_s"], seen["ready_after_s"], seen["first_token_after_s"])
     return seen
+
+
+def update(wine: Wine, app: Path, newer: Path, folder: Path) -> None:
+    """Let the older version update itself: it prepares the newer one while its window is open, and the next
+    start changes over."""
+    version = newer.name.removeprefix(f"{NAME}-").removesuffix("-setup-x86_64.exe")
+    (wine.data / "settings.toml").write_text("updates = true\n")
+    running = start_window(wine, app)
+    script = folder / "prepare.py"
+    with release_server(newer.parent, version) as source:
+        script.write_text(source)
+        old = one(app, "app-*")
+        status, output = wine.run(old / "python" / "python.exe", "-I", windows_path(script))
+    assert (status, f"next: app-{version}" in output) == (0, True), output
+    assert (app / "current").read_text() == "app-0.0.9"
+    assert wine.run(app / "specexec.exe", "--stop")[0] == 0
+    assert running.wait(60) is not None
+    patch_numpy(app / f"app-{version}" / "lib")
+    running = start_window(wine, app)
+    wait_for(lambda: (app / "current").read_text() == f"app-{version}")
+    wait_for(lambda: version in wine.run("reg", "query", UNINSTALL, "/v", "DisplayVersion")[1])
+    assert wine.run(app / "specexec.exe", "--stop")[0] == 0
+    assert running.wait(60) is not None
 
 
 def save_chat(path: Path) -> None:
@@ -114,6 +137,7 @@ def test_the_installer_installs_answers_upgrades_and_uninstalls(
 
     chats = wine.data / "conversations.sqlite"
     save_chat(chats)
+    update(wine, app, newer, tmp_path)
     running = start_window(wine, app)
     app = install(wine, newer, tmp_path / "install.bat")  # ends the running program
     assert running.wait(60) is not None
