@@ -13,11 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 from engine.bench.experts import hits_of_best, hits_of_policy, hits_of_recent, kept
 from engine.bench.made_routing import Turn
 from engine.streaming.expert_policy import ExpertPolicy
+
+Bytes = NDArray[np.uint8]
+Chosen = NDArray[np.int64]  # the experts that each byte chooses in one layer, [bytes, CHOSEN]
 
 LAYERS, EXPERTS, CHOSEN, WIDTH = 4, 32, 4, 128
 BALANCE = 0.02  # weight of the loss that keeps routers from choosing the same experts always
@@ -56,7 +60,6 @@ def untrained() -> Qwen3MoeForCausalLM:
             num_hidden_layers=LAYERS,
             num_attention_heads=4,
             num_key_value_heads=2,
-            head_dim=32,
             num_experts=EXPERTS,
             num_experts_per_tok=CHOSEN,
             norm_topk_prob=True,
@@ -67,7 +70,7 @@ def untrained() -> Qwen3MoeForCausalLM:
     )
 
 
-def train(model: Qwen3MoeForCausalLM, text: np.ndarray, seconds: float) -> tuple[int, float]:  # type: ignore[type-arg]
+def train(model: Qwen3MoeForCausalLM, text: Bytes, seconds: float) -> tuple[int, float]:
     """Train for so many seconds of processor time; return the number of steps, and the mean bits a byte of
     the last 20."""
     random = np.random.default_rng(1)
@@ -86,11 +89,11 @@ def train(model: Qwen3MoeForCausalLM, text: np.ndarray, seconds: float) -> tuple
     return len(bits), float(np.mean(bits[-20:]))
 
 
-def routing(model: Qwen3MoeForCausalLM, text: np.ndarray) -> list[np.ndarray]:  # type: ignore[type-arg]
-    """Return the experts that each byte chooses in each layer: int64 [bytes, CHOSEN] for each layer."""
-    model.eval()
+def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> list[Chosen]:
+    """Return the experts that each byte chooses, layer by layer."""
+    model.train(False)
     pieces = [text[start : start + 2 * LENGTH] for start in range(0, len(text), 2 * LENGTH)]
-    chosen: list[list[np.ndarray]] = [[] for _ in range(LAYERS)]  # type: ignore[type-arg]
+    chosen: list[list[Chosen]] = [[] for _ in range(LAYERS)]
     with torch.inference_mode():
         for piece in pieces:
             logits = model(torch.from_numpy(piece.copy()).long()[None]).router_logits
@@ -99,7 +102,7 @@ def routing(model: Qwen3MoeForCausalLM, text: np.ndarray) -> list[np.ndarray]:  
     return [np.concatenate(each) for each in chosen]
 
 
-def turns_of(routed: Sequence[np.ndarray], rows: int) -> list[Turn]:  # type: ignore[type-arg]
+def turns_of(routed: Sequence[Chosen], rows: int) -> list[Turn]:
     """Return the turns of passes of so many consecutive bytes."""
     turns = []
     for start in range(0, len(routed[0]) // rows * rows, rows):
@@ -109,7 +112,7 @@ def turns_of(routed: Sequence[np.ndarray], rows: int) -> list[Turn]:  # type: ig
     return turns
 
 
-def table(routed: Sequence[np.ndarray]) -> Iterator[str]:  # type: ignore[type-arg]
+def table(routed: Sequence[Chosen]) -> Iterator[str]:
     mixtures = np.repeat(np.arange(LAYERS), EXPERTS).tolist()
     for rows in (1, 8):
         turns = turns_of(routed, rows)

@@ -123,12 +123,12 @@ class Experts(nn.Module):
                 "The file is damaged: download the model again.",
             )
         if self.mover is not None:
-            rows = chosen.tolist() if len(chosen) <= TREE_ROWS else []
+            by_row = chosen.tolist() if len(chosen) <= TREE_ROWS else []
             first = self.kinds[0]
             self.mover.choose(
                 self.matrices(),
                 self.matrices(used),
-                [[self._matrices[expert][first] for expert in row] for row in rows],
+                [[self._matrices[expert][first] for expert in row] for row in by_row],
             )
         for expert in used:
             rows, rank = torch.where(chosen == expert)
