@@ -203,7 +203,7 @@ def _recurrent(model: CatalogModel) -> int:
 
 
 def _mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
-    """Return the bytes of an MTP layer: a layer that attends, and what joins a token to what is known of it."""
+    """Return the bytes of an MTP layer: a layer that attends, and what joins a token and a state."""
     attending = next(layer for layer in range(model.layers) if model.attends(layer))
     joining = _matrix_nbytes(model, variant, ("join", model.hidden, 2 * model.hidden), attending)
     norms = 3 * model.hidden * _vector_itemsize(variant)

@@ -45,8 +45,8 @@ _MOST = 1 << 24
 def convolved(known: Tensor, sources: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Return a depthwise convolution along paths, float32 [rows, channels].
 
-    known: the inputs, [kernel - 1 + tail + rows, channels]. sources: int64 [kernel, rows], from `RowPaths`; the
-    first row is each row's own place. weight: [channels, kernel], the last column for the row itself.
+    known: the inputs, [kernel - 1 + tail + rows, channels]. sources: int64 [kernel, rows], from `RowPaths`;
+    the first row is each row's own place. weight: [channels, kernel], the last column for the row itself.
     """
     total = None
     for back, places in enumerate(sources):
