@@ -97,9 +97,10 @@ def say(*lines: str, to_stderr: bool = False) -> None:
         print(plain(line), file=sys.stderr if to_stderr else sys.stdout, flush=True)
 
 
-def say_piece(text: str) -> None:
+def say_piece(text: str, to_stderr: bool = False) -> None:
     """Print a piece of an answer; on a terminal without what steers it, except for lines and tabs."""
-    print(plain(text, keep="\n\t") if sys.stdout.isatty() else text, end="", flush=True)
+    stream = sys.stderr if to_stderr else sys.stdout
+    print(plain(text, keep="\n\t") if stream.isatty() else text, end="", file=stream, flush=True)
 
 
 def fail(error: SpecExecError, as_json: bool, **more: Any) -> int:

@@ -23,6 +23,8 @@ ING = {
     "rendering",
     "recycling",
     "parting",
+    "routing",
+    "made_routing",
 } | {
     "ring",
     "device_ring",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.bench.made_routing import Routing, Turn, chances, routed
+from engine.bench.made_routing import MixtureTurn, Routing, chances, routed
 from engine.bench.options import numbers
 from engine.errors import BadOption
 from engine.terminal import Commands, add_command
@@ -22,7 +22,7 @@ from engine.terminal import Commands, add_command
 if TYPE_CHECKING:  # imports the compiler
     from engine.streaming.expert_policy import ExpertPolicy
 
-Turns = Sequence[Turn]
+Turns = Sequence[MixtureTurn]
 Hits = NDArray[np.bool_]  # for each chosen expert of each turn, whether it was in the cache
 
 

@@ -43,7 +43,7 @@ class Routing:
             )
 
 
-class Turn(NamedTuple):
+class MixtureTurn(NamedTuple):
     """A mixture's turn in a pass. Experts are numbered among those of all mixtures.
 
     Attributes: `mixture`; `wanted`: the experts that the pass chooses, ascending; `last`: those of these that
@@ -55,7 +55,7 @@ class Turn(NamedTuple):
     last: list[int]
 
 
-def routed(routing: Routing) -> Iterator[Turn]:
+def routed(routing: Routing) -> Iterator[MixtureTurn]:
     """Yield the turns of each pass after the other."""
     random = np.random.default_rng(routing.seed)
     likely = [weights(routing)[ranks] for ranks in _ranks(routing, random)]
@@ -73,7 +73,7 @@ def routed(routing: Routing) -> Iterator[Turn]:
                 last[layer] = np.concatenate([stay, drawn])
                 chosen.update(last[layer].tolist())
             first = layer * routing.experts
-            yield Turn(
+            yield MixtureTurn(
                 layer,
                 sorted(first + expert for expert in chosen),
                 [first + expert for expert in last[layer].tolist()],

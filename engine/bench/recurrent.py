@@ -46,7 +46,7 @@ ENGINES = ("compiled", "torch")
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class PassTimes:
     """The times of a pass over a tree of `rows` rows; of a text, if `text`."""
 
     engine: str
@@ -175,7 +175,7 @@ def made_up(shape: RecurrentShape, form: str, folder: Path) -> "Checkpoint":
     return Checkpoint(path, "random", "qwen3_5_text", config, weights, TokenizerFolder(folder), Generation())
 
 
-def measure(file: "Checkpoint", engine: str, rows: list[int], text: int, repeats: int) -> Iterator[Times]:
+def measure(file: "Checkpoint", engine: str, rows: list[int], text: int, repeats: int) -> Iterator[PassTimes]:
     """Time the passes of a model through one of ENGINES."""
     from engine.model.sequence import Sequence
 
@@ -184,7 +184,7 @@ def measure(file: "Checkpoint", engine: str, rows: list[int], text: int, repeats
     try:
         for count in rows:
             say(f"{engine}: {count} rows")
-            yield Times(engine, count, False, timed(text_pass(model, count), repeats))
+            yield PassTimes(engine, count, False, timed(text_pass(model, count), repeats))
         say(f"{engine}: a text of {text}")
         sequence = Sequence(model, text)
 
@@ -192,7 +192,7 @@ def measure(file: "Checkpoint", engine: str, rows: list[int], text: int, repeats
             sequence.rewind(0)
             sequence.extend([1] * text)
 
-        yield Times(engine, text, True, timed(read, repeats))
+        yield PassTimes(engine, text, True, timed(read, repeats))
     finally:
         model.close()
 
@@ -214,7 +214,7 @@ def _load(file: "Checkpoint", engine: str, context: int) -> "Model":
     return load_model(file, dtype, "cpu", no_progress, context)
 
 
-def table(found: list[Times]) -> Iterator[str]:
+def table(found: list[PassTimes]) -> Iterator[str]:
     """Yield the lines of a Markdown table."""
     yield "| engine | rows | pass, ms | rows/s |"
     yield "|---|---:|---:|---:|"

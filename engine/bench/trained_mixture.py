@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from transformers import Qwen3MoeConfig, Qwen3MoeForCausalLM
 
 from engine.bench.experts import hits_of_best, hits_of_policy, hits_of_recent, kept
-from engine.bench.made_routing import Turn
+from engine.bench.made_routing import MixtureTurn
 from engine.streaming.expert_policy import ExpertPolicy
 
 Bytes = NDArray[np.uint8]
@@ -102,13 +102,13 @@ def routing(model: Qwen3MoeForCausalLM, text: Bytes) -> list[Chosen]:
     return [np.concatenate(each) for each in chosen]
 
 
-def turns_of(routed: Sequence[Chosen], rows: int) -> list[Turn]:
+def turns_of(routed: Sequence[Chosen], rows: int) -> list[MixtureTurn]:
     """Return the turns of passes of so many consecutive bytes."""
     turns = []
     for start in range(0, len(routed[0]) // rows * rows, rows):
         for layer, chosen in enumerate(routed):
             here = chosen[start : start + rows] + layer * EXPERTS
-            turns.append(Turn(layer, sorted(set(here.flatten().tolist())), here[-1].tolist()))
+            turns.append(MixtureTurn(layer, sorted(set(here.flatten().tolist())), here[-1].tolist()))
     return turns
 
 
@@ -137,7 +137,7 @@ def table(routed: Sequence[Chosen]) -> Iterator[str]:
             yield f"| {share:.0%} | " + " | ".join(f"{rate:.1%}" for rate in rates) + " |"
 
 
-def expected(turns: Sequence[Turn], policy: ExpertPolicy) -> tuple[int, int, int]:
+def expected(turns: Sequence[MixtureTurn], policy: ExpertPolicy) -> tuple[int, int, int]:
     """Return how many experts were expected before their mixture chose and then chosen; expected; chosen."""
     right = guessed = chosen = 0
     for turn in turns:

@@ -8,7 +8,19 @@ from dataclasses import dataclass
 FORMATS = ("16-bit", "gptq", "awq", "gguf")
 # Architectures that torch computes on the processor too, since compiled steps do not:
 # `engine.model.architectures` says why.
-THROUGH_TORCH = ("gemma4_text", "glm4", "ministral3", "qwen3_5_moe_text", "qwen3_5_text")
+THROUGH_TORCH = (
+    *(
+        "gemma3n_text",
+        "gemma4_text",
+        "glm4",
+        "glm4_moe",
+        "gpt_oss",
+        "granite",
+        "granitemoe",
+        "granitemoehybrid",
+    ),
+    *("ministral3", "olmo2", "olmo3", "qwen3_5_moe_text", "qwen3_next"),
+)
 # Architectures that this project has run with real weights. Of the others, it has run tiny random models,
 # which gave what transformers gives.
 RUN_WITH_REAL_WEIGHTS = ("llama", "qwen2")
@@ -34,7 +46,7 @@ class Variant:
     GGUF file ("Q4_K_M"); `bits`, per number, and `group_size`, the number of columns that share a scale (-1:
     all), both only for GPTQ and AWQ; `intermediate`, the width of the MLP if the files pad it, else 0;
     `own_head`, whether the files contain a head although the model's head is tied to the embedding (such a
-    head is loaded only from a GGUF file).
+    head is loaded only from a GGUF file); `mtp`, whether a GGUF file contains the model's MTP layer.
     """
 
     id: str
@@ -55,6 +67,7 @@ class Variant:
     group_size: int = 0
     intermediate: int = 0
     own_head: bool = False
+    mtp: bool = False
     sha256: str = ""
     embedded: bool = False
 
@@ -156,7 +169,7 @@ class CatalogModel:
 
     @property
     def compiled(self) -> bool:
-        """Whether compiled steps compute the model on the processor, unless it is a mixture."""
+        """Whether compiled steps compute the model on the processor."""
         return self.architecture not in THROUGH_TORCH
 
     @property

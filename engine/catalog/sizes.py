@@ -171,9 +171,10 @@ def weights_nbytes(model: CatalogModel, variant: Variant) -> int:
 
 
 def files_nbytes(model: CatalogModel, variant: Variant) -> int:
-    """Return the bytes of all weights in the files, including a head that is not loaded."""
+    """Return the bytes of all weights in the files, including a head and an MTP layer that are not loaded."""
     unused = variant.own_head and head_nbytes(model, variant) == 0
-    return weights_nbytes(model, variant) + (_table_nbytes(model, variant, "head") if unused else 0)
+    head = _table_nbytes(model, variant, "head") if unused else 0
+    return weights_nbytes(model, variant) + head + (_mtp_nbytes(model, variant) if variant.mtp else 0)
 
 
 def kv_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
@@ -199,6 +200,14 @@ def state_row_nbytes(model: CatalogModel) -> int:
 
 def _recurrent(model: CatalogModel) -> int:
     return sum(not model.attends(layer) for layer in range(model.layers))
+
+
+def _mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the bytes of an MTP layer: a layer that attends, and what joins a token and a state."""
+    attending = next(layer for layer in range(model.layers) if model.attends(layer))
+    joining = _matrix_nbytes(model, variant, ("join", model.hidden, 2 * model.hidden), attending)
+    norms = 3 * model.hidden * _vector_itemsize(variant)
+    return layer_nbytes(model, variant, attending).total + joining + norms
 
 
 def _table_nbytes(model: CatalogModel, variant: Variant, name: str) -> int:
@@ -263,7 +272,8 @@ def storage(model: CatalogModel, variant: Variant, matrix: str, layer: int, colu
         kind = "Q8_0" if default == "Q8_0" or columns % BLOCKS[default][0] else "Q6_K"
     elif matrix in ("v", "down") and _is_important(layer, model.layers):
         kind = better
-    if matrix == "qkv" and variant.mix in ("Q4_K_M", "Q5_K_M"):
+    fused = model.architecture == "phi3" and matrix in ("q", "k", "v")
+    if (matrix == "qkv" or fused) and variant.mix in ("Q4_K_M", "Q5_K_M"):
         kind = {"Q4_K_M": "Q5_K", "Q5_K_M": "Q6_K"}[variant.mix]
     if matrix == "v" and model.layers == 80 and kind == "Q4_K":  # 70B: eight query heads share one value head
         kind = "Q5_K"

@@ -444,7 +444,7 @@ def answer_once(
 def say_parts(thought: str, text: str) -> None:
     """Print a piece of a thought to stderr, and one of the answer proper to stdout."""
     if thought:
-        print(thought, end="", file=sys.stderr, flush=True)
+        say_piece(thought, to_stderr=True)
     if text:
         say_piece(text)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine import catalog
 from engine.catalog import CatalogModel, Expectation, Variant, sizes
+from engine.catalog.models import THROUGH_TORCH
 from engine.checkpoints import Checkpoint, Weight, open_checkpoint
 from engine.checkpoints.recurrent import state_row_nbytes, states_nbytes
 from engine.errors import ModelNotFound
@@ -26,8 +27,6 @@ COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
     *("IQ4_NL", "IQ4_XS", "MXFP4"),
 )
-# The mixtures that compiled passes run, as in engine.model.architectures.
-COMPILED_MIXTURES = ("mixtral", "qwen3_moe", "olmoe")
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
 MOST_SHARE = 0.7  # the same as in engine.model.substitutes
@@ -150,7 +149,6 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
     active = (sizes.active_parameters(model) - tables) / layer_weights
-    compiled = active == 1 or model.architecture in COMPILED_MIXTURES
     of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
     layers = tuple(layer.total for layer in of_layers)
     file = variant.file or variant.repository.rpartition("/")[2]
@@ -172,8 +170,8 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         packed=variant.format != "16-bit",
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
-        compiled=variant.format in ("gguf", "16-bit") and compiled and model.compiled,
-        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and compiled else 0,
+        compiled=variant.format in ("gguf", "16-bit") and model.compiled,
+        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and model.compiled else 0,
         experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         routing=kept_counts(Path(file)) if model.experts else None,
@@ -200,7 +198,7 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     per_layer = weights.get("model.embed_tokens_per_layer.weight")  # Gemma 3n and 4: read by rows, too
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     experts = next((config[name] for name in names if config.get(name)), 1)
-    compiled = experts == 1 or checkpoint.architecture in COMPILED_MIXTURES
+    compiled = checkpoint.architecture not in THROUGH_TORCH
     chosen = (config.get("num_experts_per_tok") or experts) / experts
     idle = expert_weights * (1 - chosen)
     matrices = [weight for key, weight in weights.items() if len(weight.shape) == 2 and ".layers." in key]

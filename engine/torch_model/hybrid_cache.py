@@ -9,8 +9,8 @@ from torch import Tensor
 from engine.checkpoints.recurrent import COPIES
 from engine.model import savepoints
 from engine.model.savepoints import WINDOW, Savepoints
-from engine.torch_model.paths import Paths
-from engine.torch_model.states import LayerMemory, LayerState, StateShape
+from engine.torch_model.paths import RowPaths
+from engine.torch_model.states import LayerMemory, LayerState, LayerStateShape
 from engine.torch_model.tensor_cache import RowShape, TensorCache
 from engine.torch_model.visibility import Visibility
 
@@ -25,7 +25,7 @@ class HybridCache(TensorCache):
     def __init__(
         self,
         rows: Sequence[RowShape],
-        shapes: Mapping[int, StateShape],
+        shapes: Mapping[int, LayerStateShape],
         capacity: int,
         dtype: torch.dtype,
         device: torch.device | str,
@@ -36,7 +36,7 @@ class HybridCache(TensorCache):
         self._shapes = dict(shapes)
         self._memories = {layer: LayerMemory(state) for layer, state in self._empty().items()}
         self._savepoints: Savepoints[dict[int, LayerState]] = Savepoints()  # of each: layer -> state
-        self._paths: Paths | None = None
+        self._paths: RowPaths | None = None
 
     @property
     def nbytes(self) -> int:
@@ -74,7 +74,7 @@ class HybridCache(TensorCache):
         super().reserve(rows)
         self._paths = None
 
-    def paths(self, visibility: Visibility) -> Paths:
+    def paths(self, visibility: Visibility) -> RowPaths:
         """Return the paths of the rows of the pass that runs."""
         if self._paths is None:
             self._paths = self._paths_of(visibility)
@@ -125,7 +125,7 @@ class HybridCache(TensorCache):
     def _empty(self) -> dict[int, LayerState]:
         return {layer: shape.zeros(self.dtype, self.device) for layer, shape in self._shapes.items()}
 
-    def _paths_of(self, visibility: Visibility) -> Paths:
+    def _paths_of(self, visibility: Visibility) -> RowPaths:
         rows = visibility.rows
         if rows.visible is None:
             return self._paths_of_text(len(rows))
@@ -133,15 +133,15 @@ class HybridCache(TensorCache):
         absorbed = max(memory.tail.absorbed for memory in self._memories.values())
         behind = torch.cat([visibility.tail_positions[absorbed:], rows.positions])
         depths = behind - (self.length + absorbed)
-        return Paths(len(rows), (len(rows),), self.device, tree=(rows.visible[:, absorbed:], depths))
+        return RowPaths(len(rows), (len(rows),), self.device, tree=(rows.visible[:, absorbed:], depths))
 
-    def _paths_of_text(self, count: int) -> Paths:
+    def _paths_of_text(self, count: int) -> RowPaths:
         """Return the paths of a text, in windows that end at multiples of their size, and choose where states
         are saved on the way. Savepoints that are worth less make room for them already."""
         start, stop = self.length, self.length + count
         if count <= WINDOW:
-            return Paths(count, (count,), self.device)
+            return RowPaths(count, (count,), self.device)
         cuts = range(start // WINDOW * WINDOW + WINDOW, stop, WINDOW)
         chosen = self._savepoints.make_room(savepoints.wanted(start, stop, WINDOW), stop)
         windows = (*(cut - start for cut in cuts), count)
-        return Paths(count, windows, self.device, frozenset(cut - start for cut in chosen))
+        return RowPaths(count, windows, self.device, frozenset(cut - start for cut in chosen))

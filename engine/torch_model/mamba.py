@@ -19,7 +19,7 @@ from transformers.activations import ACT2FN
 from engine.torch_model.attention import refuse_unknown
 from engine.torch_model.hybrid_cache import HybridCache
 from engine.torch_model.recurrent import DeltaInputs, RecurrentLayer, convolved, delta_rule, take_parts
-from engine.torch_model.states import DeltaRows, LayerState, StateShape
+from engine.torch_model.states import DeltaRows, LayerState, LayerStateShape
 from engine.torch_model.visibility import Visibility
 
 
@@ -39,7 +39,7 @@ class MambaLayer(RecurrentLayer):
         super().__init__()
         take_parts(module, self)
         self.number = module.layer_idx
-        self.shape = StateShape(
+        self.shape = LayerStateShape(
             (module.num_heads, module.ssm_state_size, module.head_dim),
             (module.conv_kernel_size - 1, module.conv_dim),
         )

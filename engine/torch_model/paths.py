@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
+class RowPaths:
     """The paths of one pass. All start at the base's state, see `engine.torch_model.states.Tail`.
 
     count: number of rows. windows: the row behind each window, the last one `count`; a tree is one window.

@@ -34,8 +34,8 @@ from transformers.activations import ACT2FN
 
 from engine.torch_model.attention import refuse_unknown
 from engine.torch_model.hybrid_cache import HybridCache
-from engine.torch_model.paths import Paths
-from engine.torch_model.states import DeltaRows, LayerMemory, LayerState, StateShape, Tail
+from engine.torch_model.paths import RowPaths
+from engine.torch_model.states import DeltaRows, LayerMemory, LayerState, LayerStateShape, Tail
 from engine.torch_model.visibility import Visibility
 
 # Most numbers in a matrix [heads, rows, ancestors] at a time: 64 MiB.
@@ -45,8 +45,8 @@ _MOST = 1 << 24
 def convolved(known: Tensor, sources: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """Return a depthwise convolution along paths, float32 [rows, channels].
 
-    known: the inputs, [kernel - 1 + tail + rows, channels]. sources: int64 [kernel, rows], from `Paths`; the
-    first row is each row's own place. weight: [channels, kernel], the last column for the row itself.
+    known: the inputs, [kernel - 1 + tail + rows, channels]. sources: int64 [kernel, rows], from `RowPaths`;
+    the first row is each row's own place. weight: [channels, kernel], the last column for the row itself.
     """
     total = None
     for back, places in enumerate(sources):
@@ -143,12 +143,12 @@ class RecurrentLayer(nn.Module):
     weights keep their names. Attributes: `number`, that of the layer; `shape`, that of its state."""
 
     number: int
-    shape: StateShape
+    shape: LayerStateShape
 
     def _run_windows(
         self,
         memory: LayerMemory,
-        paths: Paths,
+        paths: RowPaths,
         known: Tensor,
         step: Callable[[int, int, LayerState, DeltaRows | None], DeltaRows | None] = _no_step,
     ) -> None:
@@ -201,7 +201,7 @@ class DeltaLayer(RecurrentLayer):
         super().__init__()
         take_parts(module, self)
         self.number = module.layer_idx
-        self.shape = StateShape(
+        self.shape = LayerStateShape(
             (module.num_v_heads, module.head_k_dim, module.head_v_dim),
             (module.conv_kernel_size - 1, module.conv_dim),
         )
@@ -282,7 +282,7 @@ class ConvolutionLayer(RecurrentLayer):
         super().__init__()
         take_parts(module, self)
         self.number = module.layer_idx
-        self.shape = StateShape(None, (module.conv_kernel_size - 1, module.conv.in_channels))
+        self.shape = LayerStateShape(None, (module.conv_kernel_size - 1, module.conv.in_channels))
 
     def forward(
         self,

@@ -7,7 +7,7 @@ from torch import nn
 
 from engine.torch_model.mamba import MambaLayer
 from engine.torch_model.recurrent import ConvolutionLayer, DeltaLayer, RecurrentLayer
-from engine.torch_model.states import StateShape
+from engine.torch_model.states import LayerStateShape
 
 # The names of transformers' classes. A module of another class stays, and a pass through it fails.
 _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
@@ -19,7 +19,7 @@ _LAYERS: dict[str, Callable[[Any], RecurrentLayer]] = {
 }
 
 
-def replace_recurrent(module: nn.Module, tiled: bool = False) -> dict[int, StateShape]:
+def replace_recurrent(module: nn.Module, tiled: bool = False) -> dict[int, LayerStateShape]:
     """Put layers that compute along paths in place of transformers' recurrent ones; return the shapes of
     their states, by the number of the layer. tiled: whether heads are in the order of GGUF files
     (`DeltaLayer.tile`)."""

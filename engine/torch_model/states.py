@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 @dataclass(frozen=True, slots=True)
-class StateShape:
+class LayerStateShape:
     """The shape of a layer's state. matrix: (heads, key width, value width), or None if the layer has only a
     convolution; inputs: (kernel - 1, channels)."""
 

@@ -16,7 +16,7 @@ def _no_inputs(layer: int) -> dict[str, Any]:
     return {}
 
 
-class Surroundings:
+class LayerSurroundings:
     """What surrounds the layers of most models: nothing. States are [1, rows, width]."""
 
     def enter(self, tokens: Tensor, states: Tensor) -> tuple[Tensor, LayerInputs]:
@@ -29,7 +29,7 @@ class Surroundings:
         return states
 
 
-class Gemma4(Surroundings):
+class Gemma4(LayerSurroundings):
     """Gemma 4: an input of each layer that depends on the token (per-layer embeddings), and keys and values
     that later layers share with an earlier one."""
 
@@ -77,14 +77,14 @@ def _as_long(states: Tensor, as_these: Tensor) -> Tensor:
     return states * wanted / (states**2).mean(dim=-1, keepdim=True).clamp(min=1e-5).sqrt()
 
 
-_KINDS: dict[str, Callable[[Any], Surroundings]] = {
+_KINDS: dict[str, Callable[[Any], LayerSurroundings]] = {
     "Gemma3nTextModel": Gemma3n,
     "Gemma4TextModel": Gemma4,
 }
 
 
-def surroundings_of(module: nn.Module) -> Surroundings:
+def surroundings_of(module: nn.Module) -> LayerSurroundings:
     """Return the surroundings of the layers of transformers' ...ForCausalLM."""
     body = module.model
     kind = _KINDS.get(type(body).__name__)
-    return Surroundings() if kind is None else kind(body)
+    return LayerSurroundings() if kind is None else kind(body)

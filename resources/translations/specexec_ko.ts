@@ -4257,7 +4257,7 @@ other: everything else</source>
             <translation>요약과 고쳐 쓰기에 알맞은 Meta의 아주 작은 모델, 8개 언어.</translation>
         </message>
         <message>
-            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
+            <source>Microsoft's model of medium size of late 2024: mathematics and reasoning, in English.</source>
             <translation>Microsoft의 2024년 말 중간 크기 모델: 수학과 추론, 주로 영어.</translation>
         </message>
         <message>
@@ -4305,7 +4305,7 @@ other: everything else</source>
             <translation>시연용 모델: 아주 작고 자주 틀리지만, 프로그램이 어떻게 작동하는지 보여 줍니다.</translation>
         </message>
         <message>
-            <source>Zhipu's all-round model of moderate size of 2025, for Chinese and English.</source>
+            <source>Zhipu's all-round model of medium size of 2025, for Chinese and English.</source>
             <translation>Zhipu의 2025년 중간 크기 범용 모델: 중국어와 영어.</translation>
         </message>
     </context>

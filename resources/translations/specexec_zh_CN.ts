@@ -4257,7 +4257,7 @@ other: everything else</source>
             <translation>Meta 的微型模型，适合摘要和改写，支持八种语言。</translation>
         </message>
         <message>
-            <source>Microsoft's model of moderate size of late 2024: mathematics and reasoning, in English.</source>
+            <source>Microsoft's model of medium size of late 2024: mathematics and reasoning, in English.</source>
             <translation>微软 2024 年末的中等规模模型：数学与推理，主要为英语。</translation>
         </message>
         <message>
@@ -4305,7 +4305,7 @@ other: everything else</source>
             <translation>演示模型：很小，经常出错，用来展示程序如何工作。</translation>
         </message>
         <message>
-            <source>Zhipu's all-round model of moderate size of 2025, for Chinese and English.</source>
+            <source>Zhipu's all-round model of medium size of 2025, for Chinese and English.</source>
             <translation>智谱 2025 年的中等规模通用模型，适用于中文和英语。</translation>
         </message>
     </context>

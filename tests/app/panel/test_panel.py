@@ -111,8 +111,8 @@ def test_many_verdicts_at_once_are_painted_once(panel: Panel, qtbot: QtBot) -> N
     before = panel.tree.paints
     for i in range(30):
         panel.show_tree(verdict(1, i))
-    qtbot.waitUntil(lambda: panel.tree.paints > before)
-    assert panel.tree.paints <= before + 2
+    QApplication.processEvents()
+    assert panel.tree.paints == before + 1  # frames of the fading follow
 
 
 @pytest.fixture

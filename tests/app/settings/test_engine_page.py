@@ -13,6 +13,7 @@ from app.local_server.local_server import LocalServer
 from app.preferences import PreferencesFile
 from app.runtime_setup import setup_job
 from app.runtime_setup.setup_job import EngineSetup
+from app.settings import program_options
 from app.settings.dialog import SettingsDialog
 from app.settings.engine_page import EnginePage
 from app.store import ChatSettings, Store
@@ -21,6 +22,7 @@ from engine import machine, runtime
 from engine.launch import interpreter
 from engine.machine import Gpu
 from engine.runtime import RuntimeRefused
+from engine.updates import Package
 from tests.app.runtime_setup.packaged import FakeSetups, package, put_runtime
 from tests.app.shared_fixtures import machine as described
 
@@ -124,7 +126,8 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
     qtbot: QtBot,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(runtime, "repository", lambda: "https://github.com/owner/program")
+    released = Package("deb", "1.2.3", releases="https://releases.test", public_key="ab" * 32)
+    monkeypatch.setattr(program_options, "this_package", lambda: released)
     store = Store(tmp_path / "conversations.sqlite")
     dialog = SettingsDialog(file, store, ChatSettings(), server)
     qtbot.addWidget(dialog)
@@ -144,7 +147,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
     assert not dialog.appearance_page.rows["updates"].editor.focus.isChecked()  # type: ignore[attr-defined]
 
     monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path / "none")
-    monkeypatch.setattr(runtime, "repository", lambda: None)
+    monkeypatch.setattr(program_options, "this_package", lambda: None)
     checkout = SettingsDialog(file, store, ChatSettings(), server)
     qtbot.addWidget(checkout)
     assert checkout.findChild(EnginePage) is None

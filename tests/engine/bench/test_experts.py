@@ -8,13 +8,13 @@ import pytest
 
 from engine import cli
 from engine.bench.experts import hits_of_best, hits_of_recent, kept, measure
-from engine.bench.made_routing import Routing, Turn, chances, routed
+from engine.bench.made_routing import MixtureTurn, Routing, chances, routed
 
 SMALL = Routing(layers=6, experts=32, chosen=4, passes=60)
 
 
 def test_the_optimum_is_that_of_an_exhaustive_search():
-    turns = [Turn(0, [expert], [expert]) for expert in (0, 1, 2, 0, 3, 1, 0, 2, 3, 1)]
+    turns = [MixtureTurn(0, [expert], [expert]) for expert in (0, 1, 2, 0, 3, 1, 0, 2, 3, 1)]
 
     def most(cache, uses):
         """The most hits of any order of evictions."""

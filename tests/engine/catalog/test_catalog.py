@@ -10,7 +10,7 @@ ALL = catalog.catalog()
 models = pytest.mark.parametrize("model", ALL.models.values(), ids=ALL.models)
 variants = pytest.mark.parametrize("variant", ALL.variants.values(), ids=ALL.variants)
 pairs = pytest.mark.parametrize("pair", ALL.pairs, ids=[f"{pair.target}+{pair.draft}" for pair in ALL.pairs])
-GATED = ("meta-llama/", "google/", "mistralai/Mistral-Large-")
+GATED = ("meta-llama/", "google/gemma-2-", "google/gemma-3-", "mistralai/Mistral-Large-")
 EXPECTED_DRAFTS = {
     "llama-3.3-70b": {"llama-3.1-8b", "llama-3.2-1b"},
     "llama-3.1-70b": {"llama-3.1-8b", "llama-3.2-1b"},

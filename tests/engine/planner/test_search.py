@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from engine.compiled.layout import LAYOUTS
-from engine.model.architectures import FAMILIES
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, COMPILED_MIXTURES, catalogued, self_pair
+from engine.planner.outline import COMPILED, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -259,10 +258,6 @@ def test_a_cache_in_8_bits_takes_half_the_memory_in_compiled_passes_only():
 
 def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
-
-
-def test_the_mixtures_of_compiled_passes_are_those_that_are_declared():
-    assert set(COMPILED_MIXTURES) == {name for name, one in FAMILIES.items() if one.mixture and one.compiled}
 
 
 def test_a_mixture_reads_what_it_touches_in_compiled_passes():
