@@ -31,8 +31,9 @@ class HitRates:
     """Shares of the chosen experts that were in a cache of a `share` of all experts.
 
     Attributes: `ours`: by the engine's policy; `knowing`: by the same policy if it knows the chances that
-    generate the routing and the choices of the last token, which is all that can be known beforehand; `best`:
-    by Belady's optimum (1966), which knows the future; `recent`: by leaving out the least recently used.
+    generate the routing. Both are told the choices of a pass's last token once it has ended, since
+    verification decides which token that is. `best`: by Belady's optimum (1966), which knows the future;
+    `recent`: by leaving out the least recently used.
     """
 
     share: float
@@ -123,26 +124,32 @@ def measure(turns: Turns, routing: Routing, share: float, before: int = 0) -> Hi
     return HitRates(
         share,
         rate(hits_of_policy(turns, ExpertPolicy(mixtures), slots)),
-        rate(hits_of_policy(turns, _knowing(mixtures, routing, turns), slots)),
+        rate(hits_of_policy(turns, _knowing(mixtures, routing), slots)),
         rate(hits_of_best(turns, count, slots)),
         rate(hits_of_recent(turns, slots)),
     )
 
 
-def _knowing(mixtures: Sequence[int], routing: Routing, turns: Turns) -> "ExpertPolicy":
+def _knowing(mixtures: Sequence[int], routing: Routing) -> "ExpertPolicy":
     """Return the engine's policy with the true chances instead of learned ones."""
     from engine.streaming.expert_policy import ExpertPolicy
 
     drawn, again = chances(routing)
-    left = iter(turns)
 
     class Knowing(ExpertPolicy):
         def choose(self, mixture: int, wanted: Sequence[int]) -> None:
+            self._know(mixture, wanted)
+            super().choose(mixture, wanted)
+
+        def end(self, last: Sequence[int]) -> None:
+            self._know(last[0] // routing.experts, last)
+            super().end(last)
+
+        def _know(self, mixture: int, used: Sequence[int]) -> None:
+            """used: by the pass, or, once it has ended, by its last token."""
             ours = slice(mixture * routing.experts, (mixture + 1) * routing.experts)
             self.chances[ours] = drawn[ours]
-            last = next(left).last
-            self.chances[last] = again[last]
-            super().choose(mixture, wanted)
+            self.chances[list(used)] = again[list(used)]
 
         def _expect(self, turn: int) -> None:
             """Learn nothing."""

@@ -104,11 +104,9 @@ def _places(
     types = config.get("layer_types") or []
     norms = _norms(architecture, config)
     of_layer = norms | _attention(architecture, config)
-    if "num_experts_per_tok" in config:
-        behind = _experts(architecture, config, stacked)
-    else:
-        behind = _mlp(architecture, config)
-    dense = of_layer | _mlp(architecture, config)
+    mlp = {} if architecture.shared else _mlp(architecture, config)
+    behind = _experts(architecture, config, stacked) if "num_experts_per_tok" in config else mlp
+    dense = of_layer | mlp
     of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:

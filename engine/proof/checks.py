@@ -27,6 +27,9 @@ from engine.torch_model.visibility import TensorRows, Visibility
 _SUMS = {"float32": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
 _NUMBERS = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1.6e-2}
 _ROWS, _COLUMNS = 192, 512
+# Random matrices of the formats with two levels of scales hold numbers of some thousands: their products with
+# numbers of this size stay far below 65,504, the largest number of float16.
+_INPUTS = 2.0**-6
 _COPIED = 1 << 28  # bytes of a copy within the card's memory that is timed
 _MEASURED = 4096  # rows and columns of a matrix that is timed, which no cache of a card holds unpacked
 
@@ -75,7 +78,7 @@ def check_product(card: TestedCard, subject: list[str], way: str) -> Speed | Non
     if way == "triton" and not _is_fused(on_card):
         raise RuntimeError("There is no kernel for this card.")
     for rows in (1, 16, 64, 200):
-        x = _random(rows, weights.shape[1], seed=rows).to(_dtype(dtype))
+        x = (_INPUTS * _random(rows, weights.shape[1], seed=rows)).to(_dtype(dtype))
         _expect_product(on_card.product(x.to(card.device)), x, numbers, dtype)
     if not card.measures:
         return None

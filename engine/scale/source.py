@@ -54,12 +54,16 @@ def hub_source(name: str, checkpoint: str | None = None, revision: str | None = 
     if checkpoint is not None and Path(checkpoint).is_dir():
         return _folder(name, Path(checkpoint))
     variant = _original(name)
-    if variant is None and checkpoint is None and (path := catalog.resolve(name)).is_dir():
-        return _folder(name, path)
+    listed = {*catalog.entries(), *catalog.catalog().models}
+    if variant is None and checkpoint is None and name not in listed:
+        path = catalog.resolve(name)
+        if path.is_dir():
+            return _folder(name, path)
     if variant is None:
         raise BadOption(
             f"The original checkpoint of {name} is not in the catalogue.",
-            "Give the ID of a catalogue model, or --checkpoint with a folder that specexec export wrote.",
+            "Give the ID of another model, --checkpoint with a folder that specexec export wrote, or "
+            "--emit llama-server for a GGUF file.",
         )
     model = catalog.catalog().models[variant.model]
     place = variant.repository if checkpoint is None else checkpoint

@@ -303,6 +303,9 @@ class Waiting:
             self.moved_on.wait_for(lambda: self.layers > before + 1, timeout=0.002)
             self.intrusions += self.layers > before + 1
 
+    def kept(self, row):
+        """Nothing here depends on where the text goes on."""
+
 
 def threaded(sampler, script=(), closeness=0.8):
     target, drafter = PathModel(), specexec(closeness)

@@ -130,7 +130,8 @@ def test_two_damaged_ways_of_unpacking_leave_it_to_the_processor(triton, monkeyp
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_rounding_is_not_taken_for_a_fault(dtype, triton):
     names = [name for name in kernels.every(dtype) if name.split()[0] in ("dense", "unpack", "product")]
-    tried, _ = proven(FakeCard(), [*names[::4], f"attention 128 {dtype}"])
+    largest = [f"product {form} {dtype}" for form in ("Q6_K", "IQ4_XS")]  # near the limit of float16
+    tried, _ = proven(FakeCard(), [*names[::4], *largest, f"attention 128 {dtype}"])
     assert {each.outcome for each in tried} == {"right"}
 
 

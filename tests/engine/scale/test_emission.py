@@ -43,13 +43,31 @@ def test_vllm_serves_the_original_checkpoint_at_its_commit_with_eagle3(capsys):
     assert "30.5" not in text
 
 
-@pytest.mark.parametrize("emitter", ["vllm", "sglang"])
-def test_no_model_of_the_catalogue_is_served_from_a_gguf(capsys, emitter):
+def test_a_model_of_the_catalogue_is_served_from_its_original_and_never_from_a_gguf():
+    models, served = catalog.catalog().models, 0
     for id, variant in catalog.entries().items():
+        if {each.format for each in models[variant.model].variants} == {"gguf"}:
+            continue
         source = scale.hub_source(id)
         assert "gguf" not in source.place.lower()
         assert source.model == variant.model
         assert not source.revision or COMMIT.fullmatch(source.revision)
+        served += 1
+    assert served > len(models)
+
+
+@pytest.mark.parametrize("emitter", ["vllm", "sglang"])
+@pytest.mark.parametrize("name", ["phi-4", "phi-4-q4_k_m"])
+def test_a_model_without_a_known_original_is_refused_for_that_whether_it_is_installed_or_not(
+    capsys, emitter, name, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SPECEXEC_MODELS", str(tmp_path))
+    for installed in (False, True):
+        if installed:
+            (tmp_path / catalog.entries()["phi-4-q4_k_m"].file).touch()
+        _, notes = printed(capsys, emitter, "--target", name, "--gpus", "1x48", status=1)
+        assert f"The original checkpoint of {name} is not in the catalogue." in notes
+        assert "--emit llama-server" in notes
 
 
 def test_a_draft_model_has_the_vocabulary_of_the_target(capsys):
