@@ -13,7 +13,6 @@ hashes                add the hashes of PyTorch's own builds to backends.toml (n
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -22,8 +21,18 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for engine.signature
 
 from installers import archive, lists, releases
-from installers.common import DIST, WORK, Failed, Order, fresh, repository, say, sha256, version
-from torch_build import wheel_folders
+from installers.common import (
+    DIST,
+    WORK,
+    Failed,
+    Order,
+    fresh,
+    pip_wheel_folder,
+    repository,
+    say,
+    sha256,
+    version,
+)
 
 
 def parse() -> argparse.Namespace:
@@ -100,16 +109,8 @@ def releases_address() -> str:
     return f"{address}/releases/latest/download/{releases.INDEX}" if address else ""
 
 
-def pip_wheel_folders() -> list[Path]:
-    """Return pip's configured wheel folders."""
-    command = [sys.executable, "-m", "pip", "config", "list"]
-    listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    return list(wheel_folders(listing))
-
-
 def order_from(parsed: argparse.Namespace) -> Order:
-    folders = [parsed.wheels] if parsed.wheels else pip_wheel_folders()
-    wheels = next((folder for folder in folders if folder.is_dir()), None)
+    wheels = parsed.wheels or pip_wheel_folder()
     parsed.into.mkdir(parents=True, exist_ok=True)
     into = parsed.into.absolute()
     return Order(parsed.version, wheels, parsed.fast, into, parsed.releases, parsed.public_key)

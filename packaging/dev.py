@@ -355,7 +355,7 @@ def install(stamp, log, lock):
     # 2026).
     pip(python, log, lock, "install", "--no-compile", pinned("setuptools"))
     options = ("--no-compile", "--no-build-isolation", "-c", "packaging/constraints.txt")
-    pip(python, log, lock, "install", *options, "-e", ".[dev]" if stamp["dev"] else ".")
+    pip(python, log, lock, "install", *options, "-e", ".[dev]" if stamp["dev"] else ".[torch]")
 
 
 def sha256(path):
@@ -522,7 +522,8 @@ def lock_versions(args):
     wanted = project["build-system"]["requires"] + project["project"]["dependencies"]
     # The other extras are left out: users install them on request, and one contains GPTQModel, which would
     # force an older numpy on everyone.
-    wanted += project["project"]["optional-dependencies"]["dev"]
+    extras = project["project"]["optional-dependencies"]
+    wanted += [need for need in extras["torch"] + extras["dev"] if not need.startswith("specexec-desktop")]
     with tempfile.TemporaryDirectory(prefix="specexec-lock-") as folder:
         log = Path(folder) / "log"
         make_venv(Path(folder) / "venv", log, None)

@@ -5,7 +5,6 @@ Blocks, so it runs on a thread of its own.
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -52,7 +51,7 @@ def read_file(path: Path, stop: Stop) -> Document:
 
 
 def _read(file: BinaryIO, ending: str, stop: Stop) -> Document:
-    python = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
+    python = interpreter.python()
     return _document(*output_of([*python, "-m", READER, ending], file, stop))
 
 

@@ -47,8 +47,8 @@ class EngineSetup(QObject):
 
     @property
     def is_needed(self) -> bool:
-        """Whether this is a packaged program without a runtime, so that it uses only the processor."""
-        return runtime.is_packaged() and runtime.current() is None
+        """Whether the program lacks a runtime, so that it uses only the processor."""
+        return runtime.uses_runtimes() and runtime.current() is None
 
     @property
     def is_running(self) -> bool:

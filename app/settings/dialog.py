@@ -251,10 +251,10 @@ class SettingsDialog(QDialog):
 def _setups() -> Sequence[EngineSetup]:
     """Return a sequence with the program's one set-up, which outlives windows.
 
-    In a checkout the sequence is empty, because the engine runs in the checkout's environment.
+    The sequence is empty where torch comes with the environment, as in a checkout.
     """
     app = QCoreApplication.instance()
-    return app.findChildren(EngineSetup) if app and runtime.is_packaged() else []
+    return app.findChildren(EngineSetup) if app and runtime.uses_runtimes() else []
 
 
 def _with_reset(form: Form[Any], text: str, between: QWidget | None = None) -> QWidget:

@@ -1,7 +1,6 @@
 """Import of chats: the process that reads the file, the bar with its progress, the summary at the end."""
 
 import json
-import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -84,7 +83,7 @@ class Importing(QObject):
         self._process.finished.connect(self._finish)
         self._process.errorOccurred.connect(self._fail)
         arguments = ["-m", "app.sidebar.import_process", str(source.absolute()), str(store.absolute())]
-        program, *options = interpreter.isolated_python() if interpreter.is_packaged() else [sys.executable]
+        program, *options = interpreter.python()
         self._process.started.connect(self._watch)
         self._process.start(program, [*options, *arguments])
 

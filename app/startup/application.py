@@ -84,7 +84,7 @@ def run(arguments: Arguments) -> int:
             program.open_window()
             if arguments.file is not None:
                 program.open_file(arguments.file)
-        if runtime.is_packaged():
+        if runtime.uses_runtimes():
             # Removing an old runtime takes up to 20 s, so a thread does it.
             threading.Thread(target=runtime.tidy, name="tidy", daemon=True).start()
         threading.Thread(target=_keep_store, args=(store,), name="store", daemon=True).start()

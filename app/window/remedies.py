@@ -7,7 +7,7 @@ from app.widgets.notice import Notice
 from app.window.panes import Panes
 from engine.errors import BadOption, SpecExecError
 from engine.protocol.messages import Failed
-from engine.runtime import RuntimeMissing, is_packaged
+from engine.runtime import RuntimeMissing, uses_runtimes
 
 # Kinds of failures that the engine's settings, or another of its models, may mend.
 OF_ITS_SETTINGS = frozenset(
@@ -42,7 +42,7 @@ class Remedies(QObject):
             settings.clicked.connect(lambda: self.engine_asked.emit(engine))
         elif engine and failed.kind in OF_ITS_MODELS:
             notice.offer(self.tr("Choose another model")).clicked.connect(self._header.open_picker)
-        elif failed.kind == RuntimeMissing.kind and is_packaged():
+        elif failed.kind == RuntimeMissing.kind and uses_runtimes():
             notice.offer(self.tr("Set up PyTorch")).clicked.connect(self.setup_asked)
 
     def offer_local(self, notice: Notice) -> None:

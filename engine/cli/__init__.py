@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from engine.errors import SpecExecError, refused_by_system
-from engine.launch.interpreter import missing_runtime
+from engine.launch import entry, interpreter
 
 
 def main() -> None:
@@ -23,6 +23,10 @@ def main() -> None:
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
     )  # raises SystemExit, so that everything is cleaned up
+    if (
+        not interpreter.is_packaged() and sys.argv[1:]
+    ):  # a package's launcher has done it, and no window needs it
+        entry.enter_current()
     sys.exit(run(sys.argv[1:]))
 
 
@@ -75,7 +79,7 @@ def _refused(error: BaseException, as_json: bool) -> int:
     """Report what the system has refused, or what is not installed, and return the exit status. Ctrl-C, the
     first while the program starts or the second later, ends the command without a word. Any other error is
     raised again."""
-    if (refused := refused_by_system(error) or missing_runtime(error)) is not None:
+    if (refused := refused_by_system(error) or interpreter.missing_runtime(error)) is not None:
         from engine.terminal import fail
 
         return fail(refused, as_json)
@@ -100,6 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
         pull,
         quantize,
         serve,
+        setup,
         trace,
         train_draft,
     )
@@ -131,6 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
         engines,
         cache,
         doctor,
+        setup,
         export,
         quantize,
         train_draft,

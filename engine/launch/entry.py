@@ -21,9 +21,18 @@ def enter(folder: Path) -> None:
     os.environ[interpreter.RUNTIME_VARIABLE] = str(folder)
 
 
+def enter_current() -> None:
+    """Enter the folder that `packages_home` chooses, if the packages are not in the environment."""
+    if home := interpreter.packages_home():
+        enter(home)
+
+
 def main() -> None:
     folder, module, *arguments = sys.argv[1:]
-    enter(interpreter.packages_home() if folder == "current" else Path(folder))
+    if folder == "current":
+        enter_current()
+    else:
+        enter(Path(folder))
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

@@ -1,10 +1,11 @@
 """Choose the interpreter and the packages with which the engine's processes are started.
 
-In a source checkout, the engine uses the running interpreter and its packages. A packaged app ships an
-interpreter and `lib`, the packages with which window and engine run on the processor. torch, in the build for
-this machine, and what models need that compiled passes do not cover, come with a *runtime*: a folder in the
-user's data that `engine.runtime` sets up, whose own `lib` has all packages of the engine. This module imports
-neither torch nor Qt.
+A packaged app ships an interpreter and `lib`, the packages with which window and engine run on the processor.
+torch, in the build for this machine, and what models need that compiled passes do not cover, come with a
+*runtime*: a folder in the user's data that `engine.runtime` sets up, whose own `lib` has all packages of the
+engine. A wheel that was installed without torch uses a runtime, too, with the interpreter and the packages of
+its environment; where torch is installed, as in a source checkout, the engine uses that environment alone.
+This module imports neither torch nor Qt.
 """
 
 import json
@@ -51,12 +52,24 @@ class Runtime:
 
 
 def requirements_folder() -> Path:
-    """Return the folder with the requirement lists, which exists only in a packaged app."""
-    return ROOT / "requirements"
+    """Return the folder with the requirement lists, which exists in a packaged app and in a wheel."""
+    if is_packaged():
+        return ROOT / "requirements"
+    return ROOT / "resources" / "requirements" / ("windows" if os.name == "nt" else "linux")
 
 
 def is_packaged() -> bool:
-    return requirements_folder().is_dir()
+    """Whether the program came with its own interpreter."""
+    return (ROOT / "requirements").is_dir()
+
+
+def uses_runtimes() -> bool:
+    """Whether torch comes with a runtime, and not with the environment."""
+    return is_packaged() or (requirements_folder().is_dir() and not _has_torch())
+
+
+def _has_torch() -> bool:
+    return find_spec("torch") is not None
 
 
 def runtimes_folder() -> Path:
@@ -92,30 +105,29 @@ def _texts(file: Path, *names: str) -> list[str]:
     return texts
 
 
-def packages_home() -> Path:
-    """Return the folder whose `lib` holds the engine's packages in a packaged app: that of the runtime in
-    use, or else the app's own."""
-    runtime = current()
-    return runtime.folder if runtime else ROOT
+def packages_home() -> Path | None:
+    """Return the folder whose `lib` holds the engine's packages: that of the runtime in use, or a packaged
+    app's own; None if they are in the environment."""
+    runtime = current() if uses_runtimes() else None
+    return runtime.folder if runtime else ROOT if is_packaged() else None
 
 
 def command(module: str, *arguments: str) -> list[str]:
     """Return the command line that runs `module` with the engine's packages."""
-    if not is_packaged():
-        return [sys.executable, "-m", module, *arguments]
     entered = os.environ.get(RUNTIME_VARIABLE)
-    return command_in(Path(entered) if entered else packages_home(), module, *arguments)
+    home = Path(entered) if entered else packages_home()
+    return command_in(home, module, *arguments) if home else [*python(), "-m", module, *arguments]
 
 
 def command_in(folder: Path, module: str, *arguments: str) -> list[str]:
     """Return the command line that runs `module` with the packages in folder/lib."""
-    return [*isolated_python(), "-m", "engine.launch.entry", str(folder), module, *arguments]
+    return [*python(), "-m", "engine.launch.entry", str(folder), module, *arguments]
 
 
 def need_runtime(what: str) -> None:
     """Raise `RuntimeMissing` unless torch is installed for this process. what: what needs it, the beginning
     of a sentence."""
-    if find_spec("torch") is None:
+    if not _has_torch():
         raise _missing(what)
 
 
@@ -129,18 +141,17 @@ def missing_runtime(error: BaseException) -> RuntimeMissing | None:
 def _missing(what: str) -> RuntimeMissing:
     hint = (
         "Set it up in the window (Settings, Engine), or by: specexec setup."
-        if is_packaged()
+        if requirements_folder().is_dir()
         else "Install the program's packages again, for example by: pip install --force-reinstall torch."
     )
     return RuntimeMissing(f"{what} needs PyTorch, which is not set up.", hint)
 
 
-def isolated_python() -> list[str]:
-    """Return the running interpreter's path, with options that make it ignore the user's Python settings.
-
-    It is never pythonw.exe, which has no console and cannot always write to a pipe.
-    """
+def python() -> list[str]:
+    """Return the running interpreter's path; if it came with the program, with options that make it ignore
+    the user's Python settings. It is never pythonw.exe, which has no console and cannot always write to a
+    pipe."""
     program = Path(sys.executable)
     if program.name.lower() == "pythonw.exe":
         program = program.with_name("python.exe")
-    return [str(program), "-I", "-X", "utf8"]
+    return [str(program), *(["-I", "-X", "utf8"] if is_packaged() else [])]

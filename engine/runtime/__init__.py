@@ -8,7 +8,7 @@ fails, is cancelled or is killed leaves the old runtime working. Repairing a run
 are set-ups too.
 """
 
-from engine.launch.interpreter import Runtime, RuntimeMissing, command, current, is_packaged
+from engine.launch.interpreter import Runtime, RuntimeMissing, command, current, uses_runtimes
 from engine.runtime.archive import Archive
 from engine.runtime.backends import Backend, Proposal, backends, is_up_to_date, propose
 from engine.runtime.errors import BadArchive, BadPackage, RuntimeRefused, SetupRunning, Unreachable
@@ -36,9 +36,9 @@ __all__ = [
     "backends",
     "command",
     "current",
-    "is_packaged",
     "is_up_to_date",
     "nbytes",
     "propose",
     "tidy",
+    "uses_runtimes",
 ]

@@ -57,8 +57,8 @@ class Proposal:
 
 @cache
 def backends() -> dict[str, Backend]:
-    """Return all backends by name; an empty dictionary if the app runs from a source checkout."""
-    if not interpreter.is_packaged():
+    """Return all backends by name; an empty dictionary if torch comes with the environment."""
+    if not interpreter.uses_runtimes():
         return {}
     entries = tomllib.loads((interpreter.requirements_folder() / "backends.toml").read_text("utf-8"))
     return {

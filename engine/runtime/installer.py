@@ -29,7 +29,12 @@ class Sources:
 
 
 def uv() -> Path:
-    return interpreter.ROOT / ("uv.exe" if os.name == "nt" else "uv")
+    """Return uv's path: in a package beside the program, in a wheel's environment from uv's own wheel."""
+    if interpreter.is_packaged():
+        return interpreter.ROOT / ("uv.exe" if os.name == "nt" else "uv")
+    from uv import find_uv_bin
+
+    return Path(find_uv_bin())
 
 
 def install_command(
@@ -41,7 +46,7 @@ def install_command(
     network, or None. cache: the folder of uv's cache.
     """
     command = [str(uv()), "--no-config", "--no-progress", "--color", "never", "--system-certs"]
-    command += ["--cache-dir", str(cache), "pip", "install", "--python", interpreter.isolated_python()[0]]
+    command += ["--cache-dir", str(cache), "pip", "install", "--python", interpreter.python()[0]]
     command += ["--target", str(folder / "lib"), "--no-deps", "--require-hashes", "--only-binary", ":all:"]
     if wheels is not None:
         command += ["--offline", "--no-index", "--find-links", str(wheels)]

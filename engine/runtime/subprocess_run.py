@@ -31,7 +31,7 @@ def run(
     did.
     """
     process = subprocess.Popen(
-        [*interpreter.isolated_python(), str(_LIFELINE), *argv],
+        [*interpreter.python(), str(_LIFELINE), *argv],
         env=dict(environment),
         cwd=interpreter.ROOT,
         stdin=subprocess.PIPE,

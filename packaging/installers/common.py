@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torch_build import wheel_folders
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGING = ROOT / "packaging"
 WORK = ROOT / "build" / "packaging"
@@ -99,6 +101,13 @@ def fresh(folder: Path) -> Path:
 def sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def pip_wheel_folder() -> Path | None:
+    """Return the folder of wheels that pip is configured to use, if there is one."""
+    command = [sys.executable, "-m", "pip", "config", "list"]
+    listing = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    return next((folder for folder in wheel_folders(listing) if folder.is_dir()), None)
 
 
 def tools() -> Path:

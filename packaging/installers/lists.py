@@ -14,7 +14,7 @@ LISTS = PACKAGING / "requirements"
 # What an installed program leaves to a runtime; what it lacks as nothing imports it; what the engine does
 # not need.
 RUNTIME_ONLY = ("torch", "transformers", "accelerate", "safetensors")
-UNUSED = ("hf-xet",)  # `engine.hub` downloads files itself
+UNUSED = ("hf-xet", "uv")  # `engine.hub` downloads files itself; uv lies beside the program
 WINDOW_ONLY = ("pyside6-essentials", "ziamath", "pypdf", "openpyxl", "defusedxml")
 UV_VERSION = "0.13.9"
 TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-(?!ml-py).*")  # packages specific to a build of torch
@@ -25,7 +25,7 @@ def lock() -> None:
     """Regenerate packaging/requirements for both systems: package.txt, engine.txt, torch.txt, uv.txt."""
     tools()
     package = _compile((*RUNTIME_ONLY, *UNUSED))
-    both = _compile(WINDOW_ONLY)
+    both = _compile((*WINDOW_ONLY, "uv"))
     _write("package.txt", package)
     _write("engine.txt", [block for block in both if not TORCH.fullmatch(_name(block))])
     _write("torch.txt", [block for block in both if TORCH.fullmatch(_name(block))])
@@ -44,7 +44,9 @@ def _compile(without: tuple[str, ...]) -> list[str]:
     override.write_text("".join(f"{name} ; sys_platform == 'never'\n" for name in without))
     constraints = PACKAGING / "constraints.txt"
     try:
-        text = _uv_compile(ROOT / "pyproject.toml", "--override", override, "--constraints", constraints)
+        text = _uv_compile(
+            ROOT / "pyproject.toml", "--extra", "torch", "--override", override, "--constraints", constraints
+        )
     finally:
         override.unlink()
     never = re.compile(r"sys_platform == '(never|emscripten)'")
@@ -76,7 +78,7 @@ def read(name: str) -> list[str]:
 
 
 def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
-    """Write the lists for a bundle to `folder` and return the backends that the bundle offers.
+    """Write the lists for a bundle or a wheel to `folder`, and return the backends that these offer.
 
     wheels: a folder of wheels, hashed here if backends.toml has no hash for them yet.
     """
@@ -97,11 +99,6 @@ def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
             (folder / f"engine-{name}.txt").write_text((folder / "engine.txt").read_text("utf-8") + more)
         lines += [f"[{name}]", *(f"{key} = {json.dumps(value)}" for key, value in fields.items()), ""]
         offered.append(name)
-    if "cpu" not in offered:
-        raise Failed(
-            "torch for the CPU has no hash: run `build.py hashes` with access to PyTorch's index, or give a "
-            "folder with its wheel (--wheels)"
-        )
     (folder / "backends.toml").write_text("\n".join(lines), "utf-8")
     say(f"  backends of {NAME} for {system}: {', '.join(offered)}")
     return offered

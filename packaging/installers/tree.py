@@ -44,7 +44,11 @@ def build(folder: Path, system: str, order: Order) -> None:
     qt.prune(folder / "lib")
     bulk.prune(folder / "lib")
     write_metadata(folder, order.version)
-    lists.write(folder / "requirements", system, order.wheels)
+    if "cpu" not in lists.write(folder / "requirements", system, order.wheels):
+        raise Failed(
+            "torch for the CPU has no hash: run `build.py hashes` with access to PyTorch's index, or give a "
+            "folder with its wheel (--wheels)"
+        )
     licences.write(folder, system, order.version, add_uv(folder, system))
 
 

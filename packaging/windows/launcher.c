@@ -142,7 +142,7 @@ static int start(void)
     if (!*first)
         return run(L"python.exe", L"app", L"");
     if (!wcsncmp(first, L"setup", 5) && (!first[5] || first[5] == L' '))
-        return run(L"python.exe", L"engine.runtime", first + 5);
+        return run(L"python.exe", L"engine.cli", arguments);
     return run(L"python.exe", L"engine.launch.entry current engine.cli", arguments);
 #else
     return run(L"pythonw.exe", L"app", arguments);

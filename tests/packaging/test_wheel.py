@@ -13,8 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from engine.launch.interpreter import RUNTIME_ONLY
+
 ROOT = Path(__file__).resolve().parents[2]
-BUILD = "import sys; from setuptools import build_meta; getattr(build_meta, sys.argv[1])(sys.argv[2])"
+BUILD = """
+import sys
+sys.path.insert(0, "packaging")  # as the project's backend-path says
+import wheel_backend
+getattr(wheel_backend, sys.argv[1])(sys.argv[2])
+"""
 
 
 def build(kind: str, source: Path, folder: Path) -> Path:
@@ -47,11 +54,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of an environment that has the wheel and its dependencies, but not this checkout.
-
-    A `.pth` file adds the folder of the dependencies to the path; the `.pth` files in that folder, with the
-    editable install of this checkout among them, are not read.
-    """
+    """The interpreter of an environment that has the wheel and its dependencies, without torch and what
+    comes with it, and not this checkout."""
     folder = tmp_path_factory.mktemp("environment")
     venv.create(folder / "venv", symlinks=os.name != "nt")
     windows = os.name == "nt"
@@ -61,7 +65,9 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         / ("Lib" if windows else f"lib/python{sysconfig.get_python_version()}")
         / "site-packages"
     )
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    for path in Path(sysconfig.get_path("purelib")).iterdir():
+        if not path.name.startswith(("__editable__", *RUNTIME_ONLY)) and path.suffix != ".pth":
+            (site / path.name).symlink_to(path)
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(site)
     return folder / "venv" / ("Scripts/python.exe" if windows else "bin/python")
@@ -82,6 +88,8 @@ def run(python: Path, *arguments: str) -> str:
 
 def test_the_wheel_carries_all_resources_that_the_program_reads(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
+    for list in ("linux/torch-cuda.txt", "windows/torch-cpu.txt", "linux/engine.txt", "linux/backends.toml"):
+        assert f"resources/requirements/{list}" in names
     folders = {"catalog": "*.toml", "icons": "*.svg", "translations": "*.qm", "drafts": "*/*.safetensors"}
     wanted = [
         path for folder, pattern in folders.items() for path in (ROOT / "resources" / folder).glob(pattern)
@@ -117,6 +125,18 @@ def test_the_entry_point_is_the_command_line(python: Path) -> None:
         f"import sys, {module}; sys.argv = ['specexec', 'models', '--json']; sys.exit({module}.{function}())"
     )
     assert json.loads(run(python, "-c", code)) is not None
+
+
+def test_what_it_sets_up_comes_from_its_own_lists(python: Path) -> None:
+    code = """
+from engine import runtime
+from engine.launch import interpreter
+assert interpreter.uses_runtimes() and not interpreter.is_packaged()
+assert interpreter.command("engine.cli") == [interpreter.sys.executable, "-m", "engine.cli"]
+assert "cuda" in runtime.backends()
+assert all(path.is_file() for path in runtime.backends()["cuda"].lists())
+"""
+    run(python, "-c", code)
 
 
 def test_its_window_has_icons_translations_and_the_shipped_head(python: Path) -> None:

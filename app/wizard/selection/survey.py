@@ -130,8 +130,8 @@ def examine(models: Path) -> Examined:
 
 
 def installed_torch() -> TorchBuild | None:
-    """Return the build of torch that the engine uses (in a packaged program, the runtime's), or None."""
-    if not interpreter.is_packaged():
+    """Return the build of torch that the engine uses (the runtime's, if the program uses one), or None."""
+    if not interpreter.uses_runtimes():
         return machine.installed_torch()
     runtime = interpreter.current()
     return machine.installed_torch(runtime.packages) if runtime else None

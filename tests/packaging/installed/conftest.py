@@ -34,6 +34,13 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture(scope="session")
+def runtime_file(dist: Path) -> Path:
+    """Return the file with the runtime for the processor."""
+    build(dist, "runtime", "cpu")
+    return one(dist, "*-runtime-cpu-linux-*.zip")
+
+
 def need(*programs: str) -> None:
     missing = [program for program in programs if shutil.which(program) is None]
     if missing:

@@ -23,12 +23,11 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def packages(dist: Path) -> Path:
+def packages(dist: Path, runtime_file: Path) -> Path:
     """Return the folder of the packages."""
     need("mksquashfs", "makeself", "patchelf", "gcc")
     build(dist, "linux", "--fast")
     build(dist, "linux", "--fast", "--only", "run", "--version", NEWER)
-    build(dist, "runtime", "cpu")
     return dist
 
 
