@@ -108,7 +108,8 @@ def _places(
         behind = _experts(architecture, config, stacked)
     else:
         behind = _mlp(architecture, config)
-    dense = of_layer | _mlp(architecture, config)
+    dense_layers = config.get("first_k_dense_replace", 0)
+    dense = of_layer | _mlp(architecture, config) if dense_layers else {}
     of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:
@@ -118,7 +119,7 @@ def _places(
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
         places = recurrent if is_recurrent else of_layer
-        if layer < config.get("first_k_dense_replace", 0):
+        if layer < dense_layers:
             places = dense
         for name, place in places.items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")
