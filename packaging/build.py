@@ -81,7 +81,7 @@ def main() -> int:
                 releases.make_key(Path(parsed.what))
             case "index":
                 releases.write_index(order.into, order.version, Path(parsed.what), repository())
-                if list(order.into.glob("*.deb")):
+                if (order.into / releases.file_name("deb", order.version)).is_file():
                     releases.write_apt(order.into, order.version)
             case "verify":
                 verify(order, parsed)

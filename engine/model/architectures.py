@@ -396,6 +396,11 @@ FAMILIES = {
             num_local_experts=8,
             layer_types=None,
             layers_block_type=None,
+            mamba_n_heads=128,
+            mamba_n_groups=1,
+            mamba_d_state=256,
+            mamba_d_conv=4,
+            mamba_expand=2,
         ),
         options=("attention_bias",),
         mixture=True,
@@ -403,8 +408,7 @@ FAMILIES = {
         others=(
             *_ROUTING,
             *("shared_intermediate_size", "position_embedding_type", "normalization_function", "init_method"),
-            *("mamba_n_heads", "mamba_n_groups", "mamba_d_state", "mamba_d_head", "mamba_d_conv"),
-            *("mamba_expand", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
+            *("mamba_d_head", "mamba_chunk_size", "mamba_conv_bias", "mamba_proj_bias", "time_step_limit"),
         ),
         large_states=True,
         compiled=False,  # layers with states

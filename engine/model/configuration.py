@@ -14,6 +14,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "query_pre_attn_scalar": (1, 1e6),  # 144 to 256
     "attn_logit_softcapping": (0.1, 1e6),  # 50
     "final_logit_softcapping": (0.1, 1e6),  # 30
+    "clip_qkv": (0.01, 1e6),  # 8
     "rope_theta": (2, 1e15),  # 1e4 to 5e10
     "partial_rotary_factor": (0, 2),
     "factor": (0.01, 1e5),  # 0.25 to 128

@@ -311,6 +311,8 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
         return None
     if "conv_L_cache" in given.values:
         return StateShape(layers, given.whole("conv_L_cache", COUNT_LIMIT), width)
+    if "mamba_d_state" in given.values:
+        return _mamba_states(given, layers, width)
     key_heads, heads, key_width, value_width = (
         given.whole(f"linear_{name}", COUNT_LIMIT)
         for name in ("num_key_heads", "num_value_heads", "key_head_dim", "value_head_dim")
@@ -321,6 +323,19 @@ def _states(given: Configuration, layers: int, width: int) -> StateShape | None:
     kernel = given.whole("linear_conv_kernel_dim", COUNT_LIMIT)
     tiled = given.values.get("_tiled_heads") is True
     return StateShape(layers, kernel, channels, key_heads, heads, key_width, value_width, tiled)
+
+
+def _mamba_states(given: Configuration, layers: int, width: int) -> StateShape:
+    """Return the states of so many Mamba-2 layers, whose keys belong to groups of heads. width: of a state
+    between layers."""
+    groups, heads, size, kernel, factor = (
+        given.whole(f"mamba_{name}", COUNT_LIMIT)
+        for name in ("n_groups", "n_heads", "d_state", "d_conv", "expand")
+    )
+    inner = factor * width
+    if heads % groups or inner % heads:
+        raise given.bad(f"{heads} heads, {groups} groups and the width {inner} of Mamba layers")
+    return StateShape(layers, kernel, inner + 2 * groups * size, groups, heads, size, inner // heads)
 
 
 def _lfm2_fields(given: Configuration) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def order_of_use(name: str) -> tuple[int, int, int]:
 def expert_of(name: str) -> tuple[int, int] | None:
     """Return the numbers of the layer and of the expert to which the weight `name` belongs; None if it
     belongs to none."""
-    found = re.search(r"layers\.(\d+)\.mlp\.experts\.(\d+)\.", name)
+    found = re.search(r"layers\.(\d+)\.\w+\.experts\.(\d+)\.", name)
     return (int(found[1]), int(found[2])) if found else None
 
 

@@ -47,7 +47,7 @@ def _compile(without: tuple[str, ...]) -> list[str]:
         text = _uv_compile(ROOT / "pyproject.toml", "--override", override, "--constraints", constraints)
     finally:
         override.unlink()
-    never = re.compile(r"sys_platform == '(never|emscripten)'|python_full_version >= '3\.1[2-9]'")
+    never = re.compile(r"sys_platform == '(never|emscripten)'")
     return [block for block in _blocks(text) if not never.search(block)]
 
 

@@ -23,6 +23,10 @@ PACKAGES = {  # the ends of their names by kind
 }
 
 
+def file_name(kind: str, version: str) -> str:
+    return NAME + PACKAGES[kind].format(version)
+
+
 def make_key(path: Path) -> None:
     """Write a new secret key to `path`, which only this user can read, and print its public key."""
     secret = secrets.token_bytes(KEY_NBYTES)
@@ -47,8 +51,8 @@ def write_index(folder: Path, version: str, key: Path, repository: str) -> Path:
     tag = os.environ.get("GITHUB_REF_NAME", f"v{version}")
     base = f"{repository}/releases/download/{tag}/" if repository else ""
     files = []
-    for kind, end in PACKAGES.items():
-        path = folder / f"{NAME}{end.format(version)}"
+    for kind in PACKAGES:
+        path = folder / file_name(kind, version)
         if path.is_file():
             facts = {"nbytes": path.stat().st_size, "sha256": sha256(path)}
             files.append({"kind": kind, "name": path.name, "url": base + path.name, **facts})
@@ -67,7 +71,7 @@ def write_apt(folder: Path, version: str) -> Path:
 
     It is unsigned: `gpg --clearsign` makes InRelease of Release (packaging/README.md).
     """
-    deb = folder / f"{NAME}{PACKAGES['deb'].format(version)}"
+    deb = folder / file_name("deb", version)
     target = fresh(folder / "apt")
     shutil.copy(deb, target)
     fields = run(["dpkg-deb", "--field", deb]).rstrip("\n")

@@ -25,7 +25,9 @@ from engine.model.weight_names import check_layers, checked_weights, expected_we
 from engine.quantization import Workspace
 from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
+from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.rope import fix_rope
+from engine.torch_model.states import StateShape
 from tests.engine.model.famous import FAMOUS
 from tests.engine.models import COMMON, CONFIGS
 
@@ -69,8 +71,14 @@ VARIANTS = {
     ],
     "mixtral": [{"num_experts": 3}, {"sliding_window": 5, "num_local_experts": 2}],
     "qwen3_moe": [
-        {"num_local_experts": 6, "head_dim": 32, "attention_bias": True},
-        {"use_sliding_window": True, "sliding_window": 5, "num_experts": 3, "moe_intermediate_size": 64},
+        {"num_local_experts": 6, "num_experts_per_tok": 2, "head_dim": 32, "attention_bias": True},
+        {
+            "use_sliding_window": True,
+            "sliding_window": 5,
+            "num_experts": 3,
+            "num_experts_per_tok": 3,
+            "moe_intermediate_size": 64,
+        },
     ],
     "qwen2": [
         {"use_sliding_window": True, "max_window_layers": 3},
@@ -217,6 +225,17 @@ def test_the_expected_weights_are_the_parameters_of_the_module(architecture, con
     assert expected_weights(description) == expected
 
 
+@pytest.mark.parametrize("kind", ["qwen3_5_text", "lfm2", "granitemoehybrid"])
+def test_states_are_those_of_the_module(kind):
+    config = {**COMMON, **CONFIGS[kind]}
+    states = describe(checkpoint(kind, config)).states
+    _, module = built(kind, config)
+    matrix = (states.heads, states.key_width, states.value_width) if states.heads else None
+    expected = StateShape(matrix, (states.kernel - 1, states.channels))
+    shapes = replace_recurrent(module)
+    assert list(shapes.values()) == [expected] * states.layers
+
+
 @every_case
 def test_rotary_positions_are_those_of_the_module(architecture, config):
     description = describe(checkpoint(architecture, config))
@@ -311,9 +330,11 @@ def test_a_head_is_missing_where_it_is_not_tied_and_layers_are_counted():
 
 def test_what_steps_do_not_cover():
     weights = {}
-    assert covers(describe(checkpoint("llama", SHORT)), weights)
+    for architecture in ("llama", "mixtral", "olmoe"):
+        assert covers(describe(checkpoint(architecture, SHORT)), weights)
     for architecture, change in (
-        ("mixtral", {}),
+        ("granitemoe", {}),
+        ("olmoe", {"clip_qkv": 8.0}),
         ("llama", {"hidden_act": "relu"}),
         ("llama", {"hidden_size": 4160}),
         ("llama", {"head_dim": 16}),

@@ -16,10 +16,12 @@ from engine.model.sequence import Sequence
 from tests.engine.model.test_compiled import (
     AT_EACH_LAYER,
     CONTEXT,
+    MIXTURES,
     TEXT,
     Branches,
     Ended,
     all_logits,
+    assert_same_cache,
     both,
     difference,
     every_kind,
@@ -37,15 +39,20 @@ def eight_bits(kind, context=CONTEXT):
     return saved(tiny(kind), context=context, cache="Q8_0")
 
 
-def assert_same_rows(first, second):
-    for layer in range(first.model.layers):
-        assert np.array_equal(first.cache.rows(layer), second.cache.rows(layer))
-
-
 @every_kind
 def test_logits_are_close_to_those_with_float16(kind):
-    rounded, expected = (all_logits(model, TEXT) for model in (eight_bits(kind), both(kind)[1]))
+    module = tiny(kind)
+    if kind in MIXTURES:  # all experts: of two that a router nearly equates, rounding may change the choice
+        module.config.num_experts_per_tok = module.config.num_local_experts
+    rounded, expected = (all_logits(saved(module, cache=cache), TEXT) for cache in ("Q8_0", "F16"))
     assert 0 < difference(rounded, expected) < TOLERANCE
+
+
+@pytest.mark.parametrize("kind", MIXTURES)
+def test_rounding_changes_the_experts_of_few_rows(kind):
+    rounded, expected = (all_logits(model, TEXT) for model in (eight_bits(kind), both(kind)[1]))
+    apart = np.abs(rounded - expected).max(axis=1) / np.abs(expected).max()
+    assert np.mean(apart < TOLERANCE) >= 0.9
 
 
 @every_kind
@@ -71,7 +78,7 @@ def test_a_text_longer_than_a_run_gives_the_same_bits(kind):
         found = sequence.extend(text[start : start + size])
         start += size
         assert np.array_equal(found, expected[start - 1])
-    assert_same_rows(sequence, whole)
+    assert_same_cache(sequence.cache, whole.cache)
 
 
 @every_kind
@@ -98,7 +105,7 @@ def test_kept_nodes_leave_the_rows_of_their_text(kind):
         path = tree.path(random.Random(seed).randrange(30))
         sequence.keep(path, [tree.tokens[node] for node in path])
         text.extend(sequence.ids)
-        assert_same_rows(sequence, text)
+        assert_same_cache(sequence.cache, text.cache)
         more = Branches.grown(10, seed + 10)
         ((found, _),) = more.consider(sequence, [10])
         for path, tokens in more.texts(sequence.ids):

@@ -2,12 +2,18 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 SHARED = {"proc": "proc", "sys": "sysfs"}
+ENVIRONMENT = {
+    "HOME": "/home/somebody",
+    "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+    "LANG": "C.UTF-8",
+}
 
 
 class CleanRoot:
@@ -29,16 +35,32 @@ class CleanRoot:
     def run(
         self, *command: str, home: str = "/home/somebody", **environment: str
     ) -> subprocess.CompletedProcess[str]:
-        clean = {"HOME": home, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8", **environment}
         return subprocess.run(
             [*self._prefix, "chroot", self.folder, *command],
-            env=clean,
+            env={**ENVIRONMENT, "HOME": home, **environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
             timeout=600,
         )
+
+    @contextmanager
+    def opened(self, program: str) -> Iterator[None]:
+        """Keep the program's window open while the block runs."""
+        running = subprocess.Popen(
+            ["chroot", self.folder, program],
+            env={**ENVIRONMENT, "QT_QPA_PLATFORM": "offscreen"},
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        try:
+            yield
+            assert running.poll() is None, "no window"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGTERM)
+            running.wait(60)
 
     def shell(self, script: str) -> None:
         done = self.run("sh", "-ec", script, DEBIAN_FRONTEND="noninteractive")

@@ -1,11 +1,9 @@
 """The Linux packages in a minimal root, from installation to removal."""
 
 import os
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -142,26 +140,11 @@ def update(root: CleanRoot, packages: Path, place: str) -> None:
             assert (app / "current").read_text() == old
             if is_damaged:
                 (app / f"app-{NEWER}" / "lib" / "PySide6" / "QtWidgets.abi3.so").write_bytes(b"damaged")
-            with opened(root, f"{place}/bin/specexec-desktop"):
+            with root.opened(f"{place}/bin/specexec-desktop"):
                 decided = (app / "update" / "trial").exists
                 wait_for(lambda decided=decided: not decided())
             assert (app / "current").read_text() == (old if is_damaged else f"app-{NEWER}")
             assert (app / "update" / "refused").exists()  # until its news were read
-
-
-@contextmanager
-def opened(root: CleanRoot, program: str) -> Iterator[None]:
-    """Keep the window open while the block runs."""
-    environment = {"HOME": "/home/somebody", "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    running = subprocess.Popen(
-        ["chroot", root.folder, program],
-        env={**environment, "QT_QPA_PLATFORM": "offscreen"},
-        start_new_session=True,
-    )
-    yield
-    assert running.poll() is None, "no window"
-    os.killpg(running.pid, signal.SIGTERM)
-    running.wait(60)
 
 
 def wait_for(condition: Callable[[], bool], timeout_s: float = 90) -> None:
