@@ -7,9 +7,9 @@ from typing import Any
 
 from engine.protocol import Constraint
 
-# Between two words of JSON. Unlimited white space, which the standard allows, is a trap that small models
-# do not leave.
-WHITE_SPACE = r"[\x20\x0A\x0D\x09]{1,64}"
+# Between two words of JSON: one line break at most, and an indent. More, which the standard allows, is a
+# trap: small models write empty lines until the answer has reached its length.
+WHITE_SPACE = r"\r?\n[\x20\x09]{0,64}|[\x20\x09]{1,64}"
 JsonSchema = dict[str, Any] | bool
 
 

@@ -104,9 +104,12 @@ def _places(
     types = config.get("layer_types") or []
     norms = _norms(architecture, config)
     of_layer = norms | _attention(architecture, config)
-    mlp = {} if architecture.shared else _mlp(architecture, config)
-    behind = _experts(architecture, config, stacked) if "num_experts_per_tok" in config else mlp
-    dense = of_layer | mlp
+    if "num_experts_per_tok" in config:
+        behind = _experts(architecture, config, stacked)
+    else:
+        behind = _mlp(architecture, config)
+    dense_layers = config.get("first_k_dense_replace", 0)
+    dense = of_layer | _mlp(architecture, config) if dense_layers else {}
     of_layer |= behind
     recurrent = {}
     if "linear_attention" in types:
@@ -116,7 +119,7 @@ def _places(
     for layer in range(config["num_hidden_layers"]):
         is_recurrent = bool(recurrent) and types[layer] == "linear_attention"
         places = recurrent if is_recurrent else of_layer
-        if layer < config.get("first_k_dense_replace", 0):
+        if layer < dense_layers:
             places = dense
         for name, place in places.items():
             yield f"blk.{layer}.{name}", replace(place, name=f"model.layers.{layer}.{place.name}")

@@ -370,6 +370,8 @@ def _kept(
     if "num_kv_shared_layers" in family.defaults:
         shared = given.whole("num_kv_shared_layers", len(types) - 1, least=0)
     own = range(len(types) - shared)
+    if unkept := {*types[len(own) :]} - {*types[: len(own)]}:
+        raise given.bad(f"no layer keeps the keys and values that those of type {min(unkept)} share")
     if not family.uneven:
         return tuple(common for layer in own if types[layer] != family.recurrent)
     others = given.part("per_layer_config")

@@ -20,6 +20,7 @@ from engine.model.kv_cache import KVCache
 from engine.model.rows import Output, Rows
 from engine.quantization import PackedLinear, packed_in
 from engine.streaming import Streamer
+from engine.torch_model.cutoff import replace_cutoffs
 from engine.torch_model.graphs import CudaRecorder, Graphs
 from engine.torch_model.hybrid_cache import HybridCache
 from engine.torch_model.replacement import replace_recurrent
@@ -60,6 +61,7 @@ class TorchModel(Model):
         """
         self.config = config
         self._state_shapes = replace_recurrent(module, getattr(config, "_tiled_heads", False))
+        replace_cutoffs(module, dtype)
         self.module = module.eval()  # type: ignore[no-untyped-call]
         self._body: Any = module.model  # transformers declares neither `model` nor `lm_head`
         self._head: Any = module.lm_head

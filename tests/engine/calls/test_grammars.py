@@ -6,10 +6,11 @@ import re
 import pytest
 
 from engine.calls.formats import FORMATS, GENERIC
+from engine.calls.grammar import json_rule
 from engine.calls.offer import OfferedTool, ToolOffer
 from engine.constraint.grammar import Grammars
 from engine.errors import BadConstraint
-from engine.protocol import TextDelta
+from engine.protocol import Constraint, TextDelta
 from engine.server.answer_parts import AnswerParts
 
 END = 256
@@ -76,6 +77,20 @@ def test_a_required_call_follows_its_schema(format):
     assert not accepts(constraint, "Oslo is cold.")
     assert not accepts(constraint, written(format, ("weather", {"city": "Oslo"})))
     assert not accepts(constraint, written(format, ("other", {})))
+
+
+@pytest.mark.parametrize("kind", ["json_schema", "grammar"])
+def test_json_may_be_indented_but_has_no_empty_lines(kind):
+    schema = json.dumps(SCHEMA)
+    constraint = Constraint(
+        kind=kind, text=schema if kind == "json_schema" else f"start: {json_rule(SCHEMA)}"
+    )
+    compact = json.dumps(GOOD, separators=(",", ":"))
+    for text in (compact, json.dumps(GOOD), json.dumps(GOOD, indent=4), json.dumps(GOOD, indent="\t")):
+        assert accepts(constraint, text)
+    assert accepts(constraint, json.dumps(GOOD, indent=2).replace("\n", "\r\n"))
+    assert not accepts(constraint, json.dumps(GOOD, indent=2).replace("\n", "\n\n"))
+    assert not accepts(constraint, compact.replace(":", ":" + 65 * " "))
 
 
 def test_a_named_function_is_the_only_call(format):

@@ -359,6 +359,19 @@ def test_unknown_architectures_and_rotary_types_are_named():
             describe(checkpoint("gemma3_text", asked))
 
 
+@pytest.mark.parametrize("kind", ["gemma3n_text", "gemma4_text"])
+def test_layers_that_share_keys_and_values_of_no_layer_are_refused(kind):
+    config = {**COMMON, **CONFIGS[kind], "num_kv_shared_layers": 5}
+    with pytest.raises(BadCheckpoint, match="no layer keeps"):
+        describe(checkpoint(kind, config))
+
+
+def test_mamba_layers_whose_heads_do_not_fill_their_width_are_refused():
+    config = {**COMMON, **CONFIGS["granitemoehybrid"], "mamba_n_heads": 6}
+    with pytest.raises(BadCheckpoint, match="6 heads"):
+        describe(checkpoint("granitemoehybrid", config))
+
+
 @pytest.mark.parametrize(
     ("config", "reason"),
     [

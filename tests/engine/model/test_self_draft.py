@@ -259,13 +259,14 @@ def test_a_target_of_few_bits_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("stored", "reason"), [("GPTQ", "compiled passes"), ("mixture", "mixture of experts")]
+    ("stored", "reason"),
+    [("GPTQ", "compiled passes"), ("granitemoe", "compiled passes"), ("mixtral", "mixture of experts")],
 )
-def test_a_target_that_has_no_draft_of_its_own_is_refused_before_it_is_read(stored, reason, tmp_path):
+def test_a_target_that_cannot_draft_is_refused_before_it_is_read(stored, reason, tmp_path):
     if stored == "GPTQ":
         write(tmp_path, tiny("qwen2"), "gptq", bits=8, size=32, act_order=False)
     else:
-        tiny("mixtral").save_pretrained(tmp_path)
+        tiny(stored).save_pretrained(tmp_path)
     with pytest.raises(BadOption, match=reason):
         check_self_draft(open_checkpoint(tmp_path))
 
