@@ -75,8 +75,10 @@ class AboutPage(QWidget):
 
 
 def parts() -> list[str]:
-    """Return the libraries this program requires, with the versions and licences they declare."""
-    needed = [line for line in metadata.requires(PACKAGE) or [] if "extra ==" not in line]
+    """Return the libraries this program requires, and those around torch if they are installed, with the
+    versions and licences they declare."""
+    required = metadata.requires(PACKAGE) or []
+    needed = [line for line in required if "extra ==" not in line or 'extra == "torch"' in line]
     names = {line.split(";")[0].split(">")[0].split("=")[0].split("<")[0].strip() for line in needed}
     return [line for name in sorted(names, key=str.casefold) if (line := _part(name))]
 
@@ -84,7 +86,7 @@ def parts() -> list[str]:
 def _part(name: str) -> str | None:
     try:
         declared = metadata.metadata(name).json
-    except metadata.PackageNotFoundError:  # a library for another platform only
+    except metadata.PackageNotFoundError:  # for another platform only, or in a runtime
         return None
     classifiers = [line.split(" :: ") for line in declared.get("classifier", ())]
     classified = [parts[-1] for parts in classifiers if parts[0] == "License"]

@@ -141,7 +141,7 @@ def missing_runtime(error: BaseException) -> RuntimeMissing | None:
 def _missing(what: str) -> RuntimeMissing:
     hint = (
         "Set it up in the window (Settings, Engine), or by: specexec setup."
-        if requirements_folder().is_dir()
+        if uses_runtimes()
         else "Install the program's packages again, for example by: pip install --force-reinstall torch."
     )
     return RuntimeMissing(f"{what} needs PyTorch, which is not set up.", hint)

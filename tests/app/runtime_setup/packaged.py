@@ -36,6 +36,7 @@ def package(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (lists / "backends.toml").write_text(LISTS)
     for name in ("engine", "torch-cpu", "torch-cuda"):
         (lists / f"{name}.txt").write_text("")
+    monkeypatch.setattr(interpreter, "is_packaged", lambda: True)
     monkeypatch.setattr(interpreter, "requirements_folder", lambda: lists)
     monkeypatch.setattr(interpreter, "runtimes_folder", lambda: root / "runtime")
     runtime.backends.cache_clear()

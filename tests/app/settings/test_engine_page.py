@@ -146,7 +146,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
     assert pressed == []
     assert not dialog.appearance_page.rows["updates"].editor.focus.isChecked()  # type: ignore[attr-defined]
 
-    monkeypatch.setattr(interpreter, "requirements_folder", lambda: tmp_path / "none")
+    monkeypatch.setattr(interpreter, "is_packaged", lambda: False)
     monkeypatch.setattr(program_options, "this_package", lambda: None)
     checkout = SettingsDialog(file, store, ChatSettings(), server)
     qtbot.addWidget(checkout)
