@@ -212,7 +212,7 @@ def test_the_first_start_installs_pinned_packages_and_the_second_does_nothing(
     dev.set_up(dev=False, window=True)
     pips = [argv[3:] for argv in started if argv[1:3] == ["-m", "pip"]]
     assert [pip[0] for pip in pips] == ["config", "install", "install", "install", "download"]
-    assert pips[3][-2:] == ["-e", "."]
+    assert pips[3][-2:] == ["-e", ".[torch]"]
     assert "packaging/constraints.txt" in pips[3]
     assert dev.model_path().read_bytes() == dev.model
     capsys.readouterr()
@@ -593,7 +593,9 @@ def test_pins_match_the_project_and_dev_pys_torch(dev):
         canonicalize_name(n): v for n, _, v in (x.partition("==") for x in lines if not x.startswith("#"))
     }
     project = tomllib.loads((SCRIPT.parent.parent / "pyproject.toml").read_text("utf-8"))["project"]
-    for line in project["dependencies"] + project["optional-dependencies"]["dev"]:
+    extras = project["optional-dependencies"]
+    assert extras["dev"][0] == "specexec-desktop[torch]"
+    for line in project["dependencies"] + extras["torch"] + extras["dev"][1:]:
         wanted = Requirement(line)
         assert wanted.specifier.contains(pins[canonicalize_name(wanted.name)]), line
     assert pins["torch"] == dev.TORCH
