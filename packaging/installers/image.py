@@ -208,7 +208,8 @@ def configuration(layers: list[Layer], version: str) -> dict[str, object]:
             "Volumes": {DATA: {}, MODELS: {}},
             "WorkingDir": DATA,
             "Labels": {f"org.opencontainers.image.{name}": value for name, value in labels.items()},
-            "StopSignal": "SIGINT",  # Python has a handler for it; a first process ignores signals without one
+            # A container's first process ignores signals without a handler; Python has one for this one.
+            "StopSignal": "SIGINT",
             "Healthcheck": {
                 "Test": ["CMD", f"{PLACE}/python/bin/python3", "-I", "-c", HEALTH],
                 "Interval": 30 * SECOND,

@@ -28,7 +28,10 @@ KEY = "a key of this test"
 
 
 class Image:
-    """An unpacked image layout. Attributes: `file`, the archive; `folder`; `manifest`; `config`, its configuration."""
+    """An unpacked image layout.
+
+    Attributes: `file`, the archive; `folder`; `manifest`; `config`, the image's configuration.
+    """
 
     def __init__(self, file: Path, folder: Path) -> None:
         self.file, self.folder = file, folder
