@@ -48,7 +48,7 @@ def write(deb: Path, version: str, repository: str) -> Path:
 
 
 def manifest(url: str, digest: str) -> dict[str, object]:
-    """Return the manifest. Data, settings and caches lie in the program's own folders, as Flatpak gives them."""
+    """Return the manifest. Data, settings and caches lie in the folders that Flatpak gives each program."""
     source = {"type": "file", "url": url, "sha256": digest, "dest-filename": f"{NAME}.deb"}
     module = {
         "name": NAME,

@@ -57,7 +57,7 @@ HEALTH = (
     "sys.exit(asked.getresponse().status != 200)"
 )
 SECOND = 10**9  # in the unit of Docker's times
-# What debootstrap leaves behind: caches, logs, what differs from one run to the next, and texts nobody reads here.
+# What debootstrap leaves behind: caches, logs, what differs from one run to the next, and texts.
 LEFT_OVER = (
     "dev/*", "tmp/*", "run/*", "etc/hostname", "etc/resolv.conf", "etc/machine-id", "etc/*-",
     "var/cache/*/*", "var/lib/apt/lists/*", "var/lib/dpkg/*-old", "var/log/*",
