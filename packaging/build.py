@@ -2,6 +2,7 @@
 """Build the installers: python3.11 packaging/build.py COMMAND [OPTIONS]. See packaging/README.md.
 
 linux, windows, all   build the installers for that system, with SBOM, licences and checksums
+image                 build the container image of `specexec serve`; needs root and debootstrap
 verify                build everything twice, and compare: each package must have the same bytes
 runtime BACKEND       build a runtime file of that backend for machines without a network
 lock                  regenerate packaging/requirements from pyproject.toml and constraints.txt
@@ -20,7 +21,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for engine.signature
 
-from installers import archive, lists, releases
+from installers import archive, image, lists, releases
 from installers.common import (
     DIST,
     WORK,
@@ -39,7 +40,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes", "key", "index"]
+    commands = ["linux", "windows", "all", "image", "verify", "runtime", "lock", "hashes", "key", "index"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("what", nargs="?", default="cpu", metavar="BACKEND|FILE")
     parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
@@ -86,6 +87,8 @@ def main() -> int:
                 lists.hashes()
             case "runtime":
                 archive.build(order, parsed.what, parsed.system)
+            case "image":
+                image.build(order)
             case "key":
                 releases.make_key(Path(parsed.what))
             case "index":

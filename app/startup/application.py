@@ -339,7 +339,7 @@ def make_application() -> QApplication:
     app = QApplication(sys.argv[:1])
     qInstallMessageHandler(None)
     app.setApplicationName("SpecExec Desktop")
-    app.setDesktopFileName("specexec-desktop")
+    app.setDesktopFileName(os.environ.get("FLATPAK_ID", "specexec-desktop"))  # Flatpak renames the entry
     app.setQuitOnLastWindowClosed(False)  # the program still waits for the engine to end
     app.setWindowIcon(QIcon(str(ICON)))
     languages.install(app, "system")  # until the settings are read

@@ -77,6 +77,12 @@ def read(name: str) -> list[str]:
     return _blocks((LISTS / name).read_text("utf-8"))
 
 
+def without_window() -> list[str]:
+    """Return the packages that an installed program needs if it opens no window."""
+    engine = {_name(block) for block in read("engine.txt")}
+    return [block for block in read("package.txt") if _name(block) in engine]
+
+
 def write(folder: Path, system: str, wheels: Path | None) -> list[str]:
     """Write the lists for a bundle or a wheel to `folder`, and return the backends that these offer.
 

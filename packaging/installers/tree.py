@@ -27,10 +27,14 @@ from installers.common import (
 )
 
 ROOMS = ("app", "engine", "resources")
+WHOLE = PACKAGING / "requirements" / "package.txt"
 
 
-def build(folder: Path, system: str, order: Order) -> None:
-    """Fill `folder`, which already contains the interpreter, with everything else."""
+def build(folder: Path, system: str, order: Order, requirements: Path = WHOLE) -> None:
+    """Fill `folder`, which already contains the interpreter, with everything else.
+
+    requirements: the list of the packages in lib/.
+    """
     say(f"  the tree for {system}")
     for room in ROOMS:
         ignored = shutil.ignore_patterns("__pycache__", "*.gguf", "*.ts", "screenshots", "README.md")
@@ -38,7 +42,7 @@ def build(folder: Path, system: str, order: Order) -> None:
     models = folder / "resources" / "models"
     models.mkdir(exist_ok=True)
     shutil.copy(embedded_model(), models)
-    install(PACKAGING / "requirements" / "package.txt", folder / "lib", system)
+    install(requirements, folder / "lib", system)
     for scripts in ("bin", "Scripts"):
         shutil.rmtree(folder / "lib" / scripts, ignore_errors=True)
     qt.prune(folder / "lib")

@@ -3,6 +3,7 @@
 import hashlib
 import importlib
 import json
+import os
 import re
 import shutil
 import struct
@@ -245,6 +246,47 @@ def test_winget_and_scoop_install_the_setup_of_a_release(part, tmp_path: Path, m
     renewed = scoop["autoupdate"]["architecture"]["64bit"]["url"]
     assert renewed.replace("$version", "1.2.3") == url
     assert renewed.count("$version") == 2
+
+
+def test_flatpak_packs_the_deb_of_a_release(part, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("GITHUB_REF_NAME", "v1.2.3")
+    deb = tmp_path / "specexec-desktop_1.2.3_amd64.deb"
+    deb.write_bytes(b"deb")
+    written = part("flatpak").write(deb, "1.2.3", "https://github.com/owner/program")
+    manifest = json.loads(written.read_text())
+    (source,) = manifest["modules"][0]["sources"]
+    assert source["url"] == f"https://github.com/owner/program/releases/download/v1.2.3/{deb.name}"
+    assert source["sha256"] == hashlib.sha256(b"deb").hexdigest()
+    metainfo = (PACKAGING / "linux" / "specexec-desktop.metainfo.xml").read_text()
+    assert f"<id>{manifest['id']}</id>" in metainfo
+    assert written.name == f"{manifest['id']}.json"
+    if shutil.which("flatpak-builder"):
+        shown = ["flatpak-builder", "--show-manifest", written]
+        read = json.loads(subprocess.run(shown, check=True, capture_output=True, text=True).stdout)
+        assert read == manifest
+
+
+def test_the_image_has_no_package_of_the_window(part) -> None:
+    lists = part("lists")
+    names = {lists._name(block) for block in lists.without_window()}
+    assert {"numba", "starlette", "uvicorn", "tokenizers"} <= names
+    assert not names & {*lists.WINDOW_ONLY, *lists.RUNTIME_ONLY, "shiboken6", "ziafont"}
+
+
+def test_images_of_the_same_files_have_the_same_bytes(part, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    image = part("image")
+    digests = set()
+    for turn, names in enumerate((("a", "b"), ("b", "a"))):
+        folder = tmp_path / str(turn)
+        (folder / "root").mkdir(parents=True)
+        for name in names:
+            (folder / "root" / name).write_text(name)
+            os.utime(folder / "root" / name, (turn, turn))
+        layer = image.pack(folder / "root", folder / "layer", 9, "a test")
+        image.write(folder / "image.tar", [layer], "1.2.3")
+        digests.add(hashlib.sha256((folder / "image.tar").read_bytes()).hexdigest())
+    assert len(digests) == 1
 
 
 def test_the_setup_packs_files_in_the_order_of_their_names(part, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The Linux packages in a minimal root, from installation to removal."""
 
+import importlib
 import os
 import subprocess
 import time
@@ -164,3 +165,31 @@ def test_desktop_entry_and_appstream_data_are_valid(packages: Path, tmp_path: Pa
         ["appstreamcli", "validate", "--no-net", metainfo], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
+
+
+def test_flatpaks_build_commands_export_valid_files_under_its_name(
+    packages: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    need("ar", "desktop-file-validate", "appstreamcli")
+    monkeypatch.syspath_prepend(str(ROOT / "packaging"))
+    flatpak = importlib.import_module("installers.flatpak")
+    (module,) = flatpak.manifest("https://example.org/deb", "0" * 64)["modules"]
+    sources, made = tmp_path / "sources", tmp_path / "app"
+    sources.mkdir()
+    os.link(one(packages, f"{NAME}_*_amd64.deb"), sources / module["sources"][0]["dest-filename"])
+    for command in module["build-commands"]:
+        subprocess.run(
+            ["sh", "-ec", command], cwd=sources, env={**os.environ, "FLATPAK_DEST": str(made)}, check=True
+        )
+    assert os.access(made / "bin" / NAME, os.X_OK)
+    exported = [path for path in (made / "share").rglob("*") if path.is_file()]
+    assert {path.name.removesuffix(path.suffix) for path in exported} == {
+        flatpak.IDENTIFIER,
+        f"{flatpak.IDENTIFIER}.metainfo",
+    }
+    entry = made / "share" / "applications" / f"{flatpak.IDENTIFIER}.desktop"
+    subprocess.run(["desktop-file-validate", entry], check=True)
+    assert f"Icon={flatpak.IDENTIFIER}\n" in entry.read_text()
+    metainfo = made / "share" / "metainfo" / f"{flatpak.IDENTIFIER}.metainfo.xml"
+    subprocess.run(["appstreamcli", "validate", "--no-net", metainfo], check=True, capture_output=True)
+    assert f">{flatpak.IDENTIFIER}.desktop</launchable>" in metainfo.read_text()
