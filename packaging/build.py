@@ -8,6 +8,7 @@ lock                  regenerate packaging/requirements from pyproject.toml and 
 key FILE              make a key that signs release indices, and print its public key
 index FILE            write the release index of the packages in the output folder, signed with that key, and
                       an apt repository with the .deb
+manifests             write how winget and Scoop find the Windows set-up in the output folder
 hashes                add the hashes of PyTorch's own builds to backends.toml (needs PyTorch's index)
 """
 
@@ -20,7 +21,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for engine.signature
 
-from installers import archive, lists, releases
+from installers import archive, lists, manifests, releases
 from installers.common import (
     DIST,
     WORK,
@@ -39,7 +40,7 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes", "key", "index"]
+    commands = ["linux", "windows", "all", "verify", "runtime", "lock", "hashes", "key", "index", "manifests"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("what", nargs="?", default="cpu", metavar="BACKEND|FILE")
     parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
@@ -92,6 +93,9 @@ def main() -> int:
                 releases.write_index(order.into, order.version, Path(parsed.what), repository())
                 if (order.into / releases.file_name("deb", order.version)).is_file():
                     releases.write_apt(order.into, order.version)
+            case "manifests":
+                setup = order.into / releases.file_name("setup", order.version)
+                manifests.write(setup, order.version, repository())
             case "verify":
                 verify(order, parsed)
             case _:
