@@ -71,6 +71,7 @@ class CleanRoot:
         sockets = self.folder / "tmp" / ".X11-unix"
         sockets.mkdir(exist_ok=True)
         name = f"X{display.removeprefix(':')}"
+        (sockets / name).unlink(missing_ok=True)  # of a display that has ended
         os.link(f"/tmp/.X11-unix/{name}", sockets / name)
 
     @contextmanager
