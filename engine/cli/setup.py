@@ -26,9 +26,17 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--backend", metavar="NAME", help="cpu, cuda or rocm (default: the one that fits this machine)"
     )
-    parser.add_argument("--archive", type=Path, metavar="FILE", help="runtime file, or its first part")
     parser.add_argument(
-        "--wheels", type=Path, metavar="FOLDER", help="install from the wheels in FOLDER, without a network"
+        "--archive",
+        type=Path,
+        metavar="FILE",
+        help="runtime file, or its first part (default: none, packages are downloaded)",
+    )
+    parser.add_argument(
+        "--wheels",
+        type=Path,
+        metavar="FOLDER",
+        help="install from the wheels in FOLDER, without a network (default: none)",
     )
     parser.add_argument("--mirror", default="", metavar="URL", help="package index to use (default: PyPI)")
     parser.add_argument(

@@ -27,7 +27,7 @@ from engine.torch_model.attention import ATTENTION
 from engine.torch_model.builder import Builder
 from engine.torch_model.replacement import replace_recurrent
 from engine.torch_model.rope import fix_rope
-from engine.torch_model.states import StateShape
+from engine.torch_model.states import LayerStateShape
 from tests.engine.model.famous import FAMOUS
 from tests.engine.models import COMMON, CONFIGS
 
@@ -231,7 +231,7 @@ def test_states_are_those_of_the_module(kind):
     states = describe(checkpoint(kind, config)).states
     _, module = built(kind, config)
     matrix = (states.heads, states.key_width, states.value_width) if states.heads else None
-    expected = StateShape(matrix, (states.kernel - 1, states.channels))
+    expected = LayerStateShape(matrix, (states.kernel - 1, states.channels))
     shapes = replace_recurrent(module)
     assert list(shapes.values()) == [expected] * states.layers
 
