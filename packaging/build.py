@@ -9,6 +9,7 @@ lock                  regenerate packaging/requirements from pyproject.toml and 
 key FILE              make a key that signs release indices, and print its public key
 index FILE            write the release index of the packages in the output folder, signed with that key, and
                       an apt repository with the .deb
+manifests             write how winget, Scoop and Flatpak find the set-up and the .deb in the output folder
 hashes                add the hashes of PyTorch's own builds to backends.toml (needs PyTorch's index)
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))  # for engine.signature
 
-from installers import archive, image, lists, releases
+from installers import archive, flatpak, image, lists, manifests, releases
 from installers.common import (
     DIST,
     WORK,
@@ -40,7 +41,8 @@ def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="build.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    commands = ["linux", "windows", "all", "image", "verify", "runtime", "lock", "hashes", "key", "index"]
+    making = ["linux", "windows", "all", "image", "verify", "runtime"]
+    commands = [*making, "lock", "hashes", "key", "index", "manifests"]
     parser.add_argument("command", choices=commands)
     parser.add_argument("what", nargs="?", default="cpu", metavar="BACKEND|FILE")
     parser.add_argument("--fast", action="store_true", help="use low compression, for tests")
@@ -95,6 +97,10 @@ def main() -> int:
                 releases.write_index(order.into, order.version, Path(parsed.what), repository())
                 if (order.into / releases.file_name("deb", order.version)).is_file():
                     releases.write_apt(order.into, order.version)
+            case "manifests":
+                setup, deb = (order.into / releases.file_name(it, order.version) for it in ("setup", "deb"))
+                manifests.write(setup, order.version, repository())
+                flatpak.write(deb, order.version, repository())
             case "verify":
                 verify(order, parsed)
             case _:

@@ -5,7 +5,7 @@ import shutil
 import time
 from pathlib import Path
 
-from installers import flatpak, icons, licences, python_linux, tree
+from installers import icons, licences, python_linux, tree
 from installers.common import NAME, PACKAGING, TITLE, WORK, Order, epoch, fresh, repository, run, say, tools
 
 FILES = PACKAGING / "linux"
@@ -34,8 +34,6 @@ def build(order: Order, kinds: list[str]) -> None:
     for kind, make in (("deb", deb), ("appimage", appimage), ("run", run_file)):
         if kind in kinds:
             say(f"  {make(app, order)}")
-    if "deb" in kinds and (address := repository()):
-        flatpak.write(order.into / f"{NAME}_{order.version}_amd64.deb", order.version, address)
     licences.checksums(order.into)
 
 

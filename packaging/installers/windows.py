@@ -8,7 +8,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from installers import icons, licences, manifests, tree
+from installers import icons, licences, tree
 from installers.common import (
     NAME,
     PACKAGING,
@@ -17,7 +17,6 @@ from installers.common import (
     Order,
     epoch,
     fresh,
-    repository,
     run,
     say,
     tool,
@@ -62,8 +61,6 @@ def build(order: Order, python_zip: Path | None) -> None:
     defined += [f"-DSIGN={sign}"] if (sign := os.environ.get("SPECEXEC_SIGN")) else []
     run(["makensis", "-V2", "-WX", *defined, FILES / "setup.nsi"], SOURCE_DATE_EPOCH=str(epoch()))
     shutil.copy(app / "sbom.json", order.into / f"{NAME}-{order.version}-windows.sbom.json")
-    if address := repository():
-        manifests.write(target, order.version, address)
     licences.checksums(order.into)
     say(f"  {target}")
 

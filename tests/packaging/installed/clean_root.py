@@ -1,4 +1,4 @@
-"""A minimal Debian 12 with only a package's dependencies."""
+"""A minimal Debian with only a package's dependencies."""
 
 import os
 import shutil
@@ -46,11 +46,11 @@ class CleanRoot:
         )
 
     @contextmanager
-    def opened(self, program: str) -> Iterator[None]:
-        """Keep the program's window open while the block runs."""
+    def opened(self, program: str, user: int = 0, **environment: str) -> Iterator[None]:
+        """Keep the program's window open while the block runs. user: the number of the user and the group."""
         running = subprocess.Popen(
-            ["chroot", self.folder, program],
-            env={**ENVIRONMENT, "QT_QPA_PLATFORM": "offscreen"},
+            ["chroot", f"--userspec={user}:{user}", self.folder, program],
+            env={**ENVIRONMENT, "QT_QPA_PLATFORM": "offscreen", **environment},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
         )
@@ -71,7 +71,19 @@ class CleanRoot:
         sockets = self.folder / "tmp" / ".X11-unix"
         sockets.mkdir(exist_ok=True)
         name = f"X{display.removeprefix(':')}"
+        (sockets / name).unlink(missing_ok=True)  # of a display that has ended
         os.link(f"/tmp/.X11-unix/{name}", sockets / name)
+
+    @contextmanager
+    def new_home(self, name: str, user: int = 0) -> Iterator[Path]:
+        """Make the home folder /home/NAME of a user while the block runs; yields its path outside."""
+        folder = self.folder / "home" / name
+        folder.mkdir()
+        os.chown(folder, user, user)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder)
 
     def files(self) -> set[str]:
         """Return all paths below the root."""
@@ -84,9 +96,9 @@ class CleanRoot:
 
 
 @contextmanager
-def clean_root(folder: Path) -> Iterator[CleanRoot]:
-    """Create the root in `folder`, and remove both at the end. Needs root privileges."""
-    subprocess.run(["debootstrap", "--variant=minbase", "bookworm", folder], check=True, capture_output=True)
+def clean_root(folder: Path, release: str = "bookworm") -> Iterator[CleanRoot]:
+    """Create the root in `folder`, and remove both at the end. Needs root privileges. release: of Debian."""
+    subprocess.run(["debootstrap", "--variant=minbase", release, folder], check=True, capture_output=True)
     for name, kind in SHARED.items():
         subprocess.run(["mount", "-t", kind, kind, folder / name], check=True)
     try:

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -14,8 +15,14 @@ from pathlib import Path
 
 import pytest
 
+from tests.packaging.installed.clean_root import CleanRoot, clean_root
+
 ROOT = Path(__file__).parents[3]
 NAME = "specexec-desktop"
+NEWER = "99.0"  # a version to update to
+only_root = pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root privileges"
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -39,6 +46,33 @@ def runtime_file(dist: Path) -> Path:
     """Return the file with the runtime for the processor."""
     build(dist, "runtime", "cpu")
     return one(dist, "*-runtime-cpu-linux-*.zip")
+
+
+@pytest.fixture(scope="session")
+def packages(dist: Path, runtime_file: Path) -> Path:
+    """Return the folder of the packages."""
+    need("mksquashfs", "makeself", "patchelf", "gcc")
+    build(dist, "linux", "--fast")
+    build(dist, "linux", "--fast", "--only", "run", "--version", NEWER)
+    return dist
+
+
+@pytest.fixture(scope="session")
+def root(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
+    need("debootstrap", "mount")
+    with clean_root(tmp_path_factory.mktemp("root")) as found:
+        for path in packages.iterdir():
+            os.link(path, found.folder / "srv" / path.name)
+        yield found
+
+
+@pytest.fixture(scope="session")
+def before(root: CleanRoot) -> set[str]:
+    """Return the files before the .deb is installed."""
+    root.shell("apt-get update -qq")
+    found = root.files()
+    root.shell(f"apt-get install -qq --no-install-recommends /srv/{NAME}_*_amd64.deb")
+    return found
 
 
 def need(*programs: str) -> None:
@@ -101,3 +135,18 @@ def report(output: str) -> dict[str, object]:
     assert lines, output
     result: dict[str, object] = json.loads(lines[-1])
     return result
+
+
+def answers(root: CleanRoot, program: str, **environment: str) -> dict[str, object]:
+    done = root.run(program, "--self-test", "/home/somebody/answer.png", "--with-engine", **environment)
+    result = report(done.stdout)
+    assert "Tokyo" in str(result.get("answer")), done.stdout + done.stderr
+    print(program, result["window_after_s"], result["ready_after_s"], result["first_token_after_s"])
+    return result
+
+
+def wait_for(condition: Callable[[], bool], timeout_s: float = 90) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

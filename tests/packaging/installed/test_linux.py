@@ -3,59 +3,25 @@
 import importlib
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.packaging.installed.clean_root import CleanRoot, clean_root
-from tests.packaging.installed.conftest import NAME, ROOT, build, need, one, release_server, report
+from tests.packaging.installed.clean_root import CleanRoot
+from tests.packaging.installed.conftest import (
+    NAME,
+    NEWER,
+    ROOT,
+    answers,
+    need,
+    one,
+    only_root,
+    release_server,
+    wait_for,
+)
 from tests.packaging.installed.display import display
 
-NEWER = "99.0"  # a version to update to
-pytestmark = [
-    pytest.mark.timeout(1800),
-    pytest.mark.skipif(
-        not hasattr(os, "geteuid") or os.geteuid() != 0,
-        reason="needs root privileges",
-    ),
-]
-
-
-@pytest.fixture(scope="module")
-def packages(dist: Path, runtime_file: Path) -> Path:
-    """Return the folder of the packages."""
-    need("mksquashfs", "makeself", "patchelf", "gcc")
-    build(dist, "linux", "--fast")
-    build(dist, "linux", "--fast", "--only", "run", "--version", NEWER)
-    return dist
-
-
-@pytest.fixture(scope="module")
-def root(packages: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CleanRoot]:
-    need("debootstrap", "mount")
-    with clean_root(tmp_path_factory.mktemp("root")) as found:
-        for path in packages.iterdir():
-            os.link(path, found.folder / "srv" / path.name)
-        yield found
-
-
-@pytest.fixture(scope="module")
-def before(root: CleanRoot) -> set[str]:
-    """Return the files before the .deb is installed."""
-    root.shell("apt-get update -qq")
-    found = root.files()
-    root.shell(f"apt-get install -qq --no-install-recommends /srv/{NAME}_*_amd64.deb")
-    return found
-
-
-def answers(root: CleanRoot, program: str, **environment: str) -> dict[str, object]:
-    done = root.run(program, "--self-test", "/home/somebody/answer.png", "--with-engine", **environment)
-    result = report(done.stdout)
-    assert "Tokyo" in str(result.get("answer")), done.stdout + done.stderr
-    print(program, result["window_after_s"], result["ready_after_s"], result["first_token_after_s"])
-    return result
+pytestmark = [pytest.mark.timeout(1800), only_root]
 
 
 def set_up(root: CleanRoot) -> None:
@@ -145,13 +111,6 @@ def update(root: CleanRoot, packages: Path, place: str) -> None:
                 wait_for(lambda decided=decided: not decided())
             assert (app / "current").read_text() == (old if is_damaged else f"app-{NEWER}")
             assert (app / "update" / "refused").exists()  # until its news were read
-
-
-def wait_for(condition: Callable[[], bool], timeout_s: float = 90) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_desktop_entry_and_appstream_data_are_valid(packages: Path, tmp_path: Path) -> None:
