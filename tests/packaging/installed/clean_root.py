@@ -99,6 +99,7 @@ class CleanRoot:
 def clean_root(folder: Path, release: str = "bookworm") -> Iterator[CleanRoot]:
     """Create the root in `folder`, and remove both at the end. Needs root privileges. release: of Debian."""
     subprocess.run(["debootstrap", "--variant=minbase", release, folder], check=True, capture_output=True)
+    folder.chmod(0o755)  # pytest's folders are closed to other users
     for name, kind in SHARED.items():
         subprocess.run(["mount", "-t", kind, kind, folder / name], check=True)
     try:
