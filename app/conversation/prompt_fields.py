@@ -26,6 +26,7 @@ class PromptFields(QDialog):
 
     def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setObjectName("prompt_fields")
         self.setWindowTitle(self.tr("Saved prompt"))
         self.setMinimumWidth(WIDTH)
         self._prompt, self._names = prompt, variables(prompt.text)
