@@ -1,4 +1,4 @@
-"""Drives the real window with the real engine through what people bring along, the flows of `tests.app.brought`.
+"""Drives the real window with the real engine through `tests.app.brought`: files, prompts and tools.
 
 Run as a program, because it needs a display of its own:
     python -m tests.app.drive_brought FOLDER [--target MODEL] [--flows NAME ...] [--dark] [--language LOCALE]
