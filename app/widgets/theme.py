@@ -316,9 +316,10 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
                                       border: 1px solid {c.outline}; border-radius: 3px; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
                                              border-bottom: 1px solid {c.border}; padding: 7px 8px; }}
-    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit
+    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit, QDialog#file_preview QPlainTextEdit
         {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 3px 6px; }}
-    QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+    QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus,
+    QDialog#file_preview QPlainTextEdit:focus {{ border-color: {c.accent}; }}
     QDialog#wizard QLineEdit, QDialog#prompt_fields QLineEdit,
     QDialog#settings QFrame[role="card"] QLineEdit
         {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 0 8px; }}
