@@ -24,6 +24,7 @@ class FilePreview(QDialog):
     def __init__(self, name: str, details: str, content: str | bytes, parent: QWidget | None = None) -> None:
         """content: a text, or a picture as PNG or JPEG."""
         super().__init__(parent)
+        self.setObjectName("file_preview")
         self.setWindowTitle(name)
         resize_on_screen(self, 720, 640)
         self.text: QPlainTextEdit | None = None

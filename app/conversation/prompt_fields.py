@@ -7,7 +7,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
 from app.store.prompts import SavedPrompt, filled, variables
-from app.widgets.form_parts import LINE_HEIGHT, label
+from app.widgets.form_parts import LINE_HEIGHT, beside_line, label
 
 WIDTH = 420
 
@@ -26,6 +26,7 @@ class PromptFields(QDialog):
 
     def __init__(self, prompt: SavedPrompt, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setObjectName("prompt_fields")
         self.setWindowTitle(self.tr("Saved prompt"))
         self.setMinimumWidth(WIDTH)
         self._prompt, self._names = prompt, variables(prompt.text)
@@ -50,7 +51,7 @@ class PromptFields(QDialog):
         field = QLineEdit(self)
         field.setMinimumHeight(LINE_HEIGHT)
         field.setAccessibleName(name)
-        form.addRow(label(name, parent=self), field)
+        form.addRow(beside_line(name, self), field)
         return field
 
     def keyPressEvent(self, event: QKeyEvent) -> None:

@@ -48,6 +48,7 @@ class PresetsPage(QWidget):
         self._presets = presets
         self._kept: list[Preset] = []
         self.names = QListWidget(self)
+        self.names.setObjectName("choices")
         self.names.setAccessibleName(self.tr("Presets"))
         self.names.currentRowChanged.connect(self._choose)
         self.summary = PlainLabel(parent=self)

@@ -39,6 +39,7 @@ class PromptsPage(QWidget):
         self._prompts = prompts
         self._kept: list[SavedPrompt] = []
         self.names = QListWidget(self)
+        self.names.setObjectName("choices")
         self.names.setAccessibleName(self.tr("Prompts"))
         self.names.currentRowChanged.connect(self._choose)
         self.name = QLineEdit(self)

@@ -40,8 +40,15 @@ def add_line(form: QFormLayout, name: str, example: str, parent: QWidget) -> QLi
     line.setAccessibleName(name)
     line.setPlaceholderText(example)
     line.setToolTip(plain(example))
-    form.addRow(label(name, parent=parent), line)
+    form.addRow(beside_line(name, parent), line)
     return line
+
+
+def beside_line(name: str, parent: QWidget) -> QLabel:
+    """Return the label of a field for a line, on one height with its text."""
+    made = label(name, parent=parent)
+    made.setMinimumHeight(LINE_HEIGHT)
+    return made
 
 
 def ask_for_folder(parent: QWidget, title: str, folder: Path, then: Callable[[Path], object]) -> None:

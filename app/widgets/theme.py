@@ -212,6 +212,11 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
     QFrame#composer {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 10px; }}
     QFrame#composer[active="true"] {{ border-color: {c.accent}; }}
     QFrame#composer QPlainTextEdit {{ background: transparent; border: none; }}
+    QFrame#composer QToolButton {{ background: transparent; border: 1px solid transparent;
+                                   border-radius: 6px; padding: 1px; }}
+    QFrame#composer QToolButton#attach {{ padding: 5px; }}
+    QFrame#composer QToolButton:hover {{ background: {c.raised}; }}
+    QFrame#composer QToolButton:focus {{ border-color: {c.accent}; }}
     QFrame#chip {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 8px; }}
     QFrame#composer QFrame#chip {{ background: {c.raised}; }}
     QFrame#question {{ background: {c.raised}; border-radius: 10px; }}
@@ -311,12 +316,15 @@ def style_sheet(c: Palette, points: float = 10.0) -> str:
                                       border: 1px solid {c.outline}; border-radius: 3px; }}
     QTableView#pairs QHeaderView::section {{ background: {c.surface}; color: {c.muted}; border: none;
                                              border-bottom: 1px solid {c.border}; padding: 7px 8px; }}
-    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit
+    QDialog#settings QLineEdit, QDialog#settings QPlainTextEdit, QDialog#file_preview QPlainTextEdit
         {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 3px 6px; }}
-    QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus {{ border-color: {c.accent}; }}
-    QDialog#wizard QLineEdit, QDialog#settings QFrame[role="card"] QLineEdit
+    QDialog#settings QLineEdit:focus, QDialog#settings QPlainTextEdit:focus,
+    QDialog#file_preview QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+    QDialog#wizard QLineEdit, QDialog#prompt_fields QLineEdit,
+    QDialog#settings QFrame[role="card"] QLineEdit
         {{ background: {c.surface}; border: 1px solid {c.outline}; border-radius: 6px; padding: 0 8px; }}
-    QDialog#wizard QLineEdit:focus, QDialog#settings QFrame[role="card"] QLineEdit:focus
+    QDialog#wizard QLineEdit:focus, QDialog#prompt_fields QLineEdit:focus,
+    QDialog#settings QFrame[role="card"] QLineEdit:focus
         {{ border-color: {c.accent}; }}
     QMessageBox {{ background: {c.surface}; messagebox-critical-icon: url("{PROBLEM}");
                    messagebox-warning-icon: url("{PROBLEM}"); messagebox-question-icon: none;

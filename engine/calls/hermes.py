@@ -1,5 +1,7 @@
 """`<tool_call>{"name": …, "arguments": {…}}</tool_call>`: Hermes, Qwen 2.5 and 3."""
 
+from typing import Literal
+
 from engine.calls.grammar import CallForm, CallForms, json_rule
 from engine.calls.offer import OfferedTool
 from engine.calls.reader import CallReader, Reading
@@ -7,24 +9,34 @@ from engine.calls.reader import CallReader, Reading
 OPENING, CLOSING = "<tool_call>", "</tool_call>"
 FENCED, FENCE = "```json", "```"
 DOUBLED = '{{"name"'  # Qwen 2.5's template shows the form of a call with doubled brackets
+BARE = '{"name"'
 
 
 class HermesReader(CallReader):
-    """Small coding models forget the marks, but write the call as a block of JSON, or with the doubled
-    brackets of their template: if that is a call of a function that there is, it is taken for one."""
+    """Small coding models forget the marks, but write the call as a block of JSON, with the doubled brackets
+    of their template, or as an answer of JSON alone: if that is a call of a function that there is, it is
+    taken for one."""
 
-    marks = (OPENING, FENCED, DOUBLED)
+    marks = (OPENING, FENCED, DOUBLED, BARE)  # BARE last: DOUBLED ends like it
 
     def __init__(self, tools: list[OfferedTool]) -> None:
         super().__init__()
         self._offered = {tool.name for tool in tools}
+        self._has_text = False  # beside calls and white space
+
+    def emit(self, kind: Literal["text", "name", "arguments"], text: str) -> None:
+        self._has_text |= kind == "text" and bool(text.strip())
+        super().emit(kind, text)
 
     def call(self, mark: str) -> Reading[str]:
-        self._names = self._offered if mark in (FENCED, DOUBLED) else None
+        self._names = None if mark == OPENING else self._offered
         if mark == FENCED:
             return (yield from self._fenced())
         if mark == DOUBLED:
             return (yield from self._doubled())
+        if mark == BARE:
+            yield from self._bare()
+            return ""
         held, character = yield from self.spaces(mark)
         if character != "{":
             self.emit("text", held)
@@ -41,6 +53,13 @@ class HermesReader(CallReader):
             character = yield from self.next("")
             self.emit("text", character.removeprefix("}"))
         return ""
+
+    def _bare(self) -> Reading[None]:
+        """Read JSON without a mark, of which the beginning has been read. Within a text it is an example."""
+        if self._has_text:
+            self.emit("text", BARE)
+        else:
+            yield from self.record(BARE, begun=BARE)
 
     def _fenced(self) -> Reading[str]:
         """Read a block of JSON; its mark has been read."""

@@ -2,6 +2,8 @@
 
 import gc
 import os
+import shutil
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -135,3 +137,23 @@ def window(make_window: Callable[..., Window], engines: FakeEngines, qtbot: QtBo
     made = make_window(engines)
     qtbot.waitUntil(lambda: made.engine.state.name == "READY")
     return made
+
+
+@pytest.fixture(scope="module")
+def display() -> Iterator[str]:
+    """Start a private X server."""
+    if shutil.which("Xvfb") is None:
+        pytest.skip("needs Xvfb")
+    reader, writer = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "2700x1800x24", "-nolisten", "tcp"],
+        pass_fds=(writer,),
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        number = pipe.readline().strip()
+    assert number, "Xvfb did not start"
+    yield f":{number}"
+    server.terminate()
+    server.wait()

@@ -2,10 +2,8 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,26 +21,6 @@ pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs an X server"),
     pytest.mark.timeout(600),
 ]
-
-
-@pytest.fixture(scope="module")
-def display() -> Iterator[str]:
-    """Start a private X server."""
-    if shutil.which("Xvfb") is None:
-        pytest.skip("needs Xvfb")
-    reader, writer = os.pipe()
-    server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1400x900x24", "-nolisten", "tcp"],
-        pass_fds=(writer,),
-        stderr=subprocess.DEVNULL,
-    )
-    os.close(writer)
-    with os.fdopen(reader) as pipe:
-        number = pipe.readline().strip()
-    assert number, "Xvfb did not start"
-    yield f":{number}"
-    server.terminate()
-    server.wait()
 
 
 @pytest.fixture(scope="module")

@@ -19,11 +19,13 @@ def read(path: Path) -> Document:
 
 
 def test_text_is_read_in_utf_8_and_utf_16(tmp_path: Path) -> None:
-    code, note = tmp_path / "merge.py", tmp_path / "나무.md"
+    code, note, table = tmp_path / "merge.py", tmp_path / "나무.md", tmp_path / "rivers.csv"
     code.write_bytes("\ufeffdef merge():\n    pass\n".encode())
     note.write_bytes("숲\n".encode("utf-16"))
     assert read(code) == Document("text", ["def merge():\n    pass\n"])
     assert read(note).pages == ["숲\n"]
+    table.write_bytes('name;km\r\n"Nile, the";6650\r\n'.encode("utf-8-sig"))
+    assert read(table).pages[0].split() == ["name;km", '"Nile,', 'the";6650']
 
 
 def test_a_pdf_is_read_by_page(tmp_path: Path) -> None:

@@ -186,7 +186,10 @@ def _wizard(stage: Stage) -> None:
     wizard.main.click()
     until(lambda: wizard.page is wizard.where and wizard.where.has_room)
     wizard.where.problem.show_error(ERROR, "Try again")
-    wizard.where.use_folder(stage.folder / "another folder for models")
+    other = stage.folder / "another folder for models"
+    wizard.where.use_folder(other)
+    # The downloads are looked for anew once the folder is another one; none may have been added before.
+    until(lambda: wizard.where.folder == other or wizard.where.move_here.isVisible())
     stage.show("wizard: folder", wizard)
     _downloads(stage, wizard)
 

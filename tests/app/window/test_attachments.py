@@ -294,3 +294,19 @@ def test_files_may_be_dropped_anywhere(window: Window, qtbot: QtBot, tmp_path: P
     assert entering.isAccepted()
     window.dropEvent(QDropEvent(QPointF(5, 5), Qt.DropAction.CopyAction, data, *held))
     qtbot.waitUntil(lambda: [file.name for file in window.composer.attached] == ["a.txt"])
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_question_with_files_is_as_high_as_its_content(
+    window: Window, engines: FakeEngines, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text("text")
+    bring(window, qtbot, path)
+    send(window, engines, qtbot, "What is it?")
+    window.transcript.widget().layout().activate()
+    question = window.transcript.rows[0]
+    assert question.height() == question.sizeHint().height() < window.transcript.height() // 4
+    assert isinstance(question.view, QuestionView)
+    assert question.view.chips is not None
+    assert question.view.body.geometry().top() - question.view.chips.geometry().bottom() < 20
