@@ -122,7 +122,8 @@ def server_name(folder: Path) -> str:
     else can be there first. Paths of sockets are limited to about 100 bytes; if none fits, it is a name in
     the folder for temporary files.
     """
-    whose = f"{getpass.getuser()}\0{folder.resolve()}"
+    user = getpass.getuser() if sys.platform == "win32" else os.getuid()  # which may have no name
+    whose = f"{user}\0{folder.resolve()}"
     name = f"specexec-desktop-{hashlib.sha256(whose.encode()).hexdigest()[:16]}"
     if sys.platform != "win32":
         runtime = os.environ.get("XDG_RUNTIME_DIR", "")

@@ -78,6 +78,7 @@ def test_a_first_instance_that_does_not_answer_is_detected(tmp_path: Path, qtbot
 def test_two_users_have_separate_instances(tmp_path: Path, monkeypatch) -> None:
     one = server_name(tmp_path)
     monkeypatch.setattr("getpass.getuser", lambda: "somebody else")
+    monkeypatch.setattr("os.getuid", lambda: 54321, raising=False)
     assert server_name(tmp_path) != one
     assert len(one) < single_instance.MOST_PATH
 
