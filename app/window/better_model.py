@@ -42,7 +42,7 @@ class BetterModel(QObject):
     def _show(self, state: State) -> None:
         wanted = self._engine.wanted
         is_demo = not wanted.engine and local_models.is_demo(wanted.target)
-        self._empty.show_demo(is_demo)
+        self._empty.show_demo(is_demo and state is not State.LOAD_FAILED)
         if is_demo and state is State.READY and self._empty.isVisible() and not self._is_sought:
             self._is_sought = True
             self._pause.start()

@@ -5,7 +5,7 @@ from PySide6.QtCore import QCoreApplication, QObject, Signal
 from app.connection.engine import Engine
 from app.widgets.notice import Notice
 from app.window.panes import Panes
-from engine.errors import BadOption, SpecExecError
+from engine.errors import BadOption, ModelNotFound, SpecExecError
 from engine.protocol.messages import Failed
 from engine.runtime import RuntimeMissing, uses_runtimes
 
@@ -34,14 +34,16 @@ class Remedies(QObject):
         self._engine, self._header = engine, panes.header
 
     def offer(self, notice: Notice, failed: Failed) -> None:
-        """Offer a runtime, the settings of the engine elsewhere, or another of its models, if that may
-        help."""
+        """Offer a model, a runtime, the settings of the engine elsewhere, or another of its models, if that
+        may help."""
         engine = self._engine.wanted.engine
         if engine and failed.kind in OF_ITS_SETTINGS:
             settings = notice.offer(self.tr("Settings of {}").format(engine))
             settings.clicked.connect(lambda: self.engine_asked.emit(engine))
         elif engine and failed.kind in OF_ITS_MODELS:
             notice.offer(self.tr("Choose another model")).clicked.connect(self._header.open_picker)
+        elif failed.kind == ModelNotFound.kind:
+            notice.offer(self.tr("Get a model")).clicked.connect(self._header.wizard_asked)
         elif failed.kind == RuntimeMissing.kind and uses_runtimes():
             notice.offer(self.tr("Set up PyTorch")).clicked.connect(self.setup_asked)
 

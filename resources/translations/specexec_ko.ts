@@ -2512,6 +2512,10 @@ KV 캐시: 모델이 지금까지의 텍스트에서 기억하는 것
             <translation>다른 모델 선택</translation>
         </message>
         <message>
+            <source>Get a model</source>
+            <translation>모델 받기</translation>
+        </message>
+        <message>
             <source>Load a model on this machine, then try again.</source>
             <translation>이 컴퓨터에 모델을 로드한 뒤 다시 시도하세요.</translation>
         </message>

@@ -2512,6 +2512,10 @@ KV 缓存：模型对已有文本的记忆
             <translation>选择其他模型</translation>
         </message>
         <message>
+            <source>Get a model</source>
+            <translation>获取模型</translation>
+        </message>
+        <message>
             <source>Load a model on this machine, then try again.</source>
             <translation>请在本机加载模型，然后重试。</translation>
         </message>

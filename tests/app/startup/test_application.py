@@ -167,6 +167,22 @@ def test_a_model_that_needs_torch_offers_the_setup(
     assert begun.wizard.page is begun.wizard.engine
 
 
+def test_without_the_included_model_another_is_offered(program: Callable[[], Program], qtbot: QtBot) -> None:
+    """A wheel brings no model along."""
+    begun = program()
+    engine = begun.window.engine
+    qtbot.waitUntil(lambda: engine.state is State.READY)
+    engine.pair = None
+    engine.load_failed.emit(
+        Failed(request=1, kind="model_not_found", message="It is not installed.", hint="Get it.")
+    )
+    notice = begun.window.transcript.notice
+    (button,) = [each for each in notice.findChildren(QPushButton) if each.text() == "Get a model"]
+    button.click()
+    assert begun.wizard.isVisible()
+    assert begun.wizard.page is not begun.wizard.engine
+
+
 def test_a_setup_lets_an_answer_go_on_and_rests_the_model_while_it_tests(
     setups: FakeSetups, program: Callable[[], Program], qtbot: QtBot
 ) -> None:
