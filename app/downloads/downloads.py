@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.background import Work
+from app.widgets.fault_words import in_words
 from app.widgets.progress_view import ProgressState, Stage, StageState
 from engine import catalog, hub
 from engine.hub import Download, Hub, Item
@@ -208,6 +209,7 @@ def loaded_by(item: Item) -> tuple[str, str]:
 def download_progress(download: hub.Download) -> ProgressState:
     """Return the progress of a download in the form that `ProgressView` shows."""
     progress = download.progress()
+    error, hint = in_words(download.error) if download.error else (progress.error, "")
     return ProgressState(
         title=download.item.name,
         state=progress.state,
@@ -215,8 +217,8 @@ def download_progress(download: hub.Download) -> ProgressState:
         total=progress.nbytes,
         bytes_per_s=progress.bytes_per_s,
         seconds_left=progress.seconds_left,
-        error=progress.error,
-        hint=download.error.hint if download.error else "",
+        error=error,
+        hint=hint,
         stages=tuple(_of_file(file) for file in progress.files),
         deletes=True,
     )

@@ -9,6 +9,7 @@ from app import formatting
 from app.header import model_choice
 from app.header.elsewhere import Elsewhere, Served
 from app.preferences import RecentPair
+from app.widgets.fault_words import in_words
 from app.widgets.plain_text import plain
 from engine.remote.models import RemoteModel
 
@@ -56,7 +57,7 @@ class EngineRows(QObject):
         for model in served.models or ():
             self._add_model(served, model)
         if served.error is not None:
-            self._add("\n".join((served.error.message, served.error.hint)))
+            self._add("\n".join(in_words(served.error)))
         elif served.models is None:
             self._add(self.tr("Asking for its models…"))
 

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QMessageBox, QPushButton, QWidget
 from app import formatting
 from app.background import Work
 from app.downloads.downloads import Downloads
+from app.widgets.fault_words import in_words
 from app.widgets.plain_text import NO_BUTTON, PlainMessageBox
 from engine import catalog, hub
 from engine.errors import SpecExecError
@@ -59,7 +60,7 @@ class UpdateBox(PlainMessageBox):
         )
 
     def _fail(self, error: SpecExecError) -> None:
-        self._end(error.message, error.hint)
+        self._end(*in_words(error))
 
     def _end(self, text: str, more: str) -> None:
         self._leave.setText(self.tr("Close"))

@@ -28,6 +28,7 @@ from app.panel.stats_panel import StatsPanel
 from app.panel.time_page import TimePage
 from app.panel.tree_page import TreePage
 from app.widgets import motion
+from app.widgets.fault_words import in_one
 from app.widgets.form_parts import Scrolling, label
 from app.widgets.plain_text import PlainMessageBox
 from engine.errors import DiskProblem
@@ -401,7 +402,7 @@ class Panel(QFrame):
                 self.pages.setCurrentWidget(self.tree_page)
                 export.save_tree(path, self.tree, kind)
         except DiskProblem as error:
-            text = f"{error.message} {error.hint}"
+            text = in_one(error)
             box = PlainMessageBox(QMessageBox.Icon.Warning, self.tr("Export"), text, self)
             box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
             box.open()

@@ -11,6 +11,7 @@ from app.connection.engine import Engine, State
 from app.race import race_record
 from app.race.lane_recorder import LaneRecorder
 from app.race.race_record import RaceLane
+from app.widgets.fault_words import in_words
 from engine.protocol.messages import (
     Answer,
     EngineLost,
@@ -186,7 +187,7 @@ class RaceRun(QObject):
 
     def _fail(self, failed: Failed) -> None:
         self._end()
-        self.failed.emit(failed.message, failed.hint)
+        self.failed.emit(*in_words(failed))
         self._return()
 
     def _lose(self, lost: EngineLost) -> None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.preferences import PreferencesError, PreferencesFile
 from app.runtime_setup import wording
+from app.widgets.fault_words import in_words
 from app.widgets.progress_view import ProgressState, Stage, StageState
 from engine import runtime
 from engine.runtime import Archive, Backend, Setup, Sources
@@ -128,6 +129,7 @@ def setup_progress(setup: Setup, from_file: bool) -> ProgressState:
     progress = setup.progress()
     is_installed = progress.stage in ("testing", "switching")
     total = setup.backend.nbytes if is_installed else progress.nbytes
+    error, hint = in_words(setup.error) if setup.error else (progress.error, "")
     return ProgressState(
         title=_tr("Engine: {}").format(wording.name(setup.backend.name)),
         state=progress.state,
@@ -135,8 +137,8 @@ def setup_progress(setup: Setup, from_file: bool) -> ProgressState:
         total=total,
         bytes_per_s=progress.bytes_per_s,
         seconds_left=progress.seconds_left,
-        error=progress.error,
-        hint=setup.error.hint if setup.error else "",
+        error=error,
+        hint=hint,
         stages=_stages(progress, from_file),
         can_pause=False,
         deletes=progress.state == "running",

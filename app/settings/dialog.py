@@ -27,6 +27,7 @@ from app.settings.server_page import ServerPage
 from app.settings.tools_page import ToolsPage
 from app.store import ChatSettings, Store
 from app.tools.builtin import built_in
+from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.form_parts import Scrolling
 from app.widgets.plain_text import PlainLabel
@@ -237,7 +238,7 @@ class SettingsDialog(QDialog):
         try:
             self._file.change(**fields)
         except PreferencesError as error:
-            self.error.setText(f"{error.message} {error.hint}")
+            self.error.setText(in_one(error))
             self.error.show()
         self.chat_page.show_record(self.chat_page.value, self._defaults(self.chat_page.value))
         self.preferences_changed.emit(self._file.now)

@@ -20,6 +20,7 @@ from app.settings import chat_options
 from app.settings.options import get
 from app.store import BadImport, ChatSettings, Preset, StoreError
 from app.store.presets import Presets, from_file, to_file
+from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.plain_text import PlainLabel, PlainMessageBox
 
@@ -152,7 +153,7 @@ class PresetsPage(QWidget):
             self.refresh(chosen)
 
     def _show_error(self, error: StoreError) -> None:
-        self._show_summary(f"{error.message} {error.hint}", "danger")
+        self._show_summary(in_one(error), "danger")
 
     def _show_summary(self, text: str, role: str) -> None:
         self.summary.setText(text)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from app import formatting
 from app.store import StoreError
 from app.store.prompts import Prompts, SavedPrompt, from_file, to_file
+from app.widgets.fault_words import in_one
 from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, button, label, set_role
 
@@ -174,7 +175,7 @@ class PromptsPage(QWidget):
             self.refresh(chosen)
 
     def _say_error(self, error: StoreError) -> None:
-        self._say(f"{error.message} {error.hint}", "danger")
+        self._say(in_one(error), "danger")
 
     def _say(self, text: str, role: str = "muted") -> None:
         self.note.setText(text)

@@ -11,6 +11,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app.widgets.fault_words import in_words
 from app.widgets.plain_text import PlainMessageBox
 from engine.errors import SpecExecError
 
@@ -64,5 +65,5 @@ def ask(sentence: str, error: Exception, folder: Path, way_on: str = "") -> bool
 
 def _explained(error: Exception) -> str:
     if isinstance(error, SpecExecError):
-        return f"{error.message}\n{error.hint}"
+        return "\n".join(in_words(error))
     return f"{type(error).__name__}: {error}"

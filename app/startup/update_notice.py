@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QMessageBox, QPushButton, QToolButton, QWidget
 
 from app import formatting
 from app.startup.updates import Updates, UpdateState
+from app.widgets.fault_words import in_words
 from app.widgets.plain_text import NO_BUTTON, PlainMessageBox
 
 
@@ -113,7 +114,7 @@ class UpdateNews(PlainMessageBox):
             case UpdateState.FAILED:
                 error = updates.error
                 assert error is not None
-                return error.message, error.hint
+                return in_words(error)
         return (
             self.tr("Version {} did not open its window.").format(updates.version),
             self.tr("The version before it was started again. Your chats and settings are unchanged."),

@@ -5,6 +5,7 @@ from typing import Literal
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
+from app.widgets.fault_words import in_words
 from app.widgets.flow import Flow
 from app.widgets.form_parts import label
 from engine.errors import SpecExecError
@@ -70,7 +71,7 @@ class Problem(QWidget):
     def show_error(self, error: SpecExecError, action: str = "") -> Notice:
         """Show an error and return its notice. With an `action`, the caller connects `Notice.pressed`."""
         self.clear()
-        self._notice = Notice(error.message, error.hint, action, self)
+        self._notice = Notice(*in_words(error), action, self)
         self._column.addWidget(self._notice)
         self.show()
         return self._notice

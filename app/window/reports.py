@@ -19,6 +19,7 @@ from app.panel.tint import Tint
 from app.preferences import pair_of
 from app.sidebar.outline import chat_title
 from app.widgets import motion
+from app.widgets.fault_words import in_words
 from app.widgets.notice import Notice
 from app.widgets.plain_text import plain
 from app.window.panes import Panes
@@ -279,10 +280,10 @@ class Reports(QObject):
         self._failed = self._chat.id, notice
 
     def _show_failure(self, chat: int, failed: Failed) -> None:
-        message = failed.message
+        message, hint = in_words(failed)
         if chat != self._chat.id:
             message = self.tr("In “{}”: {}").format(chat_title(self._chat.title_of(chat)), message)
-        notice = self._notify(message, failed.hint, self.tr("Try again"), lambda: self._try_again(chat))
+        notice = self._notify(message, hint, self.tr("Try again"), lambda: self._try_again(chat))
         self.remedies.offer(notice, failed)
         if chat == self._chat.id and failed.kind != "option_refused":
             self._offer_to_continue(notice)
@@ -304,11 +305,11 @@ class Reports(QObject):
 
     def _show_load_failure(self, failed: Failed) -> None:
         if self._engine.pair is not None:  # the models loaded before still are
-            self._notify(failed.message, failed.hint, self.tr("Close"), self._transcript.clear_notice)
+            self._notify(*in_words(failed), self.tr("Close"), self._transcript.clear_notice)
             return
         wanted, before = self._engine.wanted, self._engine.loaded_last
         again = self.tr("Connect again") if wanted.engine else self.tr("Reload")
-        notice = self._notify(failed.message, failed.hint, again, self._engine.load)
+        notice = self._notify(*in_words(failed), again, self._engine.load)
         if before is not None and pair_of(before) != pair_of(wanted):
             back = notice.offer(self.tr("Back to {}").format(model_choice.text_of(pair_of(before))))
             back.clicked.connect(lambda: self._engine.load(before))
@@ -319,14 +320,14 @@ class Reports(QObject):
     def _show_loss(self, lost: EngineLost) -> None:
         log = Path(lost.log_path)
         restart = self.tr("Restart with the safer plan") if lost.card_failed else self.tr("Restart engine")
-        notice = self._notify(lost.message, lost.hint, restart, self._engine.start)
+        notice = self._notify(*in_words(lost), restart, self._engine.start)
         open_log = notice.offer(self.tr("Open log"))
         open_log.setToolTip(plain(str(log)))
         open_log.clicked.connect(lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(log)))
 
     def show_error(self, error: SpecExecError) -> None:
         """Show an error that is not about an answer."""
-        self._notify(error.message, error.hint, self.tr("Close"), self._transcript.clear_notice)
+        self._notify(*in_words(error), self.tr("Close"), self._transcript.clear_notice)
 
     def _notify(self, message: str, hint: str, remedy: str, do: Callable[[], object]) -> Notice:
         notice = Notice(message, hint, remedy, self._transcript)

@@ -383,6 +383,11 @@ class EngineLost(Struct, tag=True, kw_only=True):
     log_path: str
 
     @property
+    def kind(self) -> str:
+        """The kind of the error, as in engine.errors."""
+        return "card_failed" if self.card_failed else "engine_gone"
+
+    @property
     def card_failed(self) -> bool:
         """Whether the engine ended because the graphics card had stopped."""
         return self.exit_code == CARD_FAILED_STATUS

@@ -4739,6 +4739,269 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>faults</name>
+        <message>
+            <source>A name is not safe.</source>
+            <translation>이름이 안전하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>A package is not the expected one, or is not available.</source>
+            <translation>패키지가 예상한 것과 다르거나 제공되지 않습니다.</translation>
+        </message>
+        <message>
+            <source>A setting does not fit.</source>
+            <translation>설정 값이 맞지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Another download is working on this model's files.</source>
+            <translation>다른 다운로드가 이 모델의 파일을 처리하고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Another program has locked the chats.</source>
+            <translation>다른 프로그램이 대화를 잠갔습니다.</translation>
+        </message>
+        <message>
+            <source>Another program uses this port already.</source>
+            <translation>다른 프로그램이 이미 이 포트를 사용하고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Another window is setting up the engine.</source>
+            <translation>다른 창에서 엔진을 설정하고 있습니다.</translation>
+        </message>
+        <message>
+            <source>Draft and target have different vocabularies.</source>
+            <translation>드래프트와 타깃의 어휘가 다릅니다.</translation>
+        </message>
+        <message>
+            <source>It does not exist any more.</source>
+            <translation>더 이상 존재하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>It was cancelled.</source>
+            <translation>취소되었습니다.</translation>
+        </message>
+        <message>
+            <source>No engine was added under this name.</source>
+            <translation>이 이름으로 추가된 엔진이 없습니다.</translation>
+        </message>
+        <message>
+            <source>No model is loaded.</source>
+            <translation>로드된 모델이 없습니다.</translation>
+        </message>
+        <message>
+            <source>No newer version could be looked for.</source>
+            <translation>새 버전을 확인하지 못했습니다.</translation>
+        </message>
+        <message>
+            <source>Packages that this needs are not installed.</source>
+            <translation>필요한 패키지가 설치되어 있지 않습니다.</translation>
+        </message>
+        <message>
+            <source>PyTorch is needed and is not set up.</source>
+            <translation>PyTorch가 필요하지만 설정되어 있지 않습니다.</translation>
+        </message>
+        <message>
+            <source>Something went wrong.</source>
+            <translation>문제가 발생했습니다.</translation>
+        </message>
+        <message>
+            <source>The Hugging Face Hub cannot be reached.</source>
+            <translation>Hugging Face Hub에 연결할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The answer broke off or cannot be read.</source>
+            <translation>답변이 중간에 끊겼거나 읽을 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The chats cannot be read or written.</source>
+            <translation>대화를 읽거나 쓸 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The chats cannot be written.</source>
+            <translation>대화를 쓸 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The chats were written by a newer version.</source>
+            <translation>대화가 더 새로운 버전으로 작성되었습니다.</translation>
+        </message>
+        <message>
+            <source>The conversation is too long for this model.</source>
+            <translation>대화가 이 모델에는 너무 깁니다.</translation>
+        </message>
+        <message>
+            <source>The device cannot be used.</source>
+            <translation>장치를 사용할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The disk is full.</source>
+            <translation>디스크가 가득 찼습니다.</translation>
+        </message>
+        <message>
+            <source>The disk or the folder cannot be used.</source>
+            <translation>디스크 또는 폴더를 사용할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The engine has ended or could not be started.</source>
+            <translation>엔진이 종료되었거나 시작할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The file with the chats is damaged.</source>
+            <translation>대화 파일이 손상되었습니다.</translation>
+        </message>
+        <message>
+            <source>The graphics card has stopped.</source>
+            <translation>그래픽 카드가 멈췄습니다.</translation>
+        </message>
+        <message>
+            <source>The key would be sent without encryption.</source>
+            <translation>키가 암호화되지 않은 채 전송됩니다.</translation>
+        </message>
+        <message>
+            <source>The keyring stays locked.</source>
+            <translation>키링이 잠겨 있습니다.</translation>
+        </message>
+        <message>
+            <source>The list of added engines cannot be read or written.</source>
+            <translation>추가된 엔진 목록을 읽거나 쓸 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The machine could not be measured.</source>
+            <translation>이 컴퓨터를 측정하지 못했습니다.</translation>
+        </message>
+        <message>
+            <source>The model asks for an account.</source>
+            <translation>이 모델에는 계정이 필요합니다.</translation>
+        </message>
+        <message>
+            <source>The model computes numbers that are not valid.</source>
+            <translation>모델이 유효하지 않은 수를 계산합니다.</translation>
+        </message>
+        <message>
+            <source>The model file is damaged or incomplete.</source>
+            <translation>모델 파일이 손상되었거나 불완전합니다.</translation>
+        </message>
+        <message>
+            <source>The model is not there.</source>
+            <translation>모델이 없습니다.</translation>
+        </message>
+        <message>
+            <source>The model's file changed or became unreadable.</source>
+            <translation>모델 파일이 변경되었거나 읽을 수 없게 되었습니다.</translation>
+        </message>
+        <message>
+            <source>The model's licence was not accepted yet.</source>
+            <translation>모델의 라이선스에 아직 동의하지 않았습니다.</translation>
+        </message>
+        <message>
+            <source>The new runtime does not work on this machine.</source>
+            <translation>새 런타임이 이 컴퓨터에서 작동하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>The newer version cannot be applied here.</source>
+            <translation>새 버전을 여기에 적용할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The newer version cannot be trusted.</source>
+            <translation>새 버전을 신뢰할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The package server cannot be reached.</source>
+            <translation>패키지 서버에 연결할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The schema or grammar allows no further word here.</source>
+            <translation>스키마 또는 문법이 여기서 더 이상의 단어를 허용하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>The schema or grammar cannot be used.</source>
+            <translation>스키마 또는 문법을 사용할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The server cannot be reached.</source>
+            <translation>서버에 연결할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The server has no model now.</source>
+            <translation>서버에 지금 모델이 없습니다.</translation>
+        </message>
+        <message>
+            <source>The server has too much to do or is still starting.</source>
+            <translation>서버가 너무 바쁘거나 아직 시작 중입니다.</translation>
+        </message>
+        <message>
+            <source>The server refuses the key or asks for one.</source>
+            <translation>서버가 키를 거부하거나 요구합니다.</translation>
+        </message>
+        <message>
+            <source>The server refuses the request.</source>
+            <translation>서버가 요청을 거부합니다.</translation>
+        </message>
+        <message>
+            <source>The server's certificate is not trusted.</source>
+            <translation>서버의 인증서를 신뢰할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The settings cannot be read or written.</source>
+            <translation>설정을 읽거나 쓸 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>The system allows this program no more.</source>
+            <translation>시스템이 이 프로그램에 더 이상 허용하지 않습니다.</translation>
+        </message>
+        <message>
+            <source>The tool cannot be used.</source>
+            <translation>도구를 사용할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>There is no text to answer.</source>
+            <translation>답변할 텍스트가 없습니다.</translation>
+        </message>
+        <message>
+            <source>There is not enough memory.</source>
+            <translation>메모리가 부족합니다.</translation>
+        </message>
+        <message>
+            <source>This account has no access to the model.</source>
+            <translation>이 계정에는 모델에 대한 접근 권한이 없습니다.</translation>
+        </message>
+        <message>
+            <source>This file cannot be downloaded in this way.</source>
+            <translation>이 파일은 이 방식으로 내려받을 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>This file has nothing that can be imported.</source>
+            <translation>이 파일에는 가져올 수 있는 내용이 없습니다.</translation>
+        </message>
+        <message>
+            <source>This is not a recorded race, or it is damaged.</source>
+            <translation>기록된 경주가 아니거나 손상되었습니다.</translation>
+        </message>
+        <message>
+            <source>This is not a recorded run, or it is damaged.</source>
+            <translation>기록된 실행이 아니거나 손상되었습니다.</translation>
+        </message>
+        <message>
+            <source>This is not a runtime file that fits here.</source>
+            <translation>여기에 맞는 런타임 파일이 아닙니다.</translation>
+        </message>
+        <message>
+            <source>This kind of model cannot be run here.</source>
+            <translation>이 종류의 모델은 여기서 실행할 수 없습니다.</translation>
+        </message>
+        <message>
+            <source>This server is not one that this program can talk to.</source>
+            <translation>이 프로그램이 통신할 수 있는 서버가 아닙니다.</translation>
+        </message>
+        <message>
+            <source>This server lacks an option that would change the text.</source>
+            <translation>이 서버에는 텍스트를 바꿀 옵션이 없습니다.</translation>
+        </message>
+        <message>
+            <source>What was downloaded is not the file that was listed.</source>
+            <translation>내려받은 내용이 목록의 파일과 다릅니다.</translation>
+        </message>
+    </context>
+    <context>
         <name>files</name>
         <message>
             <source>about {} tokens</source>

@@ -4739,6 +4739,269 @@ other: everything else</source>
         </message>
     </context>
     <context>
+        <name>faults</name>
+        <message>
+            <source>A name is not safe.</source>
+            <translation>名称不安全。</translation>
+        </message>
+        <message>
+            <source>A package is not the expected one, or is not available.</source>
+            <translation>软件包与预期不符或无法获得。</translation>
+        </message>
+        <message>
+            <source>A setting does not fit.</source>
+            <translation>有一项设置不合适。</translation>
+        </message>
+        <message>
+            <source>Another download is working on this model's files.</source>
+            <translation>另一个下载正在处理此模型的文件。</translation>
+        </message>
+        <message>
+            <source>Another program has locked the chats.</source>
+            <translation>另一个程序已锁定对话。</translation>
+        </message>
+        <message>
+            <source>Another program uses this port already.</source>
+            <translation>另一个程序已占用此端口。</translation>
+        </message>
+        <message>
+            <source>Another window is setting up the engine.</source>
+            <translation>另一个窗口正在设置引擎。</translation>
+        </message>
+        <message>
+            <source>Draft and target have different vocabularies.</source>
+            <translation>草稿模型与目标模型的词表不同。</translation>
+        </message>
+        <message>
+            <source>It does not exist any more.</source>
+            <translation>它已不存在。</translation>
+        </message>
+        <message>
+            <source>It was cancelled.</source>
+            <translation>已取消。</translation>
+        </message>
+        <message>
+            <source>No engine was added under this name.</source>
+            <translation>没有以此名称添加的引擎。</translation>
+        </message>
+        <message>
+            <source>No model is loaded.</source>
+            <translation>未加载模型。</translation>
+        </message>
+        <message>
+            <source>No newer version could be looked for.</source>
+            <translation>未能查找新版本。</translation>
+        </message>
+        <message>
+            <source>Packages that this needs are not installed.</source>
+            <translation>未安装所需的软件包。</translation>
+        </message>
+        <message>
+            <source>PyTorch is needed and is not set up.</source>
+            <translation>需要 PyTorch，但尚未设置。</translation>
+        </message>
+        <message>
+            <source>Something went wrong.</source>
+            <translation>出现问题。</translation>
+        </message>
+        <message>
+            <source>The Hugging Face Hub cannot be reached.</source>
+            <translation>无法连接 Hugging Face Hub。</translation>
+        </message>
+        <message>
+            <source>The answer broke off or cannot be read.</source>
+            <translation>回答中断或无法读取。</translation>
+        </message>
+        <message>
+            <source>The chats cannot be read or written.</source>
+            <translation>无法读取或写入对话。</translation>
+        </message>
+        <message>
+            <source>The chats cannot be written.</source>
+            <translation>无法写入对话。</translation>
+        </message>
+        <message>
+            <source>The chats were written by a newer version.</source>
+            <translation>对话由更新的版本写入。</translation>
+        </message>
+        <message>
+            <source>The conversation is too long for this model.</source>
+            <translation>对话对此模型来说太长。</translation>
+        </message>
+        <message>
+            <source>The device cannot be used.</source>
+            <translation>无法使用该设备。</translation>
+        </message>
+        <message>
+            <source>The disk is full.</source>
+            <translation>磁盘已满。</translation>
+        </message>
+        <message>
+            <source>The disk or the folder cannot be used.</source>
+            <translation>无法使用该磁盘或文件夹。</translation>
+        </message>
+        <message>
+            <source>The engine has ended or could not be started.</source>
+            <translation>引擎已结束或无法启动。</translation>
+        </message>
+        <message>
+            <source>The file with the chats is damaged.</source>
+            <translation>对话文件已损坏。</translation>
+        </message>
+        <message>
+            <source>The graphics card has stopped.</source>
+            <translation>显卡已停止工作。</translation>
+        </message>
+        <message>
+            <source>The key would be sent without encryption.</source>
+            <translation>密钥将以未加密方式发送。</translation>
+        </message>
+        <message>
+            <source>The keyring stays locked.</source>
+            <translation>密钥环仍处于锁定状态。</translation>
+        </message>
+        <message>
+            <source>The list of added engines cannot be read or written.</source>
+            <translation>无法读取或写入已添加引擎的列表。</translation>
+        </message>
+        <message>
+            <source>The machine could not be measured.</source>
+            <translation>未能测量此计算机。</translation>
+        </message>
+        <message>
+            <source>The model asks for an account.</source>
+            <translation>该模型需要账户。</translation>
+        </message>
+        <message>
+            <source>The model computes numbers that are not valid.</source>
+            <translation>模型计算出无效的数值。</translation>
+        </message>
+        <message>
+            <source>The model file is damaged or incomplete.</source>
+            <translation>模型文件已损坏或不完整。</translation>
+        </message>
+        <message>
+            <source>The model is not there.</source>
+            <translation>找不到该模型。</translation>
+        </message>
+        <message>
+            <source>The model's file changed or became unreadable.</source>
+            <translation>模型文件已更改或无法读取。</translation>
+        </message>
+        <message>
+            <source>The model's licence was not accepted yet.</source>
+            <translation>尚未接受该模型的许可证。</translation>
+        </message>
+        <message>
+            <source>The new runtime does not work on this machine.</source>
+            <translation>新的运行时无法在此计算机上工作。</translation>
+        </message>
+        <message>
+            <source>The newer version cannot be applied here.</source>
+            <translation>无法在此应用新版本。</translation>
+        </message>
+        <message>
+            <source>The newer version cannot be trusted.</source>
+            <translation>无法信任新版本。</translation>
+        </message>
+        <message>
+            <source>The package server cannot be reached.</source>
+            <translation>无法连接软件包服务器。</translation>
+        </message>
+        <message>
+            <source>The schema or grammar allows no further word here.</source>
+            <translation>模式或语法在此处不允许任何后续词。</translation>
+        </message>
+        <message>
+            <source>The schema or grammar cannot be used.</source>
+            <translation>无法使用该模式或语法。</translation>
+        </message>
+        <message>
+            <source>The server cannot be reached.</source>
+            <translation>无法连接服务器。</translation>
+        </message>
+        <message>
+            <source>The server has no model now.</source>
+            <translation>服务器目前没有模型。</translation>
+        </message>
+        <message>
+            <source>The server has too much to do or is still starting.</source>
+            <translation>服务器过于繁忙或仍在启动。</translation>
+        </message>
+        <message>
+            <source>The server refuses the key or asks for one.</source>
+            <translation>服务器拒绝该密钥或要求提供密钥。</translation>
+        </message>
+        <message>
+            <source>The server refuses the request.</source>
+            <translation>服务器拒绝该请求。</translation>
+        </message>
+        <message>
+            <source>The server's certificate is not trusted.</source>
+            <translation>服务器的证书不受信任。</translation>
+        </message>
+        <message>
+            <source>The settings cannot be read or written.</source>
+            <translation>无法读取或写入设置。</translation>
+        </message>
+        <message>
+            <source>The system allows this program no more.</source>
+            <translation>系统不再允许此程序使用更多资源。</translation>
+        </message>
+        <message>
+            <source>The tool cannot be used.</source>
+            <translation>无法使用该工具。</translation>
+        </message>
+        <message>
+            <source>There is no text to answer.</source>
+            <translation>没有可回答的文本。</translation>
+        </message>
+        <message>
+            <source>There is not enough memory.</source>
+            <translation>内存不足。</translation>
+        </message>
+        <message>
+            <source>This account has no access to the model.</source>
+            <translation>此账户无权访问该模型。</translation>
+        </message>
+        <message>
+            <source>This file cannot be downloaded in this way.</source>
+            <translation>无法以此方式下载该文件。</translation>
+        </message>
+        <message>
+            <source>This file has nothing that can be imported.</source>
+            <translation>此文件中没有可导入的内容。</translation>
+        </message>
+        <message>
+            <source>This is not a recorded race, or it is damaged.</source>
+            <translation>这不是已记录的竞赛，或已损坏。</translation>
+        </message>
+        <message>
+            <source>This is not a recorded run, or it is damaged.</source>
+            <translation>这不是已记录的运行，或已损坏。</translation>
+        </message>
+        <message>
+            <source>This is not a runtime file that fits here.</source>
+            <translation>这不是适用于此处的运行时文件。</translation>
+        </message>
+        <message>
+            <source>This kind of model cannot be run here.</source>
+            <translation>此类模型无法在此运行。</translation>
+        </message>
+        <message>
+            <source>This server is not one that this program can talk to.</source>
+            <translation>此服务器不是本程序可以通信的服务器。</translation>
+        </message>
+        <message>
+            <source>This server lacks an option that would change the text.</source>
+            <translation>此服务器缺少会改变文本的选项。</translation>
+        </message>
+        <message>
+            <source>What was downloaded is not the file that was listed.</source>
+            <translation>下载的内容与列出的文件不符。</translation>
+        </message>
+    </context>
+    <context>
         <name>files</name>
         <message>
             <source>about {} tokens</source>

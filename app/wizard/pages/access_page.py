@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLineEdit, QWidget
 
+from app.widgets.fault_words import in_words
 from app.widgets.flow import Flow
 from app.widgets.form_parts import LINE_HEIGHT, Card, button, label
 from app.widgets.notice import Problem
@@ -99,8 +100,9 @@ class AccessPage(Page):
         self._page = error.page
         address = urlsplit(error.page)
         self._tokens = f"{address.scheme}://{address.netloc}/settings/tokens"
-        self._message.setText(error.message)
-        self._hint.setText("" if error.kind == "token_needed" else error.hint)
+        message, hint = in_words(error)
+        self._message.setText(message)
+        self._hint.setText("" if error.kind == "token_needed" else hint)
         self._hint.setVisible(bool(self._hint.text()))
         self._enter.setVisible(not isinstance(error, LicenseNotAccepted))
         self.problem.clear()

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QListWidget, QVBoxLayout, 
 
 from app import formatting
 from app.background import Work
+from app.widgets.fault_words import in_words
 from app.widgets.form_parts import LINE_HEIGHT, label, set_role
 from app.wizard.selection import wording
 from app.wizard.selection.choice import Choice, choice_of_repository
@@ -157,7 +158,7 @@ class RepositoryView(QWidget):
 
     def _show_unchecked(self, error: SpecExecError) -> None:
         """Report a failed check. The user can continue, because the engine checks the pair on loading it."""
-        self._show_text(self.tr("The draft could not be checked: {}").format(error.message))
+        self._show_text(self.tr("The draft could not be checked: {}").format(in_words(error)[0]))
 
     def _show_text(self, text: str, role: str = "muted") -> None:
         self._verdict_text.setText(text)

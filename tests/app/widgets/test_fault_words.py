@@ -1,0 +1,51 @@
+"""Errors in the window's language."""
+
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from PySide6.QtCore import QTranslator
+from PySide6.QtWidgets import QApplication
+
+from app.startup import languages
+from app.store.errors import StoreError
+from app.widgets.fault_words import in_one, in_words, sentences
+from engine.errors import ModelNotFound, SpecExecError
+
+
+def kinds(parent: type[SpecExecError]) -> Iterator[str]:
+    yield parent.kind
+    for child in parent.__subclasses__():
+        yield from kinds(child)
+
+
+@pytest.fixture
+def korean(qapp: QApplication) -> Iterator[None]:
+    translator = QTranslator()
+    assert translator.load(str(languages.FOLDER / "specexec_ko.qm"))
+    qapp.installTranslator(translator)
+    yield
+    qapp.removeTranslator(translator)
+
+
+MISSING = ModelNotFound("The model “x” is not installed.", "Download it.")
+
+
+def test_english_keeps_the_engines_own_sentence(qapp: QApplication) -> None:
+    assert in_words(MISSING) == (MISSING.message, MISSING.hint)
+
+
+@pytest.mark.usefixtures("korean")
+def test_other_languages_say_the_kind_first_and_keep_what_it_is_about() -> None:
+    said, below = in_words(MISSING)
+    assert said == "모델이 없습니다."
+    assert below == "The model “x” is not installed. Download it."
+    assert in_one(MISSING) == f"{said} {below}"
+
+
+def test_every_kind_of_error_has_a_sentence() -> None:
+    for module in ("app.settings.dialog", "app.tools.toolbox", "app.wizard.wizard", "engine.serving.process"):
+        import_module(module)  # with their kinds of errors
+    assert StoreError.kind in set(kinds(SpecExecError))
+    untold = {"unreadable_file", "count_unknown", "diverged"}  # shown otherwise, never, in the terminal only
+    assert set(kinds(SpecExecError)) - untold <= set(sentences(str))
