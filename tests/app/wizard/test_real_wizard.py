@@ -11,10 +11,8 @@ import pytest
 
 from engine import catalog
 from engine.errors import ModelNotFound
-from tests.app.test_real_window import OUTPUT, ROOT, display
+from tests.app.test_real_window import OUTPUT, ROOT
 from tests.engine.hub.lying_hub import LyingHub, Offered, stalls
-
-__all__ = ["display"]
 
 ID = "somebody/SmolLM2-135M-Instruct-GGUF"
 BEFORE_PAUSE = 10_000_000  # bytes
