@@ -131,7 +131,7 @@ def test_the_installer_installs_answers_upgrades_and_uninstalls(
 
     archive = one(dist, "*-runtime-cpu-windows-*.zip")
     wheels = wheels_for_wine(archive, app, tmp_path / "wheels")
-    status, output = wine.run(terminal, "setup", "--wheels", windows_path(wheels))
+    status, output = wine.run(terminal, "setup", "--wheels", windows_path(wheels), "--json")
     assert (status, report(output).get("backend")) == (0, "cpu"), output
     answers(wine, window, tmp_path)
 
