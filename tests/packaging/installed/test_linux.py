@@ -39,7 +39,7 @@ def test_a_deb_answers_and_leaves_only_user_data(root: CleanRoot, before: set[st
         refused = root.run("specexec", "chat", "hello", "--dtype", "float32")
         assert refused.returncode == 1
         assert "needs PyTorch, which is not set up. Set it up in the window" in refused.stderr
-        assert not (root.home / ".local" / "share" / NAME / "runtime").exists()
+        assert not (root.home / ".local" / "share" / NAME / "runtime" / "current.json").exists()
 
     set_up(root)
     again = root.run("specexec", "chat", "What is the capital of Japan?", "--dtype", "float32")
