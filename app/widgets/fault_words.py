@@ -10,7 +10,7 @@ from typing import Protocol
 from PySide6.QtCore import QCoreApplication
 
 
-class Fault(Protocol):
+class Failure(Protocol):
     """What can be told: a SpecExecError, or a message of the engine about one."""
 
     @property
@@ -21,7 +21,7 @@ class Fault(Protocol):
     def hint(self) -> str: ...
 
 
-def in_words(fault: Fault) -> tuple[str, str]:
+def in_words(fault: Failure) -> tuple[str, str]:
     """Return the sentence that says what failed, and the text that stands below it."""
     said = sentences(_tr).get(fault.kind)
     if said is None or said == sentences(str)[fault.kind]:  # the window is English
@@ -29,7 +29,7 @@ def in_words(fault: Fault) -> tuple[str, str]:
     return said, f"{fault.message} {fault.hint}".strip()
 
 
-def in_one(fault: Fault) -> str:
+def in_one(fault: Failure) -> str:
     """Return what `in_words` returns as one text."""
     return " ".join(filter(None, in_words(fault)))
 
