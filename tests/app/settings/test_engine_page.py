@@ -136,7 +136,7 @@ def test_a_packaged_program_has_the_engine_page_and_enter_presses_no_button_ther
     dialog.tabs.setCurrentIndex(titles.index("Engine"))
     page = dialog.findChild(EnginePage)
     assert page is not None
-    qtbot.waitUntil(lambda: page.main.text() == "Repair", timeout=20_000)
+    qtbot.waitUntil(lambda: page.main.text() == "Repair")
     page.view.network.click()
     pressed: list[bool] = []
     for button in dialog.findChildren(QPushButton):

@@ -1,13 +1,14 @@
 """Whatever fails while the program starts is shown in a box with a way on; the exit status is 1."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
+from app.runtime_setup.setup_job import EngineSetup
 from app.startup import application
 from app.startup.application import open_preferences, open_store
 from app.store import StoreLocked
@@ -15,6 +16,15 @@ from app.widgets.plain_text import PlainMessageBox
 from app.window.arguments import Arguments
 
 Answers = Callable[..., list[str]]
+
+
+@pytest.fixture(autouse=True)
+def whole(qapp: QApplication) -> Iterator[None]:
+    """Remove what a program that did not start leaves in the application."""
+    yield
+    for part in qapp.findChildren(EngineSetup):
+        part.setParent(None)
+        part.deleteLater()
 
 
 @pytest.fixture
