@@ -13,9 +13,10 @@ LISTS = Path(__file__).parents[1] / "resources" / "requirements"
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    wheels = pip_wheel_folder()
     try:
         for system in ("linux", "windows"):
-            lists.write(LISTS / system, system, pip_wheel_folder())
+            lists.write(LISTS / system, system, wheels)
         return build_meta.build_wheel(wheel_directory, config_settings, metadata_directory)
     finally:
         shutil.rmtree(LISTS, ignore_errors=True)

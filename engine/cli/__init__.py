@@ -23,9 +23,8 @@ def main() -> None:
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM)
     )  # raises SystemExit, so that everything is cleaned up
-    if (
-        not interpreter.is_packaged() and sys.argv[1:]
-    ):  # a package's launcher has done it, and no window needs it
+    # A package's launcher has done it, and the window needs no runtime.
+    if not interpreter.is_packaged() and sys.argv[1:]:
         entry.enter_current()
     sys.exit(run(sys.argv[1:]))
 

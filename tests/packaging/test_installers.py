@@ -262,7 +262,9 @@ def test_flatpak_packs_the_deb_of_a_release(part, tmp_path: Path, monkeypatch) -
     assert written.name == f"{manifest['id']}.json"
     if shutil.which("flatpak-builder"):
         shown = ["flatpak-builder", "--show-manifest", written]
-        read = json.loads(subprocess.run(shown, check=True, capture_output=True, text=True).stdout)
+        read = json.loads(
+            subprocess.run(shown, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        )
         assert read == manifest
 
 
