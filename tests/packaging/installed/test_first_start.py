@@ -66,14 +66,14 @@ def test_a_screen_scaled_to_150_percent(root: CleanRoot, before: set[str], shown
 def test_wayland(root: CleanRoot, before: set[str], tmp_path: Path) -> None:
     need("weston")
     tmp_path.chmod(0o700)
+    inside = root.folder / "tmp" / "wayland"
+    inside.mkdir(mode=0o700)
     command = ["weston", "--backend=headless-backend.so", "--socket=wayland-test", "--idle-time=0"]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     log = (tmp_path / "log").open("wb")
     compositor = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         wait_for((tmp_path / "wayland-test").exists)
-        inside = root.folder / "tmp" / "wayland"
-        inside.mkdir(mode=0o700)
         os.link(tmp_path / "wayland-test", inside / "wayland-test")
         found = answers(
             root,
@@ -87,6 +87,7 @@ def test_wayland(root: CleanRoot, before: set[str], tmp_path: Path) -> None:
         compositor.terminate()
         compositor.wait(30)
         log.close()
+        shutil.rmtree(inside)  # as the end of a session does
 
 
 def test_a_full_disk_is_told_and_the_window_opens_without_chats(
