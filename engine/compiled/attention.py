@@ -176,13 +176,18 @@ def _largest(_, address, vectors):  # type: ignore[no-untyped-def]
 
 
 @helper
-def softmax(scores, count):  # type: ignore[no-untyped-def]
-    """Turn scores (address of float32 [count]) into shares that add up to one."""
+def softmax(scores, count, sinks):  # type: ignore[no-untyped-def]
+    """Turn scores (address of float32 [count]) into shares that add up to one together with that of a sink,
+    which stands for no value. sinks: address of its score, or 0 if there is none."""
     s = floats_at(scores)
     top = _largest(scores, count // LANES)  # the compiler does not make vector code of a loop for it
     for i in range(count // LANES * LANES, count):
         top = s[i] if s[i] > top else top
     total = F(0.0)
+    if sinks:
+        sink = floats_at(sinks)[0]
+        top = sink if sink > top else top
+        total = exp(sink - top)
     for i in range(count):
         s[i] = exp(s[i] - top)
         total += s[i]
@@ -198,7 +203,7 @@ def attend(form, queries):  # type: ignore[no-untyped-def]
 
     @helper
     def attend_together(  # type: ignore[no-untyped-def]
-        query, keys, values, nbytes, first, count, lists, listed, width, cap, room, room_nbytes, out
+        query, keys, values, nbytes, first, count, lists, listed, width, cap, sinks, room, room_nbytes, out
     ):
         _score(form, queries, query, keys + first * nbytes, nbytes, 0, count, width, room, room_nbytes)
         rest = room + 4 * count
@@ -211,7 +216,7 @@ def attend(form, queries):  # type: ignore[no-untyped-def]
                 scores = floats_at(at)
                 for i in range(seen):
                     scores[i] = cap * (F(1.0) - F(2.0) / (exp(F(2.0) * scores[i] / cap) + F(1.0)))
-            softmax(at, seen)
+            softmax(at, seen, sinks + 4 * head if sinks else 0)
         results = floats_at(out)
         for i in range(queries * width):
             results[i] = F(0.0)
@@ -244,7 +249,8 @@ def attention_step(form: str) -> Callable[..., None]:
         width; keys and values of the layer; bytes from one head to the next in them; room for scores, float32
         [threads * MOST_QUERIES, slots and LANES more]; bytes of a row of it; records; plain records; room for
         results, float32 [rows, heads * width]; largest number of keys seen, the window; cap of scores (bits),
-        or 0; bytes of a row of keys or values.
+        or 0; bytes of a row of keys or values; address of the scores of the heads' sinks, float32 [heads], or
+        0.
         """
         a = ints_at(arguments)
         state = ints_at(a[0])
@@ -270,19 +276,59 @@ def attention_step(form: str) -> Callable[..., None]:
             while head < stop:
                 query = a[1] + (row * (heads + 2 * kv_heads) + head) * width * 4
                 out = a[12] + (row * heads + head) * width * 4
+                sinks = a[16] + 4 * head if a[16] else 0
                 if stop - head >= MOST_QUERIES:
                     attend_four(
-                        query, keys, values, nbytes, first, count, lists, listed, width, cap, room, a[9], out
+                        query,
+                        keys,
+                        values,
+                        nbytes,
+                        first,
+                        count,
+                        lists,
+                        listed,
+                        width,
+                        cap,
+                        sinks,
+                        room,
+                        a[9],
+                        out,
                     )
                     done = MOST_QUERIES
                 elif stop - head >= 2:
                     attend_two(
-                        query, keys, values, nbytes, first, count, lists, listed, width, cap, room, a[9], out
+                        query,
+                        keys,
+                        values,
+                        nbytes,
+                        first,
+                        count,
+                        lists,
+                        listed,
+                        width,
+                        cap,
+                        sinks,
+                        room,
+                        a[9],
+                        out,
                     )
                     done = 2
                 else:
                     attend_one(
-                        query, keys, values, nbytes, first, count, lists, listed, width, cap, room, a[9], out
+                        query,
+                        keys,
+                        values,
+                        nbytes,
+                        first,
+                        count,
+                        lists,
+                        listed,
+                        width,
+                        cap,
+                        sinks,
+                        room,
+                        a[9],
+                        out,
                     )
                     done = 1
                 for block in range(done * width // 32):

@@ -6,18 +6,43 @@ results are added up in the order of its own choice, the likeliest expert first.
 
 from engine.compiled.activations import PLAIN_NBYTES, RECORD_NBYTES
 from engine.compiled.instructions import fetch_add, floats_at, ints_at
-from engine.compiled.router import FIRST, LAST, PLACES, ROW_OF, SHARES, STARTS, USED, USED_OF
+from engine.compiled.router import CHOSEN, FIRST, LAST, PLACES, ROW_OF, SHARES, STARTS, USED, USED_OF
 from engine.compiled.steps import (
     PRODUCT_MATRIX,
     ROWS,
     STOP,
+    F,
+    as_float,
     chunk_of,
+    exp,
     gate_block,
     multiply,
     share,
+    sigmoid,
     write_block,
 )
 from engine.formats.jit import helper
+
+
+@helper
+def add_block(x, y):  # type: ignore[no-untyped-def]
+    """Add 32 float32 at the address y to those at x."""
+    values, others = floats_at(x), floats_at(y)
+    for i in range(32):
+        values[i] += others[i]
+
+
+@helper
+def bounded_gate_block(gate, up, bound, factor):  # type: ignore[no-untyped-def]
+    """Multiply the activation of 32 gates (address) by one more than the up projections (address); the
+    products replace the gates. Gates are bounded above, up projections on both sides; an activation is
+    x sigmoid(factor x), as in gpt-oss."""
+    gates, ups = floats_at(gate), floats_at(up)
+    for i in range(32):
+        x, y = min(gates[i], bound), min(max(ups[i], -bound), bound)
+        x = gates[i] if gates[i] != gates[i] else x  # NaN stays NaN
+        y = ups[i] if ups[i] != ups[i] else y
+        gates[i] = x / (F(1.0) + exp(-factor * x)) * (y + F(1.0))
 
 
 @helper
@@ -83,17 +108,27 @@ def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Multiply the activation of each choice's gate by its up projection, and write the products as records.
 
     Arguments: state; routing; gate and up, float32 [choices, 2 * inner]; inner; records and plain records of
-    the choices; whether the activation is GELU (tanh form), not SiLU.
+    the choices; whether the activation is GELU (tanh form), not SiLU; address of the experts' biases of gate
+    and up, float32 [experts, 2 * inner], or 0; bound of gate and up, and factor in the activation (bits), or
+    0 if nothing is bounded.
     """
     a = ints_at(arguments)
     routing, inner = ints_at(a[1]), a[3]
+    used = ints_at(routing[USED])
     used_of, starts, blocks = ints_at(routing[USED_OF]), ints_at(routing[STARTS]), inner // 32
     begin = starts[routing[FIRST]] * blocks
     items = starts[routing[LAST]] * blocks - begin
     for item in range(begin + items * me // threads, begin + items * (me + 1) // threads):
         place, block = item // blocks, item % blocks
         at = a[2] + (place * 2 * inner + 32 * block) * 4
-        gate_block(at, at + inner * 4, a[6])
+        if a[7]:
+            bias = a[7] + (used[used_of[place]] * 2 * inner + 32 * block) * 4
+            add_block(at, bias)
+            add_block(at + inner * 4, bias + inner * 4)
+        if a[8]:
+            bounded_gate_block(at, at + inner * 4, as_float(a[8]), as_float(a[9]))
+        else:
+            gate_block(at, at + inner * 4, a[6])
         first, last = starts[used_of[place]], starts[used_of[place] + 1]
         packed = a[4] + first * blocks * RECORD_NBYTES if a[4] else 0
         plain = a[5] + first * blocks * PLAIN_NBYTES if a[5] else 0
@@ -101,14 +136,18 @@ def expert_gate_step(me, threads, arguments):  # type: ignore[no-untyped-def]
 
 
 def sum_step(me, threads, arguments):  # type: ignore[no-untyped-def]
-    """Add up the results of each row's choices, each times its share, in the order of the choice.
+    """Add up the results of each row's choices, each times its share, in the order of the choice, and then
+    those of the shared expert.
 
     Arguments: state; routing; k; width; results of the choices, float32 [choices, width]; sums, float32
-    [rows, width].
+    [rows, width]; address of the experts' biases of the results, float32 [experts, width], or 0; address of
+    the shared expert's results, float32 [rows, width], or 0; address of the score whose sigmoid is its share,
+    or 0 if that is 1; bytes to that of the next row.
     """
     a = ints_at(arguments)
     rows, routing, k, width = ints_at(a[0])[ROWS], ints_at(a[1]), a[2], a[3]
     places, shares, blocks = ints_at(routing[PLACES]), floats_at(routing[SHARES]), width // 32
+    chosen = ints_at(routing[CHOSEN])
     for item in range(rows * blocks * me // threads, rows * blocks * (me + 1) // threads):
         row, block = item // blocks, item % blocks
         out = floats_at(a[5] + item * 128)
@@ -116,5 +155,15 @@ def sum_step(me, threads, arguments):  # type: ignore[no-untyped-def]
             out[i] = 0
         for choice in range(row * k, row * k + k):
             one, part = floats_at(a[4] + (places[choice] * width + 32 * block) * 4), shares[choice]
+            if a[6]:
+                bias = floats_at(a[6] + (chosen[choice] * width + 32 * block) * 4)
+                for i in range(32):
+                    out[i] += part * bias[i]
+            for i in range(32):
+                out[i] += part * one[i]
+        if a[7]:
+            one, part = floats_at(a[7] + item * 128), F(1.0)
+            if a[8]:
+                part = sigmoid(floats_at(a[8] + row * a[9])[0])
             for i in range(32):
                 out[i] += part * one[i]

@@ -70,10 +70,10 @@ def store(b: Value, value: Value, address: Value, offset: Value | int, align: in
 
 
 def fetch(b: Value, address: Value, offset: Value | int) -> None:
-    """Fetch the cache line at address + offset (bytes) ahead of its use."""
+    """Fetch the cache line at address + offset (bytes) into the second-level cache, ahead of its use."""
     kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
     prefetch = cgutils.get_or_insert_function(b.module, kind, "llvm.prefetch.p0")
-    b.call(prefetch, [place(b, address, offset, I8), I32(0), I32(3), I32(1)])
+    b.call(prefetch, [place(b, address, offset, I8), I32(0), I32(2), I32(1)])
 
 
 def splat(b: Value, scalar: Value, vector: ir.VectorType) -> Value:

@@ -42,20 +42,53 @@ class Expert:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpertBiases:
+    """What is added to the results of experts: to those of gate and up, float32 [experts, 2 * inner], and to
+    those of down, float32 [experts, width]."""
+
+    gate_up: Floats
+    down: Floats
+
+
+@dataclass(frozen=True, slots=True)
 class Mixture:
-    """The experts of a layer.
+    """The experts of a layer, all of one shape. Vectors are float32.
 
     router: matrices whose results are the scores of the experts. chosen: number of experts that a row uses.
-    normalized: whether the shares of these add up to one. inner: width within an expert. source: brings the
-    experts; None if all are in memory.
+    inner: width within an expert. sigmoid, normalized, factor: how scores become shares, see
+    `router.route_step`. router_bias: of the scores, or None. corrections: are added to shares for the choice,
+    or None. biases: of the experts, or None. bound, slope: see `experts.bounded_gate_block`; 0 if nothing is
+    bounded. shared: an expert that all rows use besides, whatever its width; None if there is none.
+    shared_gate: matrices whose result is the score of that one; empty if its share is 1. source: brings the
+    experts that are chosen; None if all are in memory.
     """
 
     router: Sequence[Matrix]
     experts: Sequence[Expert]
     chosen: int
-    normalized: bool
     inner: int
+    sigmoid: bool = False
+    normalized: bool = True
+    factor: float = 1.0
+    router_bias: Floats | None = None
+    corrections: Floats | None = None
+    biases: ExpertBiases | None = None
+    bound: float = 0.0
+    slope: float = 0.0
+    shared: Expert | None = None
+    shared_gate: Sequence[Matrix] = ()
     source: ExpertSource | None = None
+
+    @property
+    def matrices(self) -> list[Matrix]:
+        """All matrices except those of the experts that are chosen."""
+        shared = [*self.shared.gate_up, *self.shared.down] if self.shared else []
+        return [*self.routers, *shared]
+
+    @property
+    def routers(self) -> list[Matrix]:
+        """The matrices whose results are scores."""
+        return [*self.router, *self.shared_gate]
 
     @property
     def gate_up(self) -> list[Matrix]:
@@ -82,8 +115,8 @@ class ExpertSteps:
 class MixtureRoom:
     """The memory that the mixtures of a pass share: their layers run one after another.
 
-    Attributes: `records`: the rows that routers and experts read; `scores`, float32 [rows, experts and
-    padding].
+    Attributes: `records`: the rows that routers and experts read; `scores`, float32 [rows, experts, padding,
+    the shared one, padding].
     """
 
     def __init__(self, mixtures: Sequence[Mixture], width: int, rows: int, state: Ints) -> None:
@@ -94,9 +127,10 @@ class MixtureRoom:
         self._width, self._inner, self._state = width, one.inner, address(state)
         choices = rows * self._k
         gate_up = [matrix for each in mixtures for matrix in each.gate_up]
-        routers = [matrix for each in mixtures for matrix in each.router]
-        self.records = Records(width, [*gate_up, *routers], rows)
-        self.scores = room(rows, self._experts + LANES)  # the last tile may reach over the end
+        others = [matrix for each in mixtures for matrix in each.routers]
+        others += [matrix for each in mixtures if each.shared for matrix in each.shared.gate_up]
+        self.records = Records(width, [*gate_up, *others], rows)
+        self.scores = room(rows, LANES * max(sum(each.tiles for each in one.routers) for one in mixtures))
         self._into_gate = Records(width, gate_up, choices)
         self._into_down = Records(one.inner, [matrix for each in mixtures for matrix in each.down], choices)
         self._gated, self._results = room(choices, 2 * one.inner), room(choices, width)
@@ -108,32 +142,48 @@ class MixtureRoom:
         self._routing[router.USED : router.FIRST] = address(self._used), address(self._starts)
 
     def add(
-        self, mixture: Mixture, program: StepTable, result: Floats, gelu: bool, tiles: tuple[int, int]
+        self,
+        mixture: Mixture,
+        program: StepTable,
+        result: Floats,
+        gelu: bool,
+        tiles: tuple[int, int],
+        shared: Floats | None,
     ) -> ExpertSteps | None:
         """Append the steps behind the product of the router; `result`, float32 [rows, width], gets what the
-        layer adds to the states. tiles: room for a tile of each thread, as for a product step. Return the
-        steps that run once for each expert; None if they run once for all of them."""
-        both = self._state, address(self._routing)
-        k, blocks = self._k, self._width // BLOCK
+        layer adds to the states. tiles: room for a tile of each thread, as for a product step. shared: the
+        results of the shared expert, float32 [rows, width]. Return the steps that run once for each expert;
+        None if they run once for all of them."""
+        both, biases = (self._state, address(self._routing)), mixture.biases
         program.add(
             router.route_step,
-            *(*both, address(self.scores), self.scores.strides[0], self._experts, k, int(mixture.normalized)),
+            *(*both, address(self.scores), self.scores.strides[0], self._experts, self._k),
+            *(2 * mixture.sigmoid + mixture.normalized, address(mixture.router_bias)),
+            *(address(mixture.corrections), float(mixture.factor)),
         )
-        program.add(router.group_step, *both, self._experts, k)
+        program.add(router.group_step, *both, self._experts, self._k)
         gathered = *self.records.addresses, *self._into_gate.addresses
-        program.add(experts.gather_step, *both, k, blocks, *gathered)
+        program.add(experts.gather_step, *both, self._k, self._width // BLOCK, *gathered)
         first, counted = len(program.steps), program.counted
         gate_up = [each.gate_up for each in mixture.experts]
         self._add_product(program, gate_up, self._into_gate, self._gated, tiles)
         program.add(
             experts.expert_gate_step,
             *(*both, address(self._gated), self._inner, *self._into_down.addresses, int(gelu)),
+            *(address(biases and biases.gate_up), float(mixture.bound), float(mixture.slope)),
         )
         down = [each.down for each in mixture.experts]
         self._add_product(program, down, self._into_down, self._results, tiles)
         last, counters = len(program.steps), program.counters[counted : program.counted]
-        program.add(experts.sum_step, *both, k, self._width, address(self._results), address(result))
-        program.kept += [self, mixture]
+        gate = 0
+        if mixture.shared_gate:
+            gate = address(self.scores) + 4 * LANES * sum(matrix.tiles for matrix in mixture.router)
+        program.add(
+            experts.sum_step,
+            *(*both, self._k, self._width, address(self._results), address(result)),
+            *(address(biases and biases.down), address(shared), gate, self.scores.strides[0]),
+        )
+        program.kept += [self, mixture, shared]
         if mixture.source is None:
             return None
         return ExpertSteps(first, last, mixture.source, counters, self._routing, self._used)

@@ -43,9 +43,10 @@ from engine.compiled.layout import ALIGNMENT, BLOCK, LAYOUTS, SUPER, TileLayout
 from engine.formats.jit import cached_address
 
 QUADS = BLOCK // 4
-# Bytes ahead of the product that are fetched into the cache. With several rows of activations a block takes
-# so long that the processor's own reading ahead falls behind.
-AHEAD = 16384
+# Bytes ahead of the product that are fetched into the second-level cache: the first one has room for few
+# reads at a time, and then cores read memory at two thirds of its speed. With several rows of activations a
+# block takes so long that the processor's own reading ahead falls behind.
+AHEAD = 4096
 ROW_COUNTS = tuple(count for count in (16, 8, 4, 2, 1) if count <= MOST_ROWS)
 
 

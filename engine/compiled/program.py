@@ -84,6 +84,7 @@ class Layer:
     feed-forward network. window: largest number of keys that a row sees; None: no limit. rotary: number of
     the layer's kind of rotary positions. mixture: experts in place of gate_up and down, which are then empty.
     recurrent: what the layer has in place of attention, or None; then `qkv` and `output` are empty.
+    output_bias: of the output of attention. sinks: scores of the heads' sinks, which stand for no value.
     """
 
     attention_norm: Floats
@@ -101,6 +102,8 @@ class Layer:
     rotary: int = 0
     mixture: Mixture | None = None
     recurrent: GatedDelta | GatedConvolution | None = None
+    output_bias: Floats | None = None
+    sinks: Floats | None = None
 
     @property
     def inputs(self) -> Sequence[Matrix]:
@@ -109,10 +112,10 @@ class Layer:
 
     @property
     def matrices(self) -> list[Matrix]:
-        """All matrices except those of experts."""
-        routers = self.mixture.router if self.mixture else ()
+        """All matrices except those of experts that are chosen."""
+        of_mixture = self.mixture.matrices if self.mixture else ()
         output = self.recurrent.output if self.recurrent else self.output
-        return [*self.inputs, *output, *self.gate_up, *self.down, *routers]
+        return [*self.inputs, *output, *self.gate_up, *self.down, *of_mixture]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +150,9 @@ class CompiledPass:
 
     Attributes: `shape`; `rows`, their largest number; `states`, float32 [rows, width]: the input of the first
     layer, which the pass overwrites; `paths`, int64 [PATHS]: those of the rows, as recurrent layers follow
-    them; `arrivals`: steps that multiply a streamed chunk, as (number of the
-    step, chunk): the chunk has to be in place before the step runs, and until the next of these steps; or
-    steps that multiply by streamed experts.
+    them; `arrivals`: steps that multiply a streamed chunk, as (number of the step, chunk): the chunk has to
+    be in place before the step runs, and until the next of these steps; or steps that multiply by streamed
+    experts.
     """
 
     def __init__(
@@ -209,22 +212,23 @@ class CompiledPass:
         copies: tuple[Ints | None, Ints | None] = (None, None),
         only_asked: bool = False,
         blocks: tuple[int, int] | None = None,
+        bias: Floats | None = None,
     ) -> None:
         """Append a norm of the states, or of `source`, as records.
 
         adds: whether the result of the last product is added first. post: norm of that result. copies: one
         number each that holds the address to copy sums and norms to, or 0. blocks: the first block that is
-        written, and the number of blocks in a row of the records.
+        written, and the number of blocks in a row of the records. bias: of that result.
         """
         shape = self.shape
         first, count = blocks or (0, shape.width // BLOCK)
         sums, norms = (address(self._copy if copy is None else copy) for copy in copies)
-        self.program.kept += [weight, post, records, source, copies]
+        self.program.kept += [weight, post, records, source, copies, bias]
         self.program.add(
             steps.norm_step,
             *(address(self.state), address(self.states if source is None else source), address(self.result)),
             *(address(weight), float(shape.epsilon), shape.width, *records.addresses, address(self.norms)),
-            *(address(post), sums, norms, int(only_asked), int(adds), first, count),
+            *(address(post), sums, norms, int(only_asked), int(adds), first, count, address(bias)),
         )
 
     def add_product(
@@ -235,15 +239,16 @@ class CompiledPass:
         out: Floats,
         only_asked: bool = False,
     ) -> list[ProductResult]:
-        """Append the product of records and matrices, whose results stand side by side in each row of `out`:
-        as one step, unless the matrices come in several chunks. Return where the results go."""
+        """Append the product of records and matrices, whose results stand side by side in each row of `out`,
+        each at a multiple of LANES: as one step, unless the matrices come in several chunks. Return where the
+        results go."""
         results: list[ProductResult] = []
         column = 0
         for group in _by_chunk(matrices):
             described: list[int] = []
             for matrix in group:
                 described += product_arguments(matrix, address(out) + 4 * column, out.strides[0])
-                column += matrix.shape[0]
+                column += LANES * matrix.tiles
             for matrix in group:
                 if isinstance(matrix, StreamedMatrix):
                     self.arrivals.append((len(self.program.steps), matrix.chunk))
@@ -308,7 +313,7 @@ class CompiledPass:
                 *(state, address(self._qkv), *heads, 0, 0, 0, 0, 0),
                 *((0, 0) if shape.gated else into_output.addresses),
                 *(address(self._attended), layer.window or _NO_WINDOW, float(shape.score_cap)),
-                shape.cache_row_nbytes,
+                *(shape.cache_row_nbytes, address(layer.sinks)),
             )
         )
         if shape.gated:
@@ -320,25 +325,44 @@ class CompiledPass:
         program.kept.append(into_output)
 
     def _add_feed(self, layer: Layer) -> None:
-        shape = self.shape
-        into_gate = self.records(shape.width, layer.gate_up)
-        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post)
-        self.add_product(into_gate, shape.width, layer.gate_up, self._gated)
-        into_down = self.records(shape.inner, layer.down)
+        into_gate = self.records(self.shape.width, layer.gate_up)
+        self.add_norm(layer.feed_norm, into_gate, post=layer.attention_post, bias=layer.output_bias)
+        self._multiply_feed(into_gate, layer.gate_up, layer.down, self.shape.inner, self._gated, self.result)
+
+    def _multiply_feed(
+        self,
+        into_gate: Records,
+        gate_up: Sequence[Matrix],
+        down: Sequence[Matrix],
+        inner: int,
+        gated: Floats,
+        out: Floats,
+    ) -> None:
+        """Append a feed-forward network whose input is in `into_gate`. inner: the width within it; gated:
+        room, float32 [rows, 2 * inner]."""
+        self.add_product(into_gate, self.shape.width, gate_up, gated)
+        into_down = self.records(inner, down)
         self.program.add(
             steps.gate_step,
-            *(address(self.state), address(self._gated), shape.inner, *into_down.addresses, int(shape.gelu)),
+            *(address(self.state), address(gated), inner, *into_down.addresses, int(self.shape.gelu)),
         )
-        self.add_product(into_down, shape.inner, layer.down, self.result)
+        self.add_product(into_down, inner, down, out)
         self.program.kept.append(into_down)
 
     def _add_mixture(self, layer: Layer, mixture: Mixture) -> None:
-        shared = self._mixtures
-        assert shared is not None
-        self.add_norm(layer.feed_norm, shared.records, post=layer.attention_post)
-        self.add_product(shared.records, self.shape.width, mixture.router, shared.scores)
+        common, width = self._mixtures, self.shape.width
+        assert common is not None
+        self.add_norm(layer.feed_norm, common.records, post=layer.attention_post, bias=layer.output_bias)
+        results = None
+        if mixture.shared:  # first, as `order_of_use` has it
+            inner = sum(matrix.shape[0] for matrix in mixture.shared.gate_up) // 2
+            gated = self.shared("shared expert, within", self.rows, 2 * inner)
+            results = self.shared("shared expert", self.rows, width)
+            expert = mixture.shared
+            self._multiply_feed(common.records, expert.gate_up, expert.down, inner, gated, results)
+        self.add_product(common.records, width, mixture.routers, common.scores)
         room_of_tiles = address(self._tiles), self._tile_nbytes
-        fetched = shared.add(mixture, self.program, self.result, self.shape.gelu, room_of_tiles)
+        fetched = common.add(mixture, self.program, self.result, self.shape.gelu, room_of_tiles, results)
         if fetched:
             self.arrivals.append((fetched.first, fetched))
 

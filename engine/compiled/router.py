@@ -8,7 +8,7 @@ read once for all rows that chose it, and its rows are multiplied like the rows 
 import numpy as np
 
 from engine.compiled.instructions import floats_at, ints_at
-from engine.compiled.steps import ROWS, F, exp
+from engine.compiled.steps import ROWS, F, as_float, exp, sigmoid
 
 # The arguments of a routing, int64 each; its address is an argument of every step of a mixture.
 # CHOSEN, SHARES: addresses of each row's experts, int64 [rows, k], the likeliest first, and of their shares,
@@ -19,24 +19,39 @@ from engine.compiled.steps import ROWS, F, exp
 CHOSEN, SHARES, PLACES, ROW_OF, USED_OF, USED, STARTS, FIRST, LAST = range(9)
 ROUTING = 9
 
+# How the scores of a row become shares: their softmax, over all experts or over the chosen ones, or their
+# sigmoids, as they are or divided by the sum of the chosen ones.
+SOFTMAX, SOFTMAX_OF_CHOSEN, SIGMOID, SIGMOID_OF_CHOSEN = range(4)
+
 
 def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Choose the k experts with the largest scores for each row, of equal ones that with the lowest number,
-    and their shares: the softmax of the scores, over the chosen ones or over all.
+    and their shares.
 
-    Arguments: state; routing; scores, float32; bytes from one row to the next; experts; k; whether the shares
-    of a row add up to one. If a score is NaN, so are the shares, of experts of which some may be the same.
+    Arguments: state; routing; scores, float32, which are overwritten; bytes from one row to the next;
+    experts; k; how scores become shares; address of biases of the scores, float32 [experts], or 0; the same
+    of what is added to sigmoids for the choice only; factor of shares (bits). If a score is NaN, so are the
+    shares, of experts of which some may be the same.
     """
     a = ints_at(arguments)
-    rows, routing, experts, k = ints_at(a[0])[ROWS], ints_at(a[1]), a[4], a[5]
+    rows, routing, experts, k, kind = ints_at(a[0])[ROWS], ints_at(a[1]), a[4], a[5], a[6]
+    biases, corrections, factor = floats_at(a[7]), floats_at(a[8]), as_float(a[9])
     for row in range(me, rows, threads):
         scores = floats_at(a[2] + row * a[3])
         chosen, shares = ints_at(routing[CHOSEN] + 8 * row * k), floats_at(routing[SHARES] + 4 * row * k)
+        if a[7]:
+            for expert in range(experts):
+                scores[expert] += biases[expert]
+        if kind >= SIGMOID:
+            for expert in range(experts):
+                scores[expert] = sigmoid(scores[expert])
         for i in range(k):
             chosen[i], shares[i] = i, F(-np.inf)
         total = F(0.0)
         for expert in range(experts):
             score = scores[expert]
+            if a[8]:
+                score += corrections[expert]
             if score != score:
                 total = score
             if not score > shares[k - 1]:
@@ -47,14 +62,19 @@ def route_step(me, threads, arguments):  # type: ignore[no-untyped-def]
                 place -= 1
             chosen[place], shares[place] = expert, score
         top = shares[0]
-        if a[6]:
-            for i in range(k):
-                total += exp(shares[i] - top)
-        else:
+        for i in range(k):
+            score = scores[chosen[i]]
+            shares[i] = exp(score - top) if kind < SIGMOID else score
+        if kind == SOFTMAX:
             for expert in range(experts):
                 total += exp(scores[expert] - top)
+        elif kind == SIGMOID:
+            total += F(1.0)
+        else:
+            for i in range(k):
+                total += shares[i]
         for i in range(k):
-            shares[i] = exp(shares[i] - top) / total
+            shares[i] = factor * shares[i] / total
 
 
 def group_step(me, threads, arguments):  # type: ignore[no-untyped-def]

@@ -59,6 +59,11 @@ def exp(x):  # type: ignore[no-untyped-def]
 
 
 @helper
+def sigmoid(x):  # type: ignore[no-untyped-def]
+    return F(1.0) / (F(1.0) + exp(-x))
+
+
+@helper
 def as_float(bits):  # type: ignore[no-untyped-def]
     """Return the float32 whose bits are the low half of an argument."""
     return bits_as_float(np.int32(bits))
@@ -109,7 +114,7 @@ def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     records; room, float32 [rows, width]; weight of a norm of the result before it is added, or 0; address of
     the address to copy the sums to, or 0; the same for the norms; whether only the asked rows are needed;
     whether there is a result to add; first block of a row's records to write, and number of blocks that a
-    row has.
+    row has; bias of the result, or 0.
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
@@ -126,6 +131,10 @@ def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
         h, out = floats_at(states), floats_at(x)
         if a[13]:
             y = floats_at(a[2] + row * width * 4)
+            if a[16]:
+                bias = floats_at(a[16])
+                for i in range(width):
+                    y[i] += bias[i]
             if a[9]:
                 norm(a[2] + row * width * 4, width, a[9], epsilon)
             for i in range(width):

@@ -18,23 +18,24 @@ class Family:
     normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
     layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
     scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention
-    reads `attn_logit_softcapping`; `mixture`, whether each layer may be a mixture of experts; `inner`, the
-    field of the width within the MLP, or within an expert; `whole_heads`, whether the width must be a
-    multiple of the heads; `window`, which layers have the window `sliding_window`: none, all, or those that
-    `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
-    that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
-    `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
-    may have, or empty for all; `large_states`, whether numbers between layers leave the range of float16 at
-    some tokens; `others`, further fields of configurations that are understood: only transformers' module
-    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
-    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
-    `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
-    (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
-    `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each query comes
-    with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
-    with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of llama;
-    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
-    description and weights covered.
+    reads `attn_logit_softcapping`; `mixture`, whether layers may be mixtures of experts; `inner`, the field
+    of the width within an expert; `biased_experts`, whether router and experts have biases; `plain_output`,
+    whether the output of attention has no bias even if queries have; `sinks`, whether each head has a sink;
+    `whole_heads`, whether the width must be a multiple of the heads; `window`, which layers have the window
+    `sliding_window`: none, all, or those that `layer_types` names; `period`, the distance of layers without
+    it where there are no such types, or 0 for that of the configuration; `rotary_by_layer`, whether these
+    types have rotary frequencies of their own; `partial`, whether plain rotary positions may rotate a part of
+    each head; `rotary_types`, those that it may have, or empty for all; `large_states`, whether numbers
+    between layers leave the range of float16 at some tokens; `others`, further fields of configurations that
+    are understood: only transformers' module reads them, or nothing does although their names suggest it;
+    `rotary_others`, the same of rotary parameters; `unrotated`, whether some layers have no positions, as
+    `no_rope_layers` or `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have
+    heads of their own (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`,
+    which of `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each
+    query comes with a gate of the head's output; `plus_one`, whether norms multiply by one more than their
+    weights, as with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of
+    llama; `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds
+    their description and weights covered.
     """
 
     defaults: Mapping[str, Any]
@@ -47,6 +48,9 @@ class Family:
     capped: bool = False
     mixture: bool = False
     inner: str = "intermediate_size"
+    biased_experts: bool = False
+    plain_output: bool = False
+    sinks: bool = False
     whole_heads: bool = False
     window: str = "none"
     period: int = 0
@@ -88,6 +92,14 @@ def _defaults(
     } | others
 
 
+_YARN = dict(
+    rope_type="yarn",
+    factor=32.0,
+    beta_fast=32.0,
+    beta_slow=1.0,
+    truncate=False,
+    original_max_position_embeddings=4096,
+)
 _LLAMA = (32000, 4096, 11008, 32, 32)
 _MISTRAL = (32000, 4096, 14336, 32, 32)
 _QWEN = (151936, 4096, 22016, 32, 32)
@@ -200,15 +212,20 @@ FAMILIES = {
             sliding_window=128,
             num_local_experts=128,
             num_experts_per_tok=4,
+            swiglu_limit=7.0,
+            swiglu_alpha=1.702,
+            rope_parameters=_YARN,
         ),
         options=("attention_bias",),
         mixture=True,
+        biased_experts=True,
+        sinks=True,
+        names={"mlp.gate": "mlp.router"},
         window="by layer",
         period=2,
         large_states=True,
         # The last two repeat others.
-        others=(*_ROUTING, "swiglu_alpha", "swiglu_limit", "experts_per_token", "initial_context_length"),
-        compiled=False,  # sinks, biases of experts, a clamped gate
+        others=(*_ROUTING, "experts_per_token", "initial_context_length"),
     ),
     "glm4_moe": Family(
         _defaults(
@@ -220,19 +237,25 @@ FAMILIES = {
             moe_intermediate_size=1408,
             n_routed_experts=128,
             num_experts_per_tok=8,
+            n_shared_experts=1,
+            n_group=1,
+            routed_scaling_factor=1.0,
+            norm_topk_prob=True,
+            first_k_dense_replace=1,
             use_qk_norm=False,
         ),
         options=("attention_bias",),
         mixture=True,
         inner="moe_intermediate_size",
+        names={
+            f"mlp.shared_expert.{name}_proj": f"mlp.shared_experts.{name}_proj"
+            for name in ("gate", "up", "down")
+        },
+        plain_output=True,
         partial=True,
         large_states=True,
         # The layers for drafts are left out (`engine.checkpoints.names`).
-        others=(
-            *(*_ROUTING, "n_shared_experts", "n_group", "topk_group", "routed_scaling_factor"),
-            *("first_k_dense_replace", "num_nextn_predict_layers", "num_mtp_layers"),
-        ),
-        compiled=False,  # a shared expert, dense layers before mixtures, a router of its own
+        others=(*_ROUTING, "topk_group", "num_nextn_predict_layers", "num_mtp_layers"),
     ),
     "qwen2": Family(
         _defaults(_QWEN, 32, 32768, **_QWEN_WINDOW), qkv_bias=True, window="by layer", large_states=True
@@ -482,7 +505,6 @@ FAMILIES = {
         others=(*_ROUTING, *_DRAFTING),
         rotary_others=_SECTIONS,
         large_states=True,
-        compiled=False,
     ),
     "qwen3_next": Family(
         _defaults(
@@ -493,6 +515,7 @@ FAMILIES = {
             **_SHARED,
             num_experts=512,
             num_experts_per_tok=10,
+            norm_topk_prob=True,
         ),
         options=("attention_bias",),
         mixture=True,
@@ -504,7 +527,7 @@ FAMILIES = {
         qk_norm=True,
         others=(*_ROUTING, "decoder_sparse_step", "mlp_only_layers"),
         large_states=True,
-        compiled=False,
+        compiled=False,  # two matrices before the layers with states, in an order of their own
     ),
     "lfm2": Family(
         _defaults(

@@ -16,7 +16,7 @@ from engine.compiled.decoder import CompiledDecoder, CompiledProjection
 from engine.compiled.delta import GatedDelta
 from engine.compiled.instructions import INSTRUCTIONS
 from engine.compiled.matrix import Matrix
-from engine.compiled.mixture import Expert, Mixture
+from engine.compiled.mixture import Expert, ExpertBiases, ExpertSource, Mixture
 from engine.compiled.pool import shared_pool
 from engine.compiled.program import MOST_ROWS, DecoderShape, Layer, Seen
 from engine.model.compiled_weights import CompiledWeights
@@ -24,10 +24,11 @@ from engine.model.coverage import ACTIVATIONS
 from engine.model.description import Description
 from engine.model.interface import Device, Model, OutputHead, Progress, Yielding, no_progress
 from engine.model.kv_cache import HostCache, KVCache
+from engine.model.mixtures import MixtureShape
 from engine.model.rotary import RotaryFactors
 from engine.model.rows import Output, Rows
 from engine.model.state_cache import StateCache
-from engine.model.weight_names import HEAD, ROUTER
+from engine.model.weight_names import CORRECTIONS, HEAD, ROUTER, SHARED_GATE, SINKS
 
 PACE_S = 0.01  # seconds between two calls of a pass's progress
 
@@ -261,10 +262,6 @@ def _layer(
     def some(part: str, names: Sequence[str]) -> list[Matrix]:
         return [matrix for name in names for matrix in matrices.get(f"{path}.{part}.{name}.weight", [])]
 
-    def expert(each: int) -> Expert:
-        owner = f"mlp.experts.{each}"
-        return Expert(some(owner, _GATE_UP), some(owner, ["down_proj"]))
-
     def norm(name: str) -> NDArray[np.float32] | None:
         return vectors.get(f"{path}.{name}.weight")
 
@@ -273,15 +270,8 @@ def _layer(
         ordinal = description.attends[:number].count(False)
         recurrent = _recurrent(ordinal, path, description, matrices, vectors)
     mixture = None
-    if description.experts:
-        mixture = Mixture(
-            matrices[f"{path}.{ROUTER}"],
-            [expert(each) for each in range(description.experts)],
-            description.chosen,
-            description.shares_normalized,
-            description.inner,
-            weights.source(number),
-        )
+    if description.mixture and description.mixture.layers[number]:
+        mixture = _mixture(description.mixture, path, matrices, vectors, weights.source(number))
 
     return Layer(
         vectors[f"{path}.input_layernorm.weight"],
@@ -299,6 +289,46 @@ def _layer(
         description.rotary_of_layer[number],
         mixture,
         recurrent,
+        vectors.get(f"{path}.self_attn.o_proj.bias"),
+        vectors.get(f"{path}.{SINKS}"),
+    )
+
+
+def _mixture(
+    shape: MixtureShape,
+    path: str,
+    matrices: Mapping[str, Sequence[Matrix]],
+    vectors: Mapping[str, NDArray[np.float32]],
+    source: ExpertSource | None,
+) -> Mixture:
+    """Collect the weights of a layer's mixture. source: see `Mixture`."""
+
+    def expert(name: str) -> Expert:
+        owner = f"{path}.mlp.{name}"
+        gate, up, down = (matrices[f"{owner}.{name}_proj.weight"] for name in ("gate", "up", "down"))
+        return Expert([*gate, *up], down)
+
+    biases = None
+    if shape.biased:
+        parts = (vectors[f"{path}.mlp.experts.{name}_proj_bias"] for name in ("gate", "up", "down"))
+        gate, up, down = parts
+        biases = ExpertBiases(np.concatenate([gate, up], axis=1), down)
+    return Mixture(
+        matrices[f"{path}.{ROUTER}"],
+        [expert(f"experts.{number}") for number in range(shape.experts)],
+        shape.chosen,
+        shape.inner,
+        sigmoid=shape.sigmoid,
+        normalized=shape.normalized,
+        factor=shape.factor,
+        router_bias=vectors.get(f"{path}.{ROUTER.removesuffix('weight')}bias"),
+        corrections=vectors.get(f"{path}.{CORRECTIONS}"),
+        biases=biases,
+        bound=shape.bound,
+        slope=shape.slope,
+        shared=expert("shared_expert") if shape.shared else None,
+        shared_gate=matrices.get(f"{path}.{SHARED_GATE}", ()),
+        source=source,
     )
 
 

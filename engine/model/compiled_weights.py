@@ -13,7 +13,7 @@ from engine.formats import Format, GroupedFormat, Parts, format_named, unpacked
 from engine.formats.grouped_blocks import transcoded
 from engine.model.interface import Progress
 from engine.model.reader import expert_of, order_of_use, read_layers
-from engine.model.weight_names import EMBEDDING, HEAD
+from engine.model.weight_names import EMBEDDING, HEAD, is_matrix
 from engine.streaming import (
     DiskTable,
     Mover,
@@ -162,7 +162,7 @@ def read_weights(
     tied: whether the embedding is the output head too. The other arguments and the errors are those of
     `engine.model.loader.load_compiled`."""
     made = CompiledWeights(adjacent=any(weight.rope_heads for weight in weights.values()))
-    matrices = {name: weight for name, weight in weights.items() if len(weight.shape) == 2}
+    matrices = {name: weight for name, weight in weights.items() if is_matrix(name, weight)}
     if limits is None:
         cut = {name: [weight] for name, weight in matrices.items()}
         stored: dict[str, StoredMatrix[BroughtMatrix]] = {}
@@ -182,7 +182,7 @@ def read_weights(
             for file in files.values():
                 file.close()
             raise
-    vectors = {name: weight for name, weight in weights.items() if len(weight.shape) != 2}
+    vectors = {name: weight for name, weight in weights.items() if not is_matrix(name, weight)}
     resident = {key: piece for key, piece in _pieces(cut) if not (key in stored and stored[key].matrix.mover)}
     tiles: dict[str, TiledMatrix] = {}
     try:

@@ -15,6 +15,8 @@ RANGES: dict[str, tuple[float, float]] = {
     "attn_logit_softcapping": (0.1, 1e6),  # 50
     "final_logit_softcapping": (0.1, 1e6),  # 30
     "clip_qkv": (0.01, 1e6),  # 8
+    "routed_scaling_factor": (1e-3, 1e3),  # 1 to 2.5
+    "swiglu_limit": (0.1, 1e6), "swiglu_alpha": (0.01, 100),  # 7, 1.702
     "rope_theta": (2, 1e15),  # 1e4 to 5e10
     "partial_rotary_factor": (0, 2),
     "factor": (0.01, 1e5),  # 0.25 to 128

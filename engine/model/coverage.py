@@ -9,7 +9,7 @@ from engine.compiled.layout import BLOCK
 from engine.compiled.matrix import can_tile
 from engine.model.architectures import family_of
 from engine.model.description import Description
-from engine.model.weight_names import EMBEDDING, HEAD, ROUTER
+from engine.model.weight_names import EMBEDDING, HEAD, ROUTER, SHARED_GATE, is_matrix
 
 ACTIVATIONS = {"silu": False, "gelu_pytorch_tanh": True}  # name: whether it is GELU
 
@@ -21,7 +21,11 @@ def covers(description: Description, weights: Mapping[str, Weight], streamed: bo
     if not family_of(description.architecture).compiled:
         return False
     attended = description.heads * description.head_width
-    sizes = (description.width, description.inner, description.head_width, attended)
+    mixture = description.mixture
+    if mixture and mixture.groups > 1:
+        return False
+    experts = (mixture.inner, mixture.shared) if mixture else ()
+    sizes = (description.width, description.inner, *experts, description.head_width, attended)
     if description.activation not in ACTIVATIONS or any(size % BLOCK for size in sizes):
         return False
     states = description.states
@@ -51,8 +55,8 @@ def can_transcode(weight: Weight) -> bool:
 def _covered(name: str, weight: Weight) -> bool:
     owner, _, leaf = name.rpartition(".")
     if leaf == "bias":
-        return owner.endswith(("q_proj", "k_proj", "v_proj"))
-    if len(weight.shape) != 2:  # vectors, and the weights of convolutions
+        return owner.endswith(("q_proj", "k_proj", "v_proj", "o_proj", "mlp.gate"))
+    if not is_matrix(name, weight):
         return True
-    whole = name in (EMBEDDING, HEAD) or name.endswith(ROUTER) or weight.shape[0] % LANES == 0
+    whole = name in (EMBEDDING, HEAD) or name.endswith((ROUTER, SHARED_GATE)) or weight.shape[0] % LANES == 0
     return len(weight.spans) == 1 and whole and can_tile(weight.format, (weight.shape[0], weight.shape[1]))

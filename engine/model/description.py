@@ -12,7 +12,6 @@ from engine.checkpoints.limits import (
     CONTEXT_LEAST,
     CONTEXT_LIMIT,
     COUNT_LIMIT,
-    EXPERTS_LIMIT,
     LAYERS_LIMIT,
     VOCABULARY_LIMIT,
     WIDTH_LIMIT,
@@ -23,6 +22,7 @@ from engine.errors import UnsupportedModel
 from engine.model.architectures import UNLISTED, Family, family_of, unsupported
 from engine.model.configuration import Configuration
 from engine.model.fields import refuse_unknown_fields, understood
+from engine.model.mixtures import MixtureShape, mixture_shape
 from engine.model.rope_parameters import FULL, SLIDING, rotary_kinds, unrotated_layers
 from engine.model.rotary import Rotary
 
@@ -31,7 +31,6 @@ _SIZES = (
     *("vocab_size", "hidden_size", "intermediate_size", "num_hidden_layers", "num_attention_heads"),
     "max_position_embeddings",
 )
-_NO_MIXTURE: dict[str, Any] = {"experts": 0, "chosen": 0, "shares_normalized": False}
 _MIXTURES = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
@@ -40,21 +39,20 @@ class Description:
     """A decoder.
 
     Attributes: `rows`, the tokens that the embedding and the output head have rows for; `width`, of a state;
-    `inner`, the width within the MLP, or within an expert; `layers`; `heads`; `kv_heads`; `head_width`;
-    `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the mean square in
-    norms; `activation`, transformers' name; `query_scale`, the factor of scores; `score_cap` and `logit_cap`,
-    c of c tanh(x / c), or None; `embedding_scale`, the factor of embeddings, as float32 holds it;
-    `norms_plus_one`, whether norms multiply by one more than their weights; `windows`, for each layer the
-    number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of rotary
-    positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`, whether
-    the embedding is the output head too, if the file has no weight for that; `qkv_bias`, `output_bias` and
-    `mlp_bias`, which products have a bias; `experts` of each layer, or 0 if there are none; `chosen`, how
-    many of them a token uses, and `shares_normalized`, whether their shares add up to one; `clip`, the bound
-    of queries, keys and values, or None; `attends`, which layers attend; `kept`, key-value heads and their
-    width of each layer that has rows of its own in the KV cache: others have states, or share the rows of an
-    earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether convolutions
-    and the products around them have a bias; `gated`, whether each query comes with a gate of the head's
-    output.
+    `inner`, the width within an MLP that is no expert, if any layer has one; `layers`; `heads`; `kv_heads`;
+    `head_width`; `positions`, the longest text that the model is made for, tokens; `epsilon`, added to the
+    mean square in norms; `activation`, transformers' name; `query_scale`, the factor of scores; `score_cap`
+    and `logit_cap`, c of c tanh(x / c), or None; `embedding_scale`, the factor of embeddings, as float32
+    holds it; `norms_plus_one`, whether norms multiply by one more than their weights; `windows`, for each
+    layer the number of tokens that a token sees, itself among them, or None for all; `rotary`, the kinds of
+    rotary positions, for `RotaryFactors`, and `rotary_of_layer`, the number of each layer's kind; `tied`,
+    whether the embedding is the output head too, if the file has no weight for that; `qkv_bias`,
+    `output_bias` and `mlp_bias`, which products have a bias; `mixture`, the mixtures of experts, or None;
+    `clip`, the bound of queries, keys and values, or None; `attends`, which layers attend; `kept`, key-value
+    heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
+    the rows of an earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether
+    convolutions and the products around them have a bias; `gated`, whether each query comes with a gate of
+    the head's output; `qk_norm`, whether queries and keys are normalized.
     """
 
     architecture: str
@@ -80,15 +78,14 @@ class Description:
     qkv_bias: bool
     output_bias: bool
     mlp_bias: bool
-    experts: int
-    chosen: int
-    shares_normalized: bool
+    mixture: MixtureShape | None
     clip: float | None
     attends: tuple[bool, ...]
     kept: tuple[tuple[int, int], ...]
     states: StateShape | None = None
     conv_bias: bool = False
     gated: bool = False
+    qk_norm: bool = False
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -124,8 +121,11 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         )
     if given.values.get("position_embedding_type") not in (None, "rope", "nope"):
         raise UnsupportedModel("Positions of this type are not supported.", "Choose another model.")
-    sizes = _sizes(given, architecture, family.whole_heads, family.inner)
+    sizes = _sizes(given, architecture, family.whole_heads)
     layers, head_width = sizes["layers"], sizes["head_width"]
+    mixture = mixture_shape(given, family, layers)
+    if mixture and all(mixture.layers):  # then the field says nothing, or what an expert has
+        sizes["inner"] = mixture.inner
     types = _layer_types(given, family, layers)
     window = _window(given, family)
     kinds = sorted(set(types)) if family.rotary_by_layer else [FULL, SLIDING]
@@ -149,23 +149,29 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         rotary_of_layer=_rotary_of_layer(given, family, types, kinds),
         tied=given.flag("tie_word_embeddings"),
         qkv_bias=family.qkv_bias or biased,
-        output_bias=given.flag("attention_out_bias") if "attention_out_bias" in family.defaults else biased,
+        output_bias=_output_bias(given, family, biased),
         mlp_bias="mlp_bias" in family.options and given.flag("mlp_bias"),
-        **_mixture(given, family, layers),
+        mixture=mixture,
         clip=given.real_or_none("clip_qkv") if "clip_qkv" in family.defaults else None,
         attends=tuple(kind != family.recurrent for kind in types),
         kept=kept,
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
+        qk_norm=family.qk_norm or ("use_qk_norm" in family.defaults and given.flag("use_qk_norm")),
     )
 
 
-def _sizes(
-    given: Configuration, architecture: str, whole_heads: bool = False, inner: str = "intermediate_size"
-) -> dict[str, Any]:
+def _output_bias(given: Configuration, family: Family, biased: bool) -> bool:
+    """Return whether the output of attention has a bias. biased: whether queries have one."""
+    if "attention_out_bias" in family.defaults:
+        return given.flag("attention_out_bias")
+    return biased and not family.plain_output
+
+
+def _sizes(given: Configuration, architecture: str, whole_heads: bool = False) -> dict[str, Any]:
     """Return the name and the sizes that a description of any architecture has, by its fields. whole_heads:
-    whether the width of a state must be a multiple of the heads. inner: the field of the inner width."""
+    whether the width of a state must be a multiple of the heads."""
     width = given.whole("hidden_size", WIDTH_LIMIT)
     heads = given.whole("num_attention_heads", COUNT_LIMIT)
     kv_heads = given.whole_or_none("num_key_value_heads", COUNT_LIMIT) or heads
@@ -180,7 +186,7 @@ def _sizes(
         "architecture": architecture,
         "rows": given.whole("vocab_size", VOCABULARY_LIMIT),
         "width": width,
-        "inner": _widest(given, inner),
+        "inner": _widest(given, "intermediate_size"),
         "layers": given.whole("num_hidden_layers", LAYERS_LIMIT),
         "heads": heads,
         "kv_heads": kv_heads,
@@ -226,7 +232,7 @@ def _unlisted(given: Configuration, architecture: str) -> Description:
         qkv_bias=False,
         output_bias=False,
         mlp_bias=False,
-        **_NO_MIXTURE,
+        mixture=None,
         clip=None,
         attends=(True,) * sizes["layers"],
         kept=((sizes["kv_heads"], sizes["head_width"]),) * sizes["layers"],
@@ -401,28 +407,3 @@ def _window(given: Configuration, family: Family) -> int | None:
     if family.window == "none":
         return None
     return given.whole_or_none("sliding_window", CONTEXT_LIMIT, WINDOW_LEAST)
-
-
-def _mixture(given: Configuration, family: Family, layers: int) -> dict[str, Any]:
-    """Return the numbers of a layer's experts by the fields of a description. The field of their number has
-    three names; of the first two, the one that the defaults lack takes precedence where a configuration has
-    it."""
-    if not family.mixture:
-        return _NO_MIXTURE
-    own, other = "num_local_experts", "num_experts"
-    if other in family.defaults:
-        own, other = other, own
-    key = other if other in given.values else own
-    if "n_routed_experts" in family.defaults:
-        key = "n_routed_experts"
-    # Of Granite 4 hybrids, some are no mixtures.
-    least = 0 if family.recurrent and own in family.defaults else 1
-    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
-    if not experts:
-        return _NO_MIXTURE
-    optional = "norm_topk_prob" in family.defaults
-    return {
-        "experts": experts,
-        "chosen": given.whole("num_experts_per_tok", experts),
-        "shares_normalized": not optional or given.flag("norm_topk_prob"),
-    }

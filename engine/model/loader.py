@@ -61,7 +61,8 @@ def _covered(
     compiled steps do not cover the model. streamed: whether some weights are streamed."""
     # First, for a configuration may name any number of layers.
     check_layers(checkpoint, description.layers)
-    if not family_of(checkpoint.architecture).compiled:  # the names of its weights are transformers' affair
+    apart = any(weight.format == "MXFP4_APART" for weight in checkpoint.weights.values())
+    if apart or not family_of(checkpoint.architecture).compiled:  # names are transformers' affair
         return None
     weights, tied = checked_weights(checkpoint, expected_weights(description), description.tied)
     weights = usual_names(checkpoint.architecture, weights)

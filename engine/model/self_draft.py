@@ -95,7 +95,7 @@ def _refuse_states(description: Description) -> None:
 
 def _refuse_mixtures(description: Description) -> None:
     """Raise BadOption for a mixture: a pass reads few of its experts, and a draft would hold all of them."""
-    if description.experts:
+    if description.mixture:
         raise BadOption("A mixture of experts cannot draft for itself.", HINT)
 
 

@@ -11,6 +11,9 @@ from engine.model.description import Description
 
 EMBEDDING, HEAD = "model.embed_tokens.weight", "lm_head.weight"
 ROUTER = "mlp.gate.weight"  # of a layer
+SHARED_GATE = "mlp.shared_expert_gate.weight"  # of a layer, [1, width]
+CORRECTIONS = "mlp.gate.e_score_correction_bias"  # of a layer's experts
+SINKS = "self_attn.sinks"  # of a layer's heads
 _MISMATCH = "The file does not belong to its config.json, or is damaged; download it again."
 
 Shape = tuple[int, ...]
@@ -22,10 +25,11 @@ def expected_weights(description: Description) -> dict[str, Shape]:
     rows, width = description.rows, description.width
     expected: dict[str, Shape] = dict.fromkeys((EMBEDDING, HEAD), (rows, width))
     expected["model.norm.weight"] = (width,)
-    parts = {**dict(_norms(description)), **dict(_mlp(description))}
-    attending, recurrent = parts | dict(_attention(description)), parts | dict(_recurrent(description))
+    norms, mlp, mixture = (dict(parts(description)) for parts in (_norms, _mlp, _mixture))
+    attention, recurrent = (dict(parts(description)) for parts in (_attention, _recurrent))
     for layer, attends in enumerate(description.attends):
-        of_layer = attending if attends else recurrent
+        mixed = description.mixture is not None and description.mixture.layers[layer]
+        of_layer = norms | (mixture if mixed else mlp) | (attention if attends else recurrent)
         expected |= {f"model.layers.{layer}.{name}": shape for name, shape in of_layer.items()}
     names = family_of(description.architecture).names
     return {_renamed(name, names): shape for name, shape in expected.items()}
@@ -42,6 +46,12 @@ def _renamed(name: str, names: Mapping[str, str]) -> str:
     found = re.fullmatch(r"(model\.layers\.\d+\.)?(.*)", owner)
     assert found
     return f"{found[1] or ''}{names.get(found[2], found[2])}.{leaf}"
+
+
+def is_matrix(name: str, weight: Weight) -> bool:
+    """Return whether products multiply by the weight. Others are vectors, a vector for each expert, and the
+    weights of convolutions."""
+    return len(weight.shape) == 2 and not name.endswith("_bias")
 
 
 def check_layers(checkpoint: Checkpoint, layers: int) -> None:
@@ -105,7 +115,9 @@ def _attention(description: Description) -> Iterator[tuple[str, Shape]]:
         for name, size in (("q_proj", gated), ("k_proj", keys), ("v_proj", keys)):
             yield from _product(f"self_attn.{name}", size, description.width, description.qkv_bias)
     yield from _product("self_attn.o_proj", description.width, queries, description.output_bias)
-    if family.qk_norm:
+    if family.sinks:
+        yield SINKS, (description.heads,)
+    if description.qk_norm:
         yield "self_attn.q_norm.weight", (queries if family.whole_qk_norm else head_width,)
         yield "self_attn.k_norm.weight", (keys if family.whole_qk_norm else head_width,)
 
@@ -132,18 +144,36 @@ def _recurrent(description: Description) -> Iterator[tuple[str, Shape]]:
 
 
 def _mlp(description: Description) -> Iterator[tuple[str, Shape]]:
-    width, inner, bias = description.width, description.inner, description.mlp_bias
-    owners = ["mlp"]
-    if description.experts:
-        owners = [f"mlp.experts.{expert}" for expert in range(description.experts)]
-        yield ROUTER, (description.experts, width)
-    for owner in owners:
-        if family_of(description.architecture).fused:
-            yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)
-        else:
-            yield from _product(f"{owner}.gate_proj", inner, width, bias)
-            yield from _product(f"{owner}.up_proj", inner, width, bias)
-        yield from _product(f"{owner}.down_proj", width, inner, bias)
+    yield from _feed(description, "mlp", description.inner, description.mlp_bias)
+
+
+def _mixture(description: Description) -> Iterator[tuple[str, Shape]]:
+    mixture, width = description.mixture, description.width
+    if mixture is None:
+        return
+    yield from _product(ROUTER.removesuffix(".weight"), mixture.experts, width, mixture.biased)
+    for expert in range(mixture.experts):
+        yield from _feed(description, f"mlp.experts.{expert}", mixture.inner, bias=False)
+    if mixture.shared:
+        yield from _feed(description, "mlp.shared_expert", mixture.shared, bias=False)
+    if mixture.shared_gated:
+        yield SHARED_GATE, (1, width)
+    if mixture.corrected:
+        yield CORRECTIONS, (mixture.experts,)
+    if mixture.biased:  # of all experts together
+        for name, rows in (("gate", mixture.inner), ("up", mixture.inner), ("down", width)):
+            yield f"mlp.experts.{name}_proj_bias", (mixture.experts, rows)
+
+
+def _feed(description: Description, owner: str, inner: int, bias: bool) -> Iterator[tuple[str, Shape]]:
+    """Yield the weights of a feed-forward network, or of an expert. inner: the width within it."""
+    width = description.width
+    if family_of(description.architecture).fused:
+        yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)
+    else:
+        yield from _product(f"{owner}.gate_proj", inner, width, bias)
+        yield from _product(f"{owner}.up_proj", inner, width, bias)
+    yield from _product(f"{owner}.down_proj", width, inner, bias)
 
 
 def _product(name: str, rows: int, columns: int, bias: bool) -> Iterator[tuple[str, Shape]]:

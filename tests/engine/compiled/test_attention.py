@@ -62,9 +62,9 @@ class Cached:
     def numbers(self):
         return numbers_of(self.store, self.form, self.width)
 
-    def attend(self, queries, prefix, lists, window=1 << 62, cap=0.0):
+    def attend(self, queries, prefix, lists, window=1 << 62, cap=0.0, sinks=None):
         """The results for queries [rows, heads, width]. lists: the slots behind the first `prefix` that each
-        row sees."""
+        row sees. sinks: their scores, by head."""
         rows, (heads, kv_heads, width) = len(queries), (self.heads, self.kv_heads, self.width)
         qkv = np.zeros((rows, heads + 2 * kv_heads, width), np.float32)
         qkv[:, :heads] = queries
@@ -79,16 +79,17 @@ class Cached:
         state[steps.OFFSETS] = address(offsets)
         scores = room(shared_pool().threads * MOST_QUERIES, SLOTS + LANES)
         keys, values = (address(part) for part in self.store)
+        own_sinks = None if sinks is None else np.float32(sinks)
         program.add(
             attention_step(self.form),
             *(address(state), address(qkv), heads, kv_heads, width, keys, values, self.store.strides[1]),
             *(address(scores), scores.strides[0], 0, 0, address(out), window, float(cap)),
-            self.store.shape[-1],
+            *(self.store.shape[-1], address(own_sinks)),
         )
         shared_pool().run(address(program.table()), 0, 1)
         return out
 
-    def expected(self, queries, prefix, lists, window=1 << 62, cap=0.0):
+    def expected(self, queries, prefix, lists, window=1 << 62, cap=0.0, sinks=None):
         """The same in float64, over the numbers that the rows stand for."""
         keys, values = (part.astype(np.float64) for part in self.numbers)
         found = np.empty(queries.shape)
@@ -97,8 +98,9 @@ class Cached:
             own = head * self.kv_heads // self.heads
             scores = keys[own, seen] @ queries[row, head]
             scores = cap * np.tanh(scores / cap) if cap else scores
+            sink = 0.0 if sinks is None else np.exp(sinks[head] - scores.max())
             shares = np.exp(scores - scores.max())
-            found[row, head] = shares @ values[own, seen] / shares.sum()
+            found[row, head] = shares @ values[own, seen] / (shares.sum() + sink)
         return found
 
 
@@ -131,6 +133,11 @@ def test_attention_is_that_over_the_numbers_that_rows_stand_for(form, width, hea
 @pytest.mark.parametrize("limits", [dict(window=7), dict(window=50), dict(cap=0.5), dict(window=41, cap=2.0)])
 def test_windows_and_caps(form, limits):
     check(form, 64, 6, 2, **limits)
+
+
+@pytest.mark.parametrize("score", [-3.0, 0.5, 60.0])
+def test_sinks_take_a_share_and_stand_for_no_value(score):
+    check("F16", 64, 6, 2, window=9, sinks=np.arange(6) + score)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

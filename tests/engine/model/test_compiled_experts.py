@@ -34,6 +34,7 @@ from tests.engine.model.test_compiled import (
     all_logits,
     difference,
     random_text,
+    stored,
     tiny,
 )
 from tests.engine.model.test_compiled_streaming import read_again
@@ -58,8 +59,7 @@ def both(file, limit=LITTLE):
 
 
 def saved(folder, kind="qwen3_moe", **changes):
-    tiny(kind, **changes).save_pretrained(folder)
-    return open_checkpoint(folder)
+    return stored(tiny(kind, **changes), folder)
 
 
 def mixture_of(dense, experts, chosen):
@@ -127,6 +127,21 @@ def test_rows_choose_the_largest_scores_and_the_first_of_equal_ones(threads):
     assert np.allclose(whole, powers / np.exp(scores).sum(1, keepdims=True), rtol=1e-5)
 
 
+@pytest.mark.parametrize("normalized", [True, False])
+def test_sigmoids_choose_with_corrections_and_share_without_them(normalized):
+    experts, k, rows = 12, 3, 40
+    random = np.random.default_rng(2)
+    scores = random.normal(size=(rows, experts)).astype(np.float32)
+    bias, corrections = random.normal(size=(2, experts)).astype(np.float32)
+    whole = 1 / (1 + np.exp(-scores - bias))
+    expected = np.argsort(-whole - corrections, axis=1)[:, :k]
+    parts = np.take_along_axis(whole, expected, 1)
+    parts *= 2.5 / (parts.sum(1, keepdims=True) if normalized else 1)
+    chosen, shares, *_ = routed(scores, k, normalized, 2, True, bias, corrections, 2.5)
+    assert np.array_equal(chosen, expected)
+    assert np.allclose(shares, parts, rtol=1e-5)
+
+
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
 @pytest.mark.parametrize("normalized", [True, False])
 def test_scores_that_are_no_numbers_choose_experts_that_exist(value, normalized):
@@ -139,7 +154,7 @@ def test_scores_that_are_no_numbers_choose_experts_that_exist(value, normalized)
     assert np.isnan(shares[4]).any() == (value != -float("inf"))
 
 
-def routed(scores, k, normalized, threads):
+def routed(scores, k, normalized, threads, sigmoid=False, bias=None, corrections=None, factor=1.0):
     """Run the steps of a router; return the arrays of its routing."""
     rows, experts = scores.shape
     shapes = [(rows, k)] * 3 + [(rows * k,)] * 2 + [(experts,), (experts + 1,)]
@@ -150,7 +165,11 @@ def routed(scores, k, normalized, threads):
     state[steps.ROWS] = rows
     table = StepTable()
     both = address(state), address(routing)
-    table.add(router.route_step, *both, address(scores), scores.strides[0], experts, k, int(normalized))
+    table.add(
+        router.route_step,
+        *(*both, address(scores), scores.strides[0], experts, k),
+        *(2 * sigmoid + normalized, address(bias), address(corrections), float(factor)),
+    )
     table.add(router.group_step, *both, experts, k)
     pool = shared_pool() if threads == 2 else ComputePool(threads)
     lines = table.table()
@@ -191,7 +210,8 @@ def test_only_the_chosen_experts_are_read(kind, tmp_path):
         before = streamed.experts
         all_logits(streamed, [1])
         done = streamed.experts - before
-        assert done.hits + done.misses == CONFIGS[kind]["num_experts_per_tok"] * streamed.layers
+        mixtures = streamed.layers - (kind == "glm4_moe")  # whose first layer is none
+        assert done.hits + done.misses == CONFIGS[kind]["num_experts_per_tok"] * mixtures
 
 
 def test_a_mixture_streams_through_compiled_steps_and_has_no_draft_of_its_own(tmp_path):

@@ -182,7 +182,6 @@ def test_value_heads_of_a_gguf_file_find_their_key_heads(tmp_path):
         ("qwen3_5_text", dict(linear_value_head_dim=40)),
         ("qwen3_5_text", dict(linear_key_head_dim=9)),
         ("qwen3_5_text", dict(linear_num_value_heads=12)),
-        ("qwen3_5_text", dict(attention_bias=True)),
         ("qwen3_5_text", dict(layer_types=["linear_attention"] * 3)),
         ("lfm2", dict(conv_bias=True)),
     ],

@@ -192,7 +192,8 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     if architecture == "lfm2":  # its configuration is not the width
         assert {found.inner} == {layer.feed_forward.w1.out_features for layer in body.layers}
     else:
-        assert found.inner == getattr(made, family_of(architecture).inner)
+        mixed = found.mixture is not None and all(found.mixture.layers)
+        assert found.inner == getattr(made, family_of(architecture).inner if mixed else "intermediate_size")
     assert found.layers == len(body.layers) == len(found.windows) == len(found.rotary_of_layer)
     assert (found.heads, found.kv_heads) == (made.num_attention_heads, made.num_key_value_heads)
     assert found.positions == made.max_position_embeddings
@@ -212,15 +213,22 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     windows = [window for window, attends in zip(found.windows, found.attends, strict=True) if attends]
     assert windows == [getattr(each, "sliding_window", common) for each in attention]
     assert found.tied == made.tie_word_embeddings
-    assert found.experts == getattr(made, "num_local_experts", 0)
+    names = ("num_local_experts", "num_experts", "n_routed_experts")
+    experts = next((getattr(made, name) for name in names if hasattr(made, name)), 0)
+    assert (found.mixture.experts if found.mixture else 0) == experts
 
 
 @every_case
 def test_the_expected_weights_are_the_parameters_of_the_module(architecture, config):
     _, module = built(architecture, config)
     expected = {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+    expected |= {
+        name: tuple(buffer.shape)
+        for name, buffer in module.named_buffers()
+        if name.endswith("e_score_correction_bias")
+    }
     description = describe(checkpoint(architecture, config))
-    if description.experts:  # each expert has matrices of its own
+    if description.mixture:  # each expert has matrices of its own
         Builder._own_experts(SimpleNamespace(module=module), expected, ())
     assert expected_weights(description) == expected
 
@@ -262,7 +270,7 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
             assert factor == pytest.approx(getattr(rotary, f"{prefix}attention_scaling"), rel=1e-15)
             # A power may differ by 1 ulp, and its inverse by 2.
             assert steps_apart(found, expected) <= 2
-            assert np.mean(found != expected) < 0.05
+            assert np.mean(found != expected) < 0.07  # of the fewest pairs, 32, 2 may
 
 
 @pytest.mark.parametrize("name", FAMOUS)

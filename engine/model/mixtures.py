@@ -1,0 +1,100 @@
+"""The mixtures of experts of a model, as its configuration describes them."""
+
+from dataclasses import dataclass
+
+from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
+from engine.model.architectures import Family
+from engine.model.configuration import Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class MixtureShape:
+    """The mixtures of experts of a decoder, all of one shape.
+
+    Attributes: `layers`, for each layer of the model whether it is a mixture; `experts` of such a layer,
+    without the shared one; `chosen`, how many of them a token uses; `inner`, the width within an expert;
+    `sigmoid`, whether the shares of experts are the sigmoids of their scores, and not their softmax;
+    `normalized`, whether the shares of the chosen ones are divided by their sum; `factor` of shares; `groups`
+    of experts: those of the best groups are chosen; `corrected`, whether numbers are added to scores for the
+    choice only; `biased`, whether router and experts have biases; `bound` of gate and up projections and
+    `slope` within the activation, as in gpt-oss, or 0; `shared`, the width within the expert that every token
+    uses besides, or 0 if there is none; `shared_gated`, whether its share is the sigmoid of a score of its
+    own, and not 1.
+    """
+
+    layers: tuple[bool, ...]
+    experts: int
+    chosen: int
+    inner: int
+    sigmoid: bool = False
+    normalized: bool = True
+    factor: float = 1.0
+    groups: int = 1
+    corrected: bool = False
+    biased: bool = False
+    bound: float = 0.0
+    slope: float = 0.0
+    shared: int = 0
+    shared_gated: bool = False
+
+
+def mixture_shape(given: Configuration, family: Family, layers: int) -> MixtureShape | None:
+    """Return the mixtures of a model of so many layers; None if it has none. Raises BadCheckpoint."""
+    if not family.mixture:
+        return None
+    key = _experts_key(given, family)
+    # Of Granite 4 hybrids, some are no mixtures.
+    least = 0 if family.recurrent and key == "num_local_experts" else 1
+    experts = given.whole(key, min(COUNT_LIMIT, EXPERTS_LIMIT // layers), least)
+    mixed = _mixed(given, layers)
+    if not experts or not any(mixed):
+        return None
+    has, inner = family.defaults.keys(), given.whole(family.inner, WIDTH_LIMIT)
+    shared = 0
+    if "shared_expert_intermediate_size" in has:
+        shared = given.whole("shared_expert_intermediate_size", WIDTH_LIMIT)
+    elif "n_shared_experts" in has:
+        shared = inner * given.whole("n_shared_experts", COUNT_LIMIT)
+    corrected = "routed_scaling_factor" in has
+    return MixtureShape(
+        mixed,
+        experts,
+        given.whole("num_experts_per_tok", experts),
+        inner,
+        sigmoid=corrected,
+        normalized="norm_topk_prob" not in has or given.flag("norm_topk_prob"),
+        factor=given.real("routed_scaling_factor") if corrected else 1.0,
+        groups=given.whole("n_group", experts) if "n_group" in has else 1,
+        corrected=corrected,
+        biased=family.biased_experts,
+        bound=given.real("swiglu_limit") if "swiglu_limit" in has else 0.0,
+        slope=given.real("swiglu_alpha") if "swiglu_alpha" in has else 0.0,
+        shared=shared,
+        shared_gated="shared_expert_intermediate_size" in has,
+    )
+
+
+def _experts_key(given: Configuration, family: Family) -> str:
+    """Return the field of the number of experts, which has three names; of the first two, the one that the
+    defaults lack takes precedence where a configuration has it."""
+    if "n_routed_experts" in family.defaults:
+        return "n_routed_experts"
+    own, other = "num_local_experts", "num_experts"
+    if other in family.defaults:
+        own, other = other, own
+    return other if other in given.values else own
+
+
+def _mixed(given: Configuration, layers: int) -> tuple[bool, ...]:
+    """Return for each layer whether it is a mixture."""
+    dense = 0
+    if "first_k_dense_replace" in given.values:
+        dense = given.whole("first_k_dense_replace", LAYERS_LIMIT, least=0)
+    every, plain = 1, given.values.get("mlp_only_layers") or []
+    if "decoder_sparse_step" in given.values:
+        every = given.whole("decoder_sparse_step", LAYERS_LIMIT)
+    if not isinstance(plain, list):
+        raise given.bad("mlp_only_layers is not a list")
+    return tuple(
+        layer >= dense and layer not in plain and (layer + 1) % every == 0 for layer in range(layers)
+    )
