@@ -170,7 +170,7 @@ class MixtureRoom:
         program.add(
             experts.expert_gate_step,
             *(*both, address(self._gated), self._inner, *self._into_down.addresses, int(gelu)),
-            *(address(biases and biases.gate_up), float(mixture.bound), float(mixture.slope)),
+            *(address(biases.gate_up if biases else None), float(mixture.bound), float(mixture.slope)),
         )
         down = [each.down for each in mixture.experts]
         self._add_product(program, down, self._into_down, self._results, tiles)
@@ -181,7 +181,7 @@ class MixtureRoom:
         program.add(
             experts.sum_step,
             *(*both, self._k, self._width, address(self._results), address(result)),
-            *(address(biases and biases.down), address(shared), gate, self.scores.strides[0]),
+            *(address(biases.down if biases else None), address(shared), gate, self.scores.strides[0]),
         )
         program.kept += [self, mixture, shared]
         if mixture.source is None:
