@@ -75,7 +75,7 @@ def by_accelerate(order: dict[str, Any]) -> tuple[list[int], list[float]]:
 
 def by_llama(order: dict[str, Any]) -> tuple[list[int], list[float]]:
     """Answer with llama.cpp. Return the token ids, and the clock time at which each was generated."""
-    from llama_cpp import Llama  # type: ignore[import-not-found, unused-ignore]
+    from llama_cpp import Llama  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     llama = Llama(
         order["model"],
@@ -109,7 +109,7 @@ def peak_nbytes() -> int:
 
 def xllamacpp(order: dict[str, Any]) -> dict[str, Any]:
     """Answer with llama.cpp's server, by its bindings xllamacpp."""
-    import xllamacpp as bindings  # type: ignore[import-not-found, unused-ignore]
+    import xllamacpp as bindings  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     settings = bindings.CommonParams()
     settings.model.path = order["model"]
@@ -139,7 +139,7 @@ def xllamacpp(order: dict[str, Any]) -> dict[str, Any]:
 
 def llama_cpp(order: dict[str, Any]) -> dict[str, Any]:
     """Answer with llama.cpp, by its bindings llama-cpp-python."""
-    import llama_cpp as bindings  # type: ignore[import-not-found, unused-ignore]
+    import llama_cpp as bindings  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     threads = {"n_threads": order["threads"], "n_threads_batch": order["threads"]}
     llama = bindings.Llama(order["model"], n_ctx=4096, verbose=False, **threads)

@@ -50,7 +50,8 @@ class DecoderShape:
     cap of attention scores, or 0; pairs: numbers of a head that are rotated, divided by two; adjacent:
     whether rotated pairs lie side by side; cache: format of keys and values in the KV cache, one of
     `engine.compiled.cache_rows.FORMATS`; gated: whether each query comes with a gate of the head's output
-    behind it; states: of layers that do not attend, or None if all do.
+    behind it; residual_scale: factor of what halves of a layer add; states: of layers that do not attend, or
+    None if all do.
     """
 
     width: int
@@ -66,6 +67,7 @@ class DecoderShape:
     score_cap: float = 0.0
     cache: str = "F16"
     gated: bool = False
+    residual_scale: float = 1.0
     states: StateShape | None = None
 
     @property
@@ -78,19 +80,21 @@ class DecoderShape:
 class Layer:
     """The weights of one layer; vectors are float32. The results of several matrices stand side by side.
 
-    qkv: matrices whose results are queries, keys and values. gate_up: those whose results are the gate and
-    the up projection. query_norm, key_norm: norms of each head's queries and keys, or of all heads' together,
-    if they are as long as these. attention_post, feed_post: norms of the results of attention and of the
-    feed-forward network. window: largest number of keys that a row sees; None: no limit. rotary: number of
-    the layer's kind of rotary positions. mixture: experts in place of gate_up and down, which are then empty.
-    recurrent: what the layer has in place of attention, or None; then `qkv` and `output` are empty.
-    output_bias: of the output of attention. sinks: scores of the heads' sinks, which stand for no value.
+    attention_norm, feed_norm: of what attention and the feed-forward network read, or None if they read
+    states as they are. qkv: matrices whose results are queries, keys and values. gate_up: those whose results
+    are the gate and the up projection. query_norm, key_norm: norms of each head's queries and keys, or of all
+    heads' together, if they are as long as these. attention_post, feed_post: norms of the results of
+    attention and of the feed-forward network. window: largest number of keys that a row sees; None: no limit.
+    rotary: number of the layer's kind of rotary positions. mixture: experts in place of gate_up and down,
+    which are then empty. recurrent: what the layer has in place of attention, or None; then `qkv` and
+    `output` are empty. output_bias: of the output of attention. sinks: scores of the heads' sinks, which
+    stand for no value.
     """
 
-    attention_norm: Floats
+    attention_norm: Floats | None
     qkv: Sequence[Matrix]
     output: Sequence[Matrix]
-    feed_norm: Floats
+    feed_norm: Floats | None
     gate_up: Sequence[Matrix]
     down: Sequence[Matrix]
     bias: Floats | None = None
@@ -204,7 +208,7 @@ class CompiledPass:
 
     def add_norm(
         self,
-        weight: Floats,
+        weight: Floats | None,
         records: Records,
         source: Floats | None = None,
         adds: bool = True,
@@ -229,6 +233,7 @@ class CompiledPass:
             *(address(self.state), address(self.states if source is None else source), address(self.result)),
             *(address(weight), float(shape.epsilon), shape.width, *records.addresses, address(self.norms)),
             *(address(post), sums, norms, int(only_asked), int(adds), first, count, address(bias)),
+            float(shape.residual_scale),
         )
 
     def add_product(
@@ -378,11 +383,14 @@ class CompiledPass:
             rotary[13:16] = keys, values, head_nbytes
             attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
 
-    def begin(self, rows: int, seen: "Seen", rotary: Floats, asked: range) -> None:
+    def begin(
+        self, rows: int, seen: "Seen", rotary: Floats, asked: range, queries: Floats | None = None
+    ) -> None:
         """Set the rows of the next runs. rotary: float32 [kinds, 2, rows, pairs]; asked: the rows that get
-        logits."""
+        logits; queries: factors of the rows' queries, float32 [rows]. Arrays have to outlive the runs."""
         where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
-        self.state[: steps.STOP] = rows, seen.first_slot, *where, asked.start, len(asked)
+        asking = asked.start, len(asked), address(queries)
+        self.state[: steps.STOP] = rows, seen.first_slot, *where, *asking
         self.program.counters[:] = 0
 
     def run(

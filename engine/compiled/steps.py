@@ -32,9 +32,10 @@ F = np.float32
 # slots from the first on a row sees. LISTS, OFFSETS: addresses; the further slots that row r sees are
 # lists[offsets[r]:offsets[r + 1]], in the order of their positions. ROTARY: address of cosines and sines,
 # float32 [kinds, 2, rows, pairs]. ASKED_FIRST, ASKED: the first of the rows that get logits; their number.
-# STOP: address of a word; long steps end early while it is not 0.
-ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED, STOP = range(9)
-STATE = 9
+# QUERIES: address of factors of the rows' queries, float32 [rows], or 0. STOP: address of a word; long steps
+# end early while it is not 0.
+ROWS, FIRST_SLOT, PREFIX, LISTS, OFFSETS, ROTARY, ASKED_FIRST, ASKED, QUERIES, STOP = range(10)
+STATE = 10
 
 # The arguments of a product step: PRODUCT_HEAD numbers, then PRODUCT_MATRIX for each matrix; of these,
 # PRODUCT_OUT is the place of the address of the results.
@@ -110,11 +111,11 @@ def norm(x, width, weight, epsilon):  # type: ignore[no-untyped-def]
 def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
     """Add a result to the states, and write the norm of the sum as records.
 
-    Arguments: state; states and result, float32 [rows, width]; weight; epsilon (bits); width; records; plain
-    records; room, float32 [rows, width]; weight of a norm of the result before it is added, or 0; address of
-    the address to copy the sums to, or 0; the same for the norms; whether only the asked rows are needed;
-    whether there is a result to add; first block of a row's records to write, and number of blocks that a
-    row has; bias of the result, or 0.
+    Arguments: state; states and result, float32 [rows, width]; weight, or 0 to write sums; epsilon (bits);
+    width; records; plain records; room, float32 [rows, width]; weight of a norm of the result before it is
+    added, or 0; address of the address to copy the sums to, or 0; the same for the norms; whether only the
+    asked rows are needed; whether there is a result to add; first block of a row's records to write, and
+    number of blocks that a row has; bias of the result, or 0; factor of the result (bits).
     """
     a = ints_at(arguments)
     state = ints_at(a[0])
@@ -137,15 +138,17 @@ def norm_step(me, threads, arguments):  # type: ignore[no-untyped-def]
                     y[i] += bias[i]
             if a[9]:
                 norm(a[2] + row * width * 4, width, a[9], epsilon)
+            factor = as_float(a[17])
             for i in range(width):
-                h[i] = h[i] + y[i]
+                h[i] = h[i] + factor * y[i]
         if sums:
             copy = floats_at(sums + row * width * 4)
             for i in range(width):
                 copy[i] = h[i]
         for i in range(width):
             out[i] = h[i]
-        norm(x, width, a[3], epsilon)
+        if a[3]:
+            norm(x, width, a[3], epsilon)
         if norms:
             copy = floats_at(norms + row * width * 4)
             for i in range(width):
@@ -285,8 +288,11 @@ def rotary_step(me, threads, arguments):  # type: ignore[no-untyped-def]
                     p, q = x[i], x[pairs + i]
                     x[i], x[pairs + i] = p * cos[i] - q * sin[i], q * cos[i] + p * sin[i]
         if head < heads:
+            factor = scale
+            if state[QUERIES]:
+                factor = scale * floats_at(state[QUERIES])[row]
             for i in range(width):
-                x[i] = x[i] * scale
+                x[i] = x[i] * factor
             continue
         head -= heads
         cache = a[13]

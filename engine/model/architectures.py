@@ -7,6 +7,11 @@ from typing import Any
 
 from engine.errors import UnsupportedModel
 
+# Norms of a layer: before both halves (llama's names), behind both, or before and behind (Gemma's names).
+INNER_NORMS = ("input_layernorm", "post_attention_layernorm")
+OUTER_NORMS = ("post_attention_layernorm", "post_feedforward_layernorm")
+ALL_NORMS = (*INNER_NORMS, "pre_feedforward_layernorm", "post_feedforward_layernorm")
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -14,34 +19,37 @@ class Family:
 
     Attributes: `defaults`, the values of a configuration that has none; `options`, which of `attention_bias`
     and `mlp_bias` the architecture reads; `qkv_bias`, whether queries, keys and values always have biases;
-    `fused`, whether they are one matrix, and gate and up another; `qk_norm`, whether queries and keys are
-    normalized, and `whole_qk_norm`, whether those of all heads are together; `gemma`, whether halves of a
-    layer are normalized at their ends too, norms multiply by one more than their weights, embeddings are
-    scaled by the root of the width, and `query_pre_attn_scalar` scales queries; `capped`, whether attention
-    reads `attn_logit_softcapping`; `mixture`, whether layers may be mixtures of experts; `inner`, the field
-    of the width within an expert; `biased_experts`, whether router and experts have biases; `plain_output`,
-    whether the output of attention has no bias even if queries have; `sinks`, whether each head has a sink;
-    `whole_heads`, whether the width must be a multiple of the heads; `window`, which layers have the window
-    `sliding_window`: none, all, or those that `layer_types` names; `period`, the distance of layers without
-    it where there are no such types, or 0 for that of the configuration; `rotary_by_layer`, whether these
-    types have rotary frequencies of their own; `partial`, whether plain rotary positions may rotate a part of
-    each head; `rotary_types`, those that it may have, or empty for all; `large_states`, whether numbers
-    between layers leave the range of float16 at some tokens; `others`, further fields of configurations that
-    are understood: only transformers' module reads them, or nothing does although their names suggest it;
-    `rotary_others`, the same of rotary parameters; `unrotated`, whether some layers have no positions, as
-    `no_rope_layers` or `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have
-    heads of their own (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`,
-    which of `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each
-    query comes with a gate of the head's output; `plus_one`, whether norms multiply by one more than their
-    weights, as with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of
-    llama; `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds
-    their description and weights covered.
+    `fused`, whether they are one matrix, and gate and up another; `fused_mlp`, whether gate and up are one
+    matrix; `qk_norm`, whether queries and keys are normalized, and `whole_qk_norm`, whether those of all
+    heads are together; `gemma`, whether halves of a layer are normalized at their ends too, norms multiply by
+    one more than their weights, embeddings are scaled by the root of the width, and `query_pre_attn_scalar`
+    scales queries; `capped`, whether attention reads `attn_logit_softcapping`; `mixture`, whether layers may
+    be mixtures of experts; `inner`, the field of the width within an expert; `biased_experts`, whether router
+    and experts have biases; `plain_output`, whether the output of attention has no bias even if queries have;
+    `adjacent`, whether rotated pairs of numbers lie side by side; `norms`, those of a layer, by Gemma's
+    names, or llama's two; `sinks`, whether each head has a sink; `whole_heads`, whether the width must be a
+    multiple of the heads; `window`, which layers have the window `sliding_window`: none, all, or those that
+    `layer_types` names; `period`, the distance of layers without it where there are no such types, or 0 for
+    that of the configuration; `rotary_by_layer`, whether these types have rotary frequencies of their own;
+    `partial`, whether plain rotary positions may rotate a part of each head; `rotary_types`, those that it
+    may have, or empty for all; `large_states`, whether numbers between layers leave the range of float16 at
+    some tokens; `others`, further fields of configurations that are understood: only transformers' module
+    reads them, or nothing does although their names suggest it; `rotary_others`, the same of rotary
+    parameters; `unrotated`, whether some layers have no positions, as `no_rope_layers` or
+    `no_rope_layer_interval` says; `uneven`, whether layers with full attention may have heads of their own
+    (`num_global_key_value_heads`, `global_head_dim`, or `per_layer_config`); `recurrent`, which of
+    `layer_types` have a state instead of rows, or "" if all layers attend; `gated`, whether each query comes
+    with a gate of the head's output; `plus_one`, whether norms multiply by one more than their weights, as
+    with `gemma`; `names`, the parts of names of weights that differ from llama's, by those of llama;
+    `compiled`, whether compiled steps compute such models, as far as `engine.model.coverage` finds their
+    description and weights covered.
     """
 
     defaults: Mapping[str, Any]
     options: tuple[str, ...] = ()
     qkv_bias: bool = False
     fused: bool = False
+    fused_mlp: bool = False
     qk_norm: bool = False
     whole_qk_norm: bool = False
     gemma: bool = False
@@ -50,6 +58,8 @@ class Family:
     inner: str = "intermediate_size"
     biased_experts: bool = False
     plain_output: bool = False
+    adjacent: bool = False
+    norms: tuple[str, ...] = INNER_NORMS
     sinks: bool = False
     whole_heads: bool = False
     window: str = "none"
@@ -198,7 +208,7 @@ FAMILIES = {
         options=("attention_bias",),
         mixture=True,
         others=_ROUTING,
-        compiled=False,  # as Granite
+        names={"mlp": "block_sparse_moe", "mlp.gate": "block_sparse_moe.router"},
     ),
     "gpt_oss": Family(
         _defaults(
@@ -279,6 +289,7 @@ FAMILIES = {
         others=("sliding_window_pattern",),
         options=("attention_bias",),
         gemma=True,
+        norms=ALL_NORMS,
         capped=True,
         large_states=True,
         whole_heads=True,
@@ -298,6 +309,7 @@ FAMILIES = {
         options=("attention_bias",),
         qk_norm=True,
         gemma=True,
+        norms=ALL_NORMS,
         large_states=True,
         whole_heads=True,
         window="by layer",
@@ -398,7 +410,6 @@ FAMILIES = {
         ),
         window="all",
         rotary_others=("llama_4_scaling_beta",),
-        compiled=False,  # scales queries by their positions
     ),
     "granite": Family(
         _defaults(
@@ -408,7 +419,6 @@ FAMILIES = {
             **_GRANITE_FACTORS,
         ),
         options=("attention_bias", "mlp_bias"),
-        compiled=False,  # scales what a layer adds
     ),
     "granitemoehybrid": Family(
         _defaults(
@@ -439,7 +449,9 @@ FAMILIES = {
     "olmo2": Family(
         _defaults((50304, *_LLAMA[1:]), None, 2048, rms_norm_eps=1e-5),
         options=("attention_bias",),
-        compiled=False,  # norms behind attention and MLP only, and over all heads together
+        qk_norm=True,
+        whole_qk_norm=True,
+        norms=OUTER_NORMS,
     ),
     "olmo3": Family(
         _defaults(
@@ -455,7 +467,9 @@ FAMILIES = {
         window="by layer",
         period=4,
         rotary_by_layer=True,
-        compiled=False,  # as OLMo 2
+        qk_norm=True,
+        whole_qk_norm=True,
+        norms=OUTER_NORMS,
     ),
     "glm4": Family(
         _defaults(
@@ -469,7 +483,15 @@ FAMILIES = {
         ),
         options=("attention_bias",),
         partial=True,
-        compiled=False,  # norms behind both halves, rotated pairs side by side, a fused MLP
+        plain_output=True,
+        adjacent=True,
+        fused_mlp=True,
+        norms=ALL_NORMS,
+        names={
+            "post_attention_layernorm": "post_self_attn_layernorm",
+            "pre_feedforward_layernorm": "post_attention_layernorm",
+            "post_feedforward_layernorm": "post_mlp_layernorm",
+        },
     ),
     "qwen3_5_text": Family(
         _defaults((248320, 4096, 12288, 32, 16), 4, 32768, **_DELTA, **_GATED),

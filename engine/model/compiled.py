@@ -58,7 +58,7 @@ class CompiledModel(Model):
         self.weights = weights
         self.streamer = weights.streamer
         self._embedding_scale = np.float32(description.embedding_scale)
-        self._logit_cap = description.logit_cap
+        self._logit_cap, self._logit_divisor = description.logit_cap, np.float32(description.logit_divisor)
         vectors: Mapping[str, NDArray[np.float32]] = weights.vectors
         if description.norms_plus_one:
             vectors = {name: vector + 1 if _is_centred(name) else vector for name, vector in vectors.items()}
@@ -73,11 +73,12 @@ class CompiledModel(Model):
             epsilon=description.epsilon,
             query_scale=description.query_scale,
             pairs=rotary.pairs,
-            adjacent=weights.adjacent,
+            adjacent=weights.adjacent or description.adjacent,
             gelu=ACTIVATIONS[description.activation],
             score_cap=description.score_cap or 0.0,
             cache=cache,
             gated=description.gated,
+            residual_scale=description.residual_scale,
             states=description.states,
         )
         self._shape = shape
@@ -110,8 +111,10 @@ class CompiledModel(Model):
         return CompiledHead(self)
 
     def capped(self, logits: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return logits as they are asked for: without padding, and capped if the model caps them."""
+        """Return logits as they are asked for: without padding, scaled, and capped if the model caps them."""
         output = logits[:, : self.vocabulary]
+        if self._logit_divisor != 1:
+            output = output / self._logit_divisor
         if self._logit_cap is None:
             return output
         cap = np.float32(self._logit_cap)
@@ -171,6 +174,7 @@ class CompiledModel(Model):
                 {layer: states[start:stop] for layer, states in hidden.items()},
                 self._pace(stop - start, number, len(pieces), progress),
                 self.weights.arrive,
+                self._rotary.of_queries(positions[start:stop]),
             )
             if len(here):
                 found.append(logits if len(pieces) == 1 else logits.copy())
@@ -249,7 +253,7 @@ def _layer(
 ) -> Layer:
     """Collect the weights of a layer."""
     path, matrices = f"model.layers.{number}", weights.matrices
-    post_norms = f"{path}.pre_feedforward_layernorm.weight" in vectors  # Gemma has norms behind both halves
+    post_norms = f"{path}.post_feedforward_layernorm.weight" in vectors  # behind both halves
     before_feed = "pre_feedforward_layernorm" if post_norms else "post_attention_layernorm"
     biases = [vectors.get(f"{path}.self_attn.{name}.bias") for name in _QKV[:3]]
     width = description.head_width
@@ -274,10 +278,10 @@ def _layer(
         mixture = _mixture(description.mixture, path, matrices, vectors, weights.source(number))
 
     return Layer(
-        vectors[f"{path}.input_layernorm.weight"],
+        norm("input_layernorm"),
         some("self_attn", _QKV),
         some("self_attn", ["o_proj"]),
-        vectors[f"{path}.{before_feed}.weight"],
+        norm(before_feed),
         some("mlp", _GATE_UP),
         some("mlp", ["down_proj"]),
         bias,

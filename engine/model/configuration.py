@@ -16,6 +16,9 @@ RANGES: dict[str, tuple[float, float]] = {
     "final_logit_softcapping": (0.1, 1e6),  # 30
     "clip_qkv": (0.01, 1e6),  # 8
     "routed_scaling_factor": (1e-3, 1e3),  # 1 to 2.5
+    "embedding_multiplier": (1e-3, 1e4), "logits_scaling": (1e-3, 1e4),  # 12, 8
+    "residual_multiplier": (1e-4, 100), "attention_multiplier": (1e-6, 100),  # 0.22, 0.0078
+    "llama_4_scaling_beta": (0, 100),  # 0.1
     "swiglu_limit": (0.1, 1e6), "swiglu_alpha": (0.01, 100),  # 7, 1.702
     "rope_theta": (2, 1e15),  # 1e4 to 5e10
     "partial_rotary_factor": (0, 2),

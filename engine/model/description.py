@@ -52,7 +52,8 @@ class Description:
     heads and their width of each layer that has rows of its own in the KV cache: others have states, or share
     the rows of an earlier layer; `states`, those of layers that do not attend, or None; `conv_bias`, whether
     convolutions and the products around them have a bias; `gated`, whether each query comes with a gate of
-    the head's output; `qk_norm`, whether queries and keys are normalized.
+    the head's output; `qk_norm`, whether queries and keys are normalized; `adjacent`, whether rotated pairs
+    of numbers lie side by side; `residual_scale`, the factor of what halves of a layer add; `logit_divisor`.
     """
 
     architecture: str
@@ -86,6 +87,9 @@ class Description:
     conv_bias: bool = False
     gated: bool = False
     qk_norm: bool = False
+    adjacent: bool = False
+    residual_scale: float = 1.0
+    logit_divisor: float = 1.0
 
 
 def describe(checkpoint: Checkpoint) -> Description:
@@ -139,10 +143,10 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         activation=given.text(
             "hidden_activation" if "hidden_activation" in family.defaults else "hidden_act"
         ),
-        query_scale=(given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5,
+        query_scale=_query_scale(given, family, head_width),
         score_cap=given.real_or_none("attn_logit_softcapping") if family.capped else None,
         logit_cap=given.real_or_none("final_logit_softcapping") if capped else None,
-        embedding_scale=float(np.float32(sizes["width"] ** 0.5)) if family.gemma else 1.0,
+        embedding_scale=_embedding_scale(given, family, sizes["width"]),
         norms_plus_one=family.gemma or family.plus_one,
         windows=tuple(window if kind == SLIDING else None for kind in types),
         rotary=rotary_kinds(given, family, kinds, widths, sizes["positions"]),
@@ -158,8 +162,28 @@ def described(name: str, architecture: str, config: Mapping[str, Any]) -> Descri
         states=_states(given, types.count(family.recurrent), sizes["width"]),
         conv_bias="conv_bias" in family.defaults and given.flag("conv_bias"),
         gated=family.gated,
+        adjacent=family.adjacent,
+        residual_scale=_factor(given, family, "residual_multiplier"),
+        logit_divisor=_factor(given, family, "logits_scaling"),
         qk_norm=family.qk_norm or ("use_qk_norm" in family.defaults and given.flag("use_qk_norm")),
     )
+
+
+def _factor(given: Configuration, family: Family, key: str) -> float:
+    """Return a factor that only some families have, else 1."""
+    return given.real(key) if key in family.defaults else 1.0
+
+
+def _query_scale(given: Configuration, family: Family, head_width: int) -> float:
+    if "attention_multiplier" in family.defaults:
+        return given.real("attention_multiplier")
+    return float((given.real("query_pre_attn_scalar") if family.gemma else head_width) ** -0.5)
+
+
+def _embedding_scale(given: Configuration, family: Family, width: int) -> float:
+    if family.gemma:
+        return float(np.float32(width**0.5))
+    return float(np.float32(_factor(given, family, "embedding_multiplier")))
 
 
 def _output_bias(given: Configuration, family: Family, biased: bool) -> bool:

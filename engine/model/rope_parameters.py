@@ -112,10 +112,11 @@ def _rotary(given: Configuration, family: Family, head_width: int, positions: in
         if not 1 <= width <= head_width:
             raise given.bad(f"{part} of each head are rotated")
     original = positions
-    if kind in _TRAINED and "original_max_position_embeddings" in given.values:
+    beta = given.real_or_none("llama_4_scaling_beta") or 0.0
+    if (kind in _TRAINED or beta) and "original_max_position_embeddings" in given.values:
         original = given.whole("original_max_position_embeddings", CONTEXT_LIMIT)
     base, pairs = given.real("rope_theta"), -(-width // 2)
-    return Rotary(kind, base, width, positions, original, **_others(given, kind, pairs))
+    return Rotary(kind, base, width, positions, original, beta=beta, **_others(given, kind, pairs))
 
 
 def _others(given: Configuration, kind: str, pairs: int) -> dict[str, Any]:

@@ -48,6 +48,7 @@ class Rotary:
     short_factor: tuple[float, ...] = ()
     long_factor: tuple[float, ...] = ()
     part: float = 1.0  # of a head's pairs, where the others have a frequency of 0
+    beta: float = 0.0  # queries grow by it with the logarithm of the position (Llama 4, Ministral 3)
 
     def scale(self) -> float:
         return self.positions / self.original if self.factor is None else self.factor
@@ -73,6 +74,7 @@ class RotaryFactors:
 
     def __init__(self, kinds: Sequence[Rotary], context: int) -> None:
         """context: the length of a text, in tokens, that frequencies are fixed for."""
+        self._first = kinds[0]
         self._kinds = [frequencies(kind, context) for kind in kinds]
         self.pairs = len(self._kinds[0][0])
         self._table = np.zeros((len(kinds), 2, 0, self.pairs), np.float32)
@@ -85,6 +87,13 @@ class RotaryFactors:
             blocks = [self._block(start) for start in range(done, last + 1, _POSITIONS)]
             self._table = np.concatenate([self._table, *blocks], axis=2)
         return np.ascontiguousarray(self._table[:, :, positions])
+
+    def of_queries(self, positions: NDArray[np.int64]) -> NDArray[np.float32] | None:
+        """Return the factors of queries at positions, int64 [rows], float32 [rows]; None if all are 1."""
+        if not self._first.beta:
+            return None
+        turns = np.floor_divide(positions, self._first.original).astype(np.float32)
+        return (1 + np.float32(self._first.beta) * np.log(1 + turns)).astype(np.float32)
 
     def _block(self, start: int) -> NDArray[np.float32]:
         positions = np.arange(start, start + _POSITIONS).astype(np.float32)[:, None]

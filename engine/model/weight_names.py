@@ -45,7 +45,15 @@ def _renamed(name: str, names: Mapping[str, str]) -> str:
     owner, _, leaf = name.rpartition(".")
     found = re.fullmatch(r"(model\.layers\.\d+\.)?(.*)", owner)
     assert found
-    return f"{found[1] or ''}{names.get(found[2], found[2])}.{leaf}"
+    return f"{found[1] or ''}{_renamed_part(found[2], names)}.{leaf}"
+
+
+def _renamed_part(part: str, names: Mapping[str, str]) -> str:
+    """Return a part of a name by another one; the longest beginning that is in `names` decides."""
+    known = part
+    while known and known not in names:
+        known = known.rpartition(".")[0]
+    return names[known] + part[len(known) :] if known else part
 
 
 def is_matrix(name: str, weight: Weight) -> bool:
@@ -98,10 +106,7 @@ def checked_weights(
 
 
 def _norms(description: Description) -> Iterator[tuple[str, Shape]]:
-    names = ["input_layernorm", "post_attention_layernorm"]
-    if family_of(description.architecture).gemma:
-        names += ["pre_feedforward_layernorm", "post_feedforward_layernorm"]
-    for name in names:
+    for name in family_of(description.architecture).norms:
         yield f"{name}.weight", (description.width,)
 
 
@@ -167,8 +172,8 @@ def _mixture(description: Description) -> Iterator[tuple[str, Shape]]:
 
 def _feed(description: Description, owner: str, inner: int, bias: bool) -> Iterator[tuple[str, Shape]]:
     """Yield the weights of a feed-forward network, or of an expert. inner: the width within it."""
-    width = description.width
-    if family_of(description.architecture).fused:
+    width, family = description.width, family_of(description.architecture)
+    if family.fused or family.fused_mlp:
         yield from _product(f"{owner}.gate_up_proj", 2 * inner, width, bias)
     else:
         yield from _product(f"{owner}.gate_proj", inner, width, bias)

@@ -55,7 +55,7 @@ def multiply(matrices, x, pool, asked=None):
     rows, columns = x.shape
     one = CompiledPass(DecoderShape(columns, 32, 1, 1, 32, 1e-5, 1.0, 16), matrices, pool)
     one.state[steps.ROWS] = rows
-    one.state[steps.ASKED_FIRST : steps.STOP] = 0, rows if asked is None else asked
+    one.state[steps.ASKED_FIRST : steps.ASKED + 1] = 0, rows if asked is None else asked
     records = one.records(columns, matrices)
     one.program.add(steps.record_step, address(one.state), address(x), columns, *records.addresses)
     width = sum(each.shape[0] for each in matrices)

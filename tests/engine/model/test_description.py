@@ -206,7 +206,8 @@ def test_a_description_says_what_the_module_of_transformers_does(architecture, c
     capped = architecture == "gemma2"  # Gemma 3 has the setting, but its attention does not read it
     assert found.score_cap == (made.attn_logit_softcapping if capped else None)
     assert found.logit_cap == getattr(made, "final_logit_softcapping", None)
-    assert found.embedding_scale == float(getattr(body.embed_tokens, "embed_scale", 1.0))
+    scale = getattr(made, "embedding_multiplier", getattr(body.embed_tokens, "embed_scale", 1.0))
+    assert found.embedding_scale == float(scale)
     assert found.norms_plus_one == architecture.startswith(("gemma", "qwen3_5"))
     # transformers' layers have a window of their own where layers differ, else the configuration has it.
     common = None if architecture == "llama" else getattr(made, "sliding_window", None)
