@@ -6,7 +6,7 @@ The unit is a block of 32 columns. A vector of quants has one 32-bit lane per ro
 four adjacent columns (a quad) in its bytes, for as many quads as their bits leave room for. Quants with an
 odd number of bits are split into planes: the low bits of all eight quads, then the high bits.
 
-number = scale * (quant - offset), or scale * quant - minimum.
+number = factor * scale * (quant - offset), or scale * quant - minimum.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class TileLayout:
     scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
     a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are.
     number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
-    minima with 16 bits: F16 or BF16.
+    minima with 16 bits: F16 or BF16. factor: of all scales.
     """
 
     bits: int
@@ -40,6 +40,7 @@ class TileLayout:
     number: str = ""
     levels: tuple[int, ...] = ()
     scale: str = "F16"
+    factor: float = 1.0
 
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
@@ -88,6 +89,7 @@ def _layout(form: BlockFormat) -> TileLayout:
         signed=form.signed,
         levels=tuple(level + 128 for level in form.levels),
         scale="BF16" if form.scale == "E8M0" else "F16",
+        factor=form.factor,
     )
 
 

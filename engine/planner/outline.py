@@ -25,7 +25,7 @@ from engine.routing import RoutingCounts, kept_counts
 # the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ4_NL", "IQ4_XS", "MXFP4"),
+    *("IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
 )
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
