@@ -17,6 +17,7 @@ from engine.formats import FORMATS, BlockFormat
 BLOCK = 32  # columns of a block
 SUPER = 256  # columns that share scales of scales
 ALIGNMENT = 64  # bytes, a cache line
+_MUCH = 0.2  # Q2_K, whose 4-bit scales take 8 bits in tiles, grows by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +92,18 @@ def _layout(form: BlockFormat) -> TileLayout:
         scale="BF16" if form.scale == "E8M0" else "F16",
         factor=form.factor,
     )
+
+
+def expansion(name: str) -> float:
+    """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
+    much because the file stores indices of vectors; else 0."""
+    form = FORMATS[name]
+    if not isinstance(form, BlockFormat) or not form.supers:
+        return 0.0
+    layout = LAYOUTS[name]
+    nbytes = (layout.scales_nbytes + SUPER // BLOCK * layout.block_nbytes) // LANES
+    share = nbytes / form.nbytes - 1
+    return share if share > _MUCH else 0.0
 
 
 LAYOUTS: dict[str, TileLayout] = {

@@ -142,6 +142,7 @@ class _Blocks:
             words = ir.Constant(ir.ArrayType(I32, len(book.words)), [I32(int(word)) for word in book.words])
             self._books[book] = b.ptrtoint(cgutils.global_constant(b.module, "code_book", words), I64)
         found = number(INTS, 0)
+        # Gathering instructions were no faster, and are slow on processors with the mitigation of Downfall.
         for lane in range(LANES):
             place = b.zext(b.extract_element(index.value, I32(lane)), I64)
             word = load(b, self._books[book], b.mul(place, I64(4)), I32, 4)
