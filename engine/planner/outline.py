@@ -105,6 +105,11 @@ class Outline:
         return sum(self.layers) + self.head + (0 if self.tied else self.embedding)
 
     @property
+    def expansion(self) -> float:
+        """How many bytes each stored byte of the weights takes in the tiles of compiled passes."""
+        return 1 + self.tiling / self.nbytes
+
+    @property
     def weights(self) -> int:
         """Number of weights."""
         return self.layer_weights + self.table_weights * (1 if self.tied else 2)

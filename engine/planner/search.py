@@ -94,9 +94,8 @@ class Candidate:
     @property
     def expansion(self) -> float:
         """How many bytes each stored byte of the target's takes that stays on the device."""
-        target = self.pair.target
         in_tiles = self.device == "cpu" and self.machine.compiled and not self.target_unpacked
-        return 1 + target.tiling / target.nbytes if in_tiles else 1.0
+        return self.pair.target.expansion if in_tiles else 1.0
 
     @property
     def lent(self) -> float:

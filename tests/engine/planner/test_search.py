@@ -272,6 +272,7 @@ def test_a_target_that_grows_in_memory_stays_within_it():
     whole = [plan_for(cores, each, Asked(2048)) for each in (pair, grown)]
     assert [each.fit for each in whole] == ["in RAM", "in RAM"]
     assert whole[1].memory.ram - whole[0].memory.ram == pytest.approx(grown.target.tiling, rel=1e-6)
+    assert whole[1].predicted_tokens_per_second < whole[0].predicted_tokens_per_second
     machine = cores.with_usable_ram(whole[0].memory.ram)
     part = plan_for(machine, grown, Asked(2048))
     assert part.fit == "with SSD"
