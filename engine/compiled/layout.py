@@ -80,15 +80,17 @@ def _rounded_up(nbytes: int) -> int:
 
 
 def _layout(form: BlockFormat) -> TileLayout:
-    """Return the layout of a block format."""
+    """Return the layout of a block format. Levels are shifted to begin at 0: products are faster where they
+    have fewer bits."""
+    least = min(form.levels, default=0)
     return TileLayout(
         form.bits,
-        offset=128 if form.levels else form.offset,
+        offset=-least if form.levels else form.offset,
         group=form.group,
         minima=form.minima,
         supers=form.supers,
         signed=form.signed,
-        levels=tuple(level + 128 for level in form.levels),
+        levels=tuple(level - least for level in form.levels),
         scale="BF16" if form.scale == "E8M0" else "F16",
         factor=form.factor,
     )

@@ -197,7 +197,7 @@ def _block(
         for group in range(groups):
             part = slice(group * each, (group + 1) * each)
             lanes = [splat(b, load(b, x, record + 4 * j, I32, 4), INTS) for j in range(QUADS)[part]]
-            bits = 8 if layout.levels else layout.bits
+            bits = max(layout.levels).bit_length() if layout.levels else layout.bits
             dot = b.sitofp(_bytes_dot(b, bits, weights[part], lanes), FLOATS)
             sums.add(b, row, dot, b.fmul(scales[group], x_scale))
             place_of_sum = SUM if groups == 1 else SUMS_OF_16 + 4 * group
