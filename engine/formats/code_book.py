@@ -1,8 +1,9 @@
-"""Code books: the vectors of which the formats with fewer than four bits store numbers only.
+"""Code books: the vectors of which numbers in IQ1, IQ2 and IQ3 consist.
 
 A quant is a sign and one of a few magnitudes. A vector of four or eight magnitudes is stored as its index in
-the format's code book; signs are stored beside it. ggml lists the vectors in ascending order (grids in
-ggml-common.h), so that a book is a set, and is kept here as one bit for each possible vector.
+the format's code book; signs are stored beside it. (In IQ1_S, vectors have signs and a shift.) ggml lists
+the vectors in ascending order (grids in ggml-common.h), so that a book is a set, and is kept here as one bit
+for each possible vector.
 """
 
 from base64 import b85decode
@@ -20,37 +21,38 @@ from engine.formats.jit import helper
 class CodeBook:
     """The code book of a format.
 
-    Attributes: `magnitudes`, in ascending order; `columns` of a vector, 4 or 8; `members`, the set of the
-    vectors, in base 85: a bit for each number whose digits are the indices of a vector's magnitudes, that of
-    the first column lowest; the lowest bit of the first byte is that of number 0.
+    Attributes: `values`, of which vectors consist, in ascending order: magnitudes, if signs are stored beside
+    vectors; `columns` of a vector, 4 or 8; `members`, the set of the vectors, in base 85: a bit for each
+    number whose digits are the indices of a vector's values, that of the first column lowest; the lowest bit
+    of the first byte is that of number 0.
     """
 
-    magnitudes: tuple[int, ...]
+    values: tuple[int, ...]
     columns: int
     members: str
 
     @property
     def sign(self) -> int:
         """The place of the sign in a quant, above the index of its magnitude."""
-        return ceil(log2(len(self.magnitudes)))
+        return ceil(log2(len(self.values)))
 
     @property
     def levels(self) -> tuple[int, ...]:
-        """The number that each quant stands for; 0 for quants that do not occur."""
-        padding = (0,) * ((1 << self.sign) - len(self.magnitudes))
-        return (*self.magnitudes, *padding, *(-each for each in self.magnitudes), *padding)
+        """The number that each quant of a sign and a magnitude stands for; 0 for quants that do not occur."""
+        padding = (0,) * ((1 << self.sign) - len(self.values))
+        return (*self.values, *padding, *(-each for each in self.values), *padding)
 
     @cached_property
     def words(self) -> NDArray[np.uint32]:
-        """The vectors, one after another: four indices of magnitudes in the bytes of each word."""
+        """The vectors, one after another: four indices of values in the bytes of each word."""
         bits = np.unpackbits(np.frombuffer(b85decode(self.members), np.uint8), bitorder="little")
-        digits = len(self.magnitudes) ** np.arange(self.columns)
-        indices = np.flatnonzero(bits)[:, None] // digits % len(self.magnitudes)
+        digits = len(self.values) ** np.arange(self.columns)
+        indices = np.flatnonzero(bits)[:, None] // digits % len(self.values)
         return indices.astype(np.uint8).reshape(-1).view("<u4").astype(np.uint32)
 
     def numbers(self) -> NDArray[np.float32]:
-        """Return the magnitudes of the vectors, one after another, float32 [vectors * columns]."""
-        return np.array(self.magnitudes, np.float32)[self.words.astype("<u4").view(np.uint8)]
+        """Return the values of the vectors, one after another, float32 [vectors * columns]."""
+        return np.array(self.values, np.float32)[self.words.astype("<u4").view(np.uint8)]
 
 
 # The factors of eight numbers for each byte of their signs, one after another.

@@ -2,8 +2,8 @@
 
 number = scale * quant + offset. Each format has two formulas. For sub-block j of the block at p (a pointer to
 bytes, of any alignment), `scales(p, j)` gives the scale and the offset, and `quant(p, j, i)` gives the quant
-of number i; in formats with a code book, `quant(p, j, i, book)`, with a pointer to the book's magnitudes, a
-byte each. Arguments are broadcast against each other. The layouts are documented in `engine.formats`.
+of number i; in formats with a code book, `quant(p, j, i, book)`, with a pointer to the book's values, an
+int8 each. Arguments are broadcast against each other. The layouts are documented in `engine.formats`.
 Source: dequantize_row_* of ggml (ggml-quants.c).
 """
 
@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.formats import iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
+from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
 from engine.formats.code_book import CodeBook
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4, as two integers each, made up of eight int8.
@@ -197,6 +197,20 @@ def packed_signs(p, k):
 
 
 @triton.jit
+def iq1_s_scales(p, j):
+    return odd_scale(half(p) * 0.125, byte(p + 35 + 2 * j) >> 4 & 7)
+
+
+@triton.jit
+def iq1_s_quant(p, j, i, book):
+    k = i // 8
+    high = byte(p + 34 + 2 * j) | byte(p + 35 + 2 * j) << 8
+    index = byte(p + 2 + 4 * j + k) | (high >> 3 * k & 7) << 8
+    value = tl.load(book + 8 * index + i % 8).to(tl.int8, bitcast=True).to(tl.int32)
+    return (8 * value + 1 - 2 * (high >> 15)).to(tl.float32)
+
+
+@triton.jit
 def iq2_xxs_scales(p, j):
     return odd_scale(half(p) * 0.125, byte(p + 9 + 8 * j) >> 4)
 
@@ -275,6 +289,7 @@ FORMULAS = {
     "Q4_K": BlockFormulas(q4_k_scales, q4_k_quant, 32),
     "Q5_K": BlockFormulas(q4_k_scales, q5_k_quant, 32),
     "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
+    "IQ1_S": BlockFormulas(iq1_s_scales, iq1_s_quant, 32, iq1_s.BOOK),
     "IQ2_XXS": BlockFormulas(iq2_xxs_scales, iq2_xxs_quant, 32, iq2_xxs.BOOK),
     "IQ2_XS": BlockFormulas(iq2_xs_scales, iq2_xs_quant, 16, iq2_xs.BOOK),
     "IQ2_S": BlockFormulas(iq2_s_scales, iq2_s_quant, 16, iq2_s.BOOK),
@@ -355,14 +370,14 @@ def constants(name: str) -> tuple[Any, ...]:
 
 
 @cache
-def _magnitudes(name: str, device: torch.device) -> Tensor | None:
+def _values(name: str, device: torch.device) -> Tensor | None:
     """Return the code book of the format `name` on the device, as kernels read it; None if it has none. It is
     copied there once: no copy from plain memory may be recorded in a CUDA graph."""
     book = FORMULAS[name].book
     if book is None:
         return None
     with torch.inference_mode(False):  # usable inside and outside inference mode
-        return torch.from_numpy(book.numbers().astype(np.uint8)).to(device)
+        return torch.from_numpy(book.numbers().astype(np.int8).view(np.uint8)).to(device)
 
 
 def unpack(name: str, data: Tensor, out: Tensor) -> None:
@@ -370,7 +385,7 @@ def unpack(name: str, data: Tensor, out: Tensor) -> None:
     subs, tile = out.numel() // size, 2048 // size
     grid = (triton.cdiv(subs, tile),)
     # Products and sums are rounded separately, so that the numbers equal the reference's to the last bit.
-    book = _magnitudes(name, data.device)
+    book = _values(name, data.device)
     unpack_kernel[grid](data, book, out, subs, *constants(name), tile, enable_fp_fusion=False)
 
 
@@ -378,7 +393,7 @@ def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
     tile, step = TILES[most]
     grid = (triton.cdiv(rows, tile),)
-    book = _magnitudes(name, data.device)
+    book = _values(name, data.device)
     product_kernel[grid](
         data, book, x, out, rows, columns, len(x), *constants(name), tile, step, most, enable_fp_fusion=False
     )
