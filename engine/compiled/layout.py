@@ -6,7 +6,7 @@ The unit is a block of 32 columns. A vector of quants has one 32-bit lane per ro
 four adjacent columns (a quad) in its bytes, for as many quads as their bits leave room for. Quants with an
 odd number of bits are split into planes: the low bits of all eight quads, then the high bits.
 
-number = scale * (quant - offset), or scale * quant - minimum.
+number = factor * scale * (quant - offset), or scale * quant - minimum.
 """
 
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from engine.formats import FORMATS, BlockFormat
 BLOCK = 32  # columns of a block
 SUPER = 256  # columns that share scales of scales
 ALIGNMENT = 64  # bytes, a cache line
+_MUCH = 0.2  # Q2_K, whose 4-bit scales take 8 bits in tiles, grows by less
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class TileLayout:
     scale. minima: whether a group has a minimum. supers: whether scales (and minima) are 8-bit numbers times
     a number of 16 bits per 256 columns; they have 16 bits otherwise. signed: whether those 8-bit scales are.
     number: for plain numbers, the format they are stored in: F32, F16 or BF16. scale: the type of scales and
-    minima with 16 bits: F16 or BF16.
+    minima with 16 bits: F16 or BF16. factor: of all scales.
     """
 
     bits: int
@@ -40,6 +41,7 @@ class TileLayout:
     number: str = ""
     levels: tuple[int, ...] = ()
     scale: str = "F16"
+    factor: float = 1.0
 
     @property
     def planes(self) -> tuple[tuple[int, int], ...]:
@@ -78,17 +80,32 @@ def _rounded_up(nbytes: int) -> int:
 
 
 def _layout(form: BlockFormat) -> TileLayout:
-    """Return the layout of a block format."""
+    """Return the layout of a block format. Levels are shifted to begin at 0: products are faster where they
+    have fewer bits."""
+    least = min(form.levels, default=0)
     return TileLayout(
         form.bits,
-        offset=128 if form.levels else form.offset,
+        offset=-least if form.levels else form.offset,
         group=form.group,
         minima=form.minima,
         supers=form.supers,
         signed=form.signed,
-        levels=tuple(level + 128 for level in form.levels),
+        levels=tuple(level - least for level in form.levels),
         scale="BF16" if form.scale == "E8M0" else "F16",
+        factor=form.factor,
     )
+
+
+def expansion(name: str) -> float:
+    """Return the bytes that a format's tiles take beyond the stored ones, as a share of these, where that is
+    much because the file stores indices of vectors; else 0."""
+    form = FORMATS[name]
+    if not isinstance(form, BlockFormat) or not form.supers:
+        return 0.0
+    layout = LAYOUTS[name]
+    nbytes = (layout.scales_nbytes + SUPER // BLOCK * layout.block_nbytes) // LANES
+    share = nbytes / form.nbytes - 1
+    return share if share > _MUCH else 0.0
 
 
 LAYOUTS: dict[str, TileLayout] = {

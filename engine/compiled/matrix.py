@@ -117,12 +117,8 @@ def _reader(layout: str) -> Any:
         return _plain_reader(layout)
     number = half if chosen.scale == "F16" else _bfloat16
     planes, minima, supers, signed = chosen.planes, chosen.minima, chosen.supers, chosen.signed
-    offset, group, scales_nbytes, block_nbytes = (
-        chosen.offset,
-        chosen.group,
-        chosen.scales_nbytes,
-        chosen.block_nbytes,
-    )
+    offset, factor, group = chosen.offset, np.float32(chosen.factor), chosen.group
+    scales_nbytes, block_nbytes = chosen.scales_nbytes, chosen.block_nbytes
     kinds = 2 if minima else 1
     unit = SUPER if supers else BLOCK
     levels = np.array(chosen.levels or range(1 << chosen.bits), np.int32)
@@ -135,7 +131,7 @@ def _reader(layout: str) -> Any:
             body = start + head_nbytes
             for column in range(columns):
                 scales = start + column // unit * scales_nbytes
-                scale, minimum = number(tiles, scales + 2 * lane), np.float32(0.0)
+                scale, minimum = factor * number(tiles, scales + 2 * lane), np.float32(0.0)
                 if minima:
                     minimum = number(tiles, scales + 2 * LANES + 2 * lane)
                 if supers:

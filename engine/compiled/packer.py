@@ -18,6 +18,7 @@ from engine.compiled.layout import BLOCK, LAYOUTS, TileLayout
 from engine.compiled.product import quants_at
 from engine.formats import FORMATS, BlockFormat
 from engine.formats.blocks import BlockParts
+from engine.formats.code_book import CodeBook
 from engine.formats.jit import cached_address
 
 
@@ -109,6 +110,46 @@ def _shuffled(b: Value, pair: tuple[Value, Value], lanes: list[int]) -> Value:
     return b.shuffle_vector(*pair, ir.Constant(ir.VectorType(I32, len(lanes)), [I32(lane) for lane in lanes]))
 
 
+class _Offsets:
+    """Records which words of a block its format's `split` reads. See `engine.formats.blocks.BlockWords`."""
+
+    def __init__(self) -> None:
+        self.read: set[int] = set()
+
+    def __call__(self, at: int, /) -> int:
+        self.read.add(at)
+        return 0
+
+    def entry(self, book: CodeBook, index: int) -> int:
+        return 0
+
+
+class _Blocks:
+    """The words of the same block of all rows, at the addresses `rows`. See
+    `engine.formats.blocks.BlockWords`."""
+
+    def __init__(self, b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> None:
+        self._b = b
+        self._found = _words(b, rows, offsets)
+        self._books: dict[CodeBook, Value] = {}  # addresses
+
+    def __call__(self, at: int, /) -> _Words:
+        return self._found[at]
+
+    def entry(self, book: CodeBook, index: _Words) -> _Words:
+        b = self._b
+        if book not in self._books:
+            words = ir.Constant(ir.ArrayType(I32, len(book.words)), [I32(int(word)) for word in book.words])
+            self._books[book] = b.ptrtoint(cgutils.global_constant(b.module, "code_book", words), I64)
+        found = number(INTS, 0)
+        # Gathering instructions were no faster, and are slow on processors with the mitigation of Downfall.
+        for lane in range(LANES):
+            place = b.zext(b.extract_element(index.value, I32(lane)), I64)
+            word = load(b, self._books[book], b.mul(place, I64(4)), I32, 4)
+            found = b.insert_element(found, word, I32(lane))
+        return _Words(b, found)
+
+
 def _words(b: Value, rows: Sequence[Value], offsets: Sequence[int]) -> dict[int, _Words]:
     """Return the words of all rows at these offsets. rows: addresses."""
     found: dict[int, _Words] = {}
@@ -145,18 +186,13 @@ def _pack_blocks(
     b: Value, layout: TileLayout, form: BlockFormat, rows: Sequence[Value], blocks: Value, out: Value
 ) -> None:
     """Pack a tile of a block format. rows: addresses; blocks: their number in a row."""
-    offsets: set[int] = set()
-
-    def asked(at: int) -> int:
-        offsets.add(at)
-        return 0
-
-    form.split(asked)
+    offsets = _Offsets()
+    form.split(offsets)
     body = quants_at(b, layout, out, blocks)
     nbytes = form.values // BLOCK * layout.block_nbytes
     with cgutils.for_range(b, blocks) as loop:
         here = [b.add(row, b.mul(loop.index, I64(form.nbytes))) for row in rows]
-        block = form.split(_words(b, here, sorted(offsets)).__getitem__)
+        block = form.split(_Blocks(b, here, sorted(offsets.read)))
         scales = b.add(out, b.mul(loop.index, I64(layout.scales_nbytes)))
         _write_block(b, layout, block, scales, b.add(body, b.mul(loop.index, I64(nbytes))))
 

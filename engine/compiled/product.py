@@ -133,7 +133,8 @@ def _looked_up(b: Value, levels: tuple[int, ...], quants: Value) -> Value:
         for quant, level in enumerate(levels):
             found = b.select(b.icmp_unsigned("==", index, number(BYTES, quant)), number(BYTES, level), found)
     else:
-        table = ir.Constant(BYTES, [I8(level) for _ in range(LANES // 4) for level in levels])
+        entries = (*levels, *[0] * (16 - len(levels)))
+        table = ir.Constant(BYTES, [I8(level) for _ in range(LANES // 4) for level in entries])
         name = "llvm.x86.avx512.pshuf.b.512" if INSTRUCTIONS == "avx512" else "llvm.x86.avx2.pshuf.b"
         found = call(b, name, BYTES, [table, index])
     return b.bitcast(found, INTS)
@@ -141,7 +142,8 @@ def _looked_up(b: Value, levels: tuple[int, ...], quants: Value) -> Value:
 
 def _scales(b: Value, layout: TileLayout, address: Value, offset: int) -> Value:
     """Load scales or minima of all rows, as float32."""
-    return widened(b, address, offset, layout.scale)
+    numbers = widened(b, address, offset, layout.scale)
+    return numbers if layout.factor == 1 else b.fmul(numbers, number(FLOATS, layout.factor))
 
 
 def _small(b: Value, address: Value, offset: int, signed: bool) -> Value:
@@ -196,7 +198,7 @@ def _block(
         for group in range(groups):
             part = slice(group * each, (group + 1) * each)
             lanes = [splat(b, load(b, x, record + 4 * j, I32, 4), INTS) for j in range(QUADS)[part]]
-            bits = 8 if layout.levels else layout.bits
+            bits = max(layout.levels).bit_length() if layout.levels else layout.bits
             dot = b.sitofp(_bytes_dot(b, bits, weights[part], lanes), FLOATS)
             sums.add(b, row, dot, b.fmul(scales[group], x_scale))
             place_of_sum = SUM if groups == 1 else SUMS_OF_16 + 4 * group

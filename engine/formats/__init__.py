@@ -10,6 +10,12 @@ from numpy.typing import NDArray
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.formats import (
     grouped,
+    iq1_s,
+    iq2_s,
+    iq2_xs,
+    iq2_xxs,
+    iq3_s,
+    iq3_xxs,
     iq4_nl,
     iq4_xs,
     mxfp4,
@@ -54,6 +60,7 @@ FORMATS: dict[str, Format] = {
         *(plain.F64, plain.F32, plain.F16, plain.BF16),
         *(q4_0.FORMAT, q4_1.FORMAT, q5_0.FORMAT, q5_1.FORMAT, q8_0.FORMAT),
         *(q2_k.FORMAT, q3_k.FORMAT, q4_k.FORMAT, q5_k.FORMAT, q6_k.FORMAT),
+        *(iq1_s.FORMAT, iq2_xxs.FORMAT, iq2_xs.FORMAT, iq2_s.FORMAT, iq3_xxs.FORMAT, iq3_s.FORMAT),
         *(iq4_nl.FORMAT, iq4_xs.FORMAT, mxfp4.FORMAT),
         *grouped.FORMATS,
         *scaled.FORMATS,

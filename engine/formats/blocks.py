@@ -3,12 +3,13 @@ own."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints.storage import BLOCKS
+from engine.formats.code_book import CodeBook
 from engine.formats.format import Parts, RowFormat
 from engine.formats.jit import spread
 
@@ -39,8 +40,18 @@ class BlockParts:
     small: Sequence[Word] = ()
 
 
-# Takes a block apart. Its argument is a function: offset in the block -> the little-endian word there.
-Split = Callable[[Callable[[int], Word]], BlockParts]
+class BlockWords(Protocol):
+    """The words of a block, or of many at once."""
+
+    def __call__(self, at: int, /) -> Word:
+        """Return the little-endian word at offset `at` in the block."""
+
+    def entry(self, book: CodeBook, index: Word) -> Word:
+        """Return book.words[index]."""
+
+
+# Takes a block apart. Formats without a code book only call its argument.
+Split = Callable[[BlockWords], BlockParts]
 
 
 def in_bytes(words: Sequence[Word]) -> list[Word]:
@@ -57,14 +68,14 @@ def bits_of_quad(word: Word, at: int) -> Word:
 class BlockFormat(RowFormat):
     """A format in which a row consists of blocks.
 
-    number = scale * (quant - offset), or scale * levels[quant], or scale * quant - minimum.
+    number = scale * (quant - offset), or scale * factor * levels[quant], or scale * quant - minimum.
 
     Attributes: `scales`, the offsets of a block's scale and, in formats that have one, of its minimum;
     `scale`, how these are stored: F16, or E8M0, a byte that is an exponent; `kernel`, which unpacks; `split`,
     which takes blocks apart; `bits`, of a quant; `offset`; `levels`, the number, -128 to 127, that each quant
-    stands for, if quants are not numbers themselves; `group`, how many numbers share a scale: if these are
-    fewer than a block's, scale and minimum are float16 numbers times an 8-bit number for each group
-    (`BlockParts.small`); `signed`, whether such 8-bit scales are signed.
+    stands for, if quants are not numbers themselves, and `factor`, a power of two; `group`, how many numbers
+    share a scale: if these are fewer than a block's, scale and minimum are float16 numbers times an 8-bit
+    number for each group (`BlockParts.small`); `signed`, whether such 8-bit scales are signed.
     """
 
     name: str
@@ -77,6 +88,7 @@ class BlockFormat(RowFormat):
     group: int = 32
     signed: bool = False
     scale: str = "F16"
+    factor: float = 1.0
 
     @property
     def values(self) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.checkpoints import Weight
+from engine.compiled.layout import expansion
 from engine.compiled.matrix import Matrix, StreamedMatrix, TiledMatrix, tiled
 from engine.compiled.mixture import ExpertSource
 from engine.formats import Format, GroupedFormat, Parts, format_named, unpacked
@@ -234,4 +235,4 @@ def _shape(weight: Weight) -> tuple[int, int]:
 
 def _stored(name: str, weight: Weight) -> StoredMatrix[BroughtMatrix]:
     matrix = BroughtMatrix(format_named(weight.format), _shape(weight))
-    return StoredMatrix(matrix, weight.spans, expert_of(name))
+    return StoredMatrix(matrix, weight.spans, expert_of(name), int(expansion(weight.format) * weight.nbytes))

@@ -25,7 +25,7 @@ from engine.routing import RoutingCounts, kept_counts
 # the columns and with float16 scales. A plan reckons with torch's speed, and with the memory of either.
 COMPILED = (
     *("F32", "F16", "BF16", "Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K"),
-    *("IQ4_NL", "IQ4_XS", "MXFP4"),
+    *("IQ1_S", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S", "IQ4_NL", "IQ4_XS", "MXFP4"),
 )
 
 SELF = "self"  # as the name of a draft: the target itself, in fewer bits
@@ -45,7 +45,13 @@ FEW = 0.2
 
 # Bits per weight in tiles for each number of bits of GPTQ and AWQ, with scales: at most, whatever the zero
 # points are. See engine.formats.grouped_blocks.
-_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
+_GROUPED_TILE_BITS = {2: 4.5, 3: 4.5, 4: 5.5, 8: 8.5}
+# The same for formats that store indices of vectors: in tiles, each number is a quant of its own. Tiles of
+# other formats take about as many bytes as the file.
+INDEXED_TILE_BITS = {
+    **{"IQ1_S": 3.3125, "IQ2_XXS": 3.3125, "IQ2_XS": 3.5625, "IQ2_S": 3.5625},
+    **{"IQ3_XXS": 4.3125, "IQ3_S": 4.3125},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +61,8 @@ class Outline:
     Attributes: `name`: the id or path by which the model was looked up; `file`: the name of the model's
     file or folder, which does not depend on how the model was looked up.
     In stored bytes: `layers`: each layer; `head`; `embedding`; `uncut`: the largest matrix that can only be
-    moved whole, 0 if there is none. `tiling`: bytes that weights of GPTQ and AWQ take beyond the stored ones
-    in compiled passes.
+    moved whole, 0 if there is none. `tiling`: bytes that all weights take beyond the stored ones in the tiles
+    of compiled passes, where these are much larger.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
@@ -97,6 +103,11 @@ class Outline:
     def nbytes(self) -> int:
         """Bytes of all weights as stored."""
         return sum(self.layers) + self.head + (0 if self.tied else self.embedding)
+
+    @property
+    def expansion(self) -> float:
+        """How many bytes each stored byte of the weights takes in the tiles of compiled passes."""
+        return 1 + self.tiling / self.nbytes
 
     @property
     def weights(self) -> int:
@@ -171,7 +182,9 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         # One bit is added to each weight for the scales, which take sixteen bits for each group of columns.
         uncut=model.hidden * intermediate * (variant.bits + 1) // 8 if variant.bits else 0,
         compiled=variant.format in ("gguf", "16-bit") and model.compiled,
-        tiling=_tiling(layer_weights, variant.bits, sum(layers)) if variant.bits and model.compiled else 0,
+        tiling=_tiling(layer_weights, _GROUPED_TILE_BITS[variant.bits], sum(layers))
+        if variant.bits and model.compiled
+        else 0,
         experts=sum(layer.mlp for layer in of_layers) if model.experts else 0,
         chosen=model.experts_per_token / model.experts if model.experts else 1.0,
         routing=kept_counts(Path(file)) if model.experts else None,
@@ -220,11 +233,9 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
         packed=any(weight.format not in ("F32", "F16", "BF16") for weight in matrices),
         uncut=max((weight.nbytes for weight in matrices if len(weight.spans) > 1), default=0),
         compiled=compiled and all(weight.format in COMPILED for weight in weights.values()),
-        tiling=sum(
-            _tiling(weight.numel, weight.groups.bits, weight.nbytes)
-            for weight in weights.values()
-            if weight.groups and weight.format in ("GPTQ", "AWQ") and compiled
-        ),
+        tiling=sum(_tiling(weight.numel, _tile_bits(weight), weight.nbytes) for weight in weights.values())
+        if compiled
+        else 0,
         states=states_nbytes(checkpoint),
         state_row=state_row_nbytes(checkpoint),
         experts=expert_nbytes,
@@ -233,9 +244,16 @@ def checkpoint_outline(checkpoint: Checkpoint, name: str) -> Outline:
     )
 
 
-def _tiling(weights: int, bits: int, stored: int) -> int:
-    """Return the bytes that tiles of so many weights take beyond the `stored` ones."""
-    return max(0, int(weights * _TILE_BITS[bits]) // 8 - stored)
+def _tile_bits(weight: Weight) -> float:
+    """Return the bits per weight in tiles; 0 if these take about as many as the file."""
+    if weight.groups and weight.format in ("GPTQ", "AWQ"):
+        return _GROUPED_TILE_BITS[weight.groups.bits]
+    return INDEXED_TILE_BITS.get(weight.format, 0.0)
+
+
+def _tiling(weights: int, bits: float, stored: int) -> int:
+    """Return the bytes that tiles with so many bits per weight take beyond the `stored` ones."""
+    return max(0, int(weights * bits) // 8 - stored)
 
 
 def _kv_width(weights: dict[str, Weight]) -> int:
@@ -292,6 +310,7 @@ def self_pair(target: Outline) -> PairOutline:
         embedding=0,
         tied=True,
         kv_row=0,
+        tiling=0,
     )
     return PairOutline(target, draft, acceptance(draft.weights), shared=True)
 

@@ -27,7 +27,7 @@ def pass_s(model: Outline, rows: int, compute: Compute, unpacked: bool, logits: 
     seconds = products / compute.flops + len(model.layers) * compute.layer_s
     if not unpacked and rows <= compute.fused_rows:
         stored = sum(model.layers) * model.touched(rows) + model.head
-        return seconds + stored / compute.memory
+        return seconds + stored * (1.0 if compute.unpacks else model.expansion) / compute.memory
     if model.packed and not unpacked:
         seconds += weights / compute.unpack
     return seconds + weights * compute.itemsize / compute.memory

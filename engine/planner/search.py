@@ -88,9 +88,14 @@ class Candidate:
         if draft:
             taken += loaded_nbytes(draft, self.draft_unpacked, self.compute(draft).itemsize)
         if self.device == "cpu" and self.machine.compiled:
-            taken += 0 if self.target_unpacked else target.tiling
             taken += draft.tiling if draft and not self.draft_unpacked else 0
         return taken
+
+    @property
+    def expansion(self) -> float:
+        """How many bytes each stored byte of the target's takes that stays on the device."""
+        in_tiles = self.device == "cpu" and self.machine.compiled and not self.target_unpacked
+        return self.pair.target.expansion if in_tiles else 1.0
 
     @property
     def lent(self) -> float:
@@ -102,7 +107,7 @@ class Candidate:
     def free_nbytes(self) -> int:
         """Bytes on the device for the target's weights."""
         free, target = self.usable_nbytes - self.overhead_nbytes, self.pair.target
-        if not self.lent or free >= target.nbytes:
+        if not self.lent or free >= self.expansion * target.nbytes:
             return free
         ring = SLOTS * max(MAX_SLOT_NBYTES, target.piece)  # at most; nothing of it is lent
         return int(max(0.0, free - self.lent * ring) / (1 - self.lent))
@@ -130,7 +135,8 @@ class Candidate:
                 return None
             return LayerPlacement(resident_layers(target), nbytes, 0, 0, whole=True)
         limit = self.device_limit_nbytes
-        return place(target, free if limit is None else min(free, limit), in_ram)
+        device = free if limit is None else min(free, limit)
+        return place(target, int(device / self.expansion), in_ram)
 
     @property
     def device_limit_nbytes(self) -> int | None:
@@ -248,6 +254,8 @@ def _plan(
     ram_limit_nbytes = placement.ram + placement.staging if placement.ssd else None
     on_device = placement.device + placement.ring + placement.table + candidate.overhead_nbytes
     on_device -= int(candidate.lent * placement.device)
+    tiled = placement.device - placement.cache + placement.table
+    on_device += int((candidate.expansion - 1) * tiled)
     if on_card:
         memory = Tiers(on_device + CUDA_VRAM, placement.ram + placement.staging + CUDA_RAM, placement.ssd)
     else:

@@ -1,11 +1,13 @@
 """Unpacks and multiplies ggml's block formats."""
 
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
 from torch import Tensor
 
 from engine.formats import BlockFormat
+from engine.formats.code_book import CodeBook
 from engine.quantization import triton
 from engine.quantization.parts import TensorParts
 
@@ -53,23 +55,33 @@ def _unpack_on_cpu(form: BlockFormat, data: Tensor, out: Tensor) -> None:
             piece.copy_(wide[: len(piece)])
 
 
+@dataclass(slots=True)
+class _Words:
+    """Words of blocks, uint8 [blocks, bytes], as int64 [blocks]. See `engine.formats.blocks.BlockWords`."""
+
+    blocks: Tensor
+    _known: dict[int, Tensor] = field(default_factory=dict)
+
+    def __call__(self, at: int, /) -> Tensor:
+        if at not in self._known:  # words may be unaligned in the blocks
+            bits = self.blocks[:, at : at + 4].clone(memory_format=torch.contiguous_format)
+            self._known[at] = bits.view(torch.int32)[:, 0].long() & 0xFFFF_FFFF
+        return self._known[at]
+
+    def entry(self, book: CodeBook, index: Tensor) -> Tensor:
+        return _words_of(book, self.blocks.device)[index]
+
+
 def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
     """Unpack blocks on any device, in plain torch: uint8 [blocks, bytes] -> float32 [blocks, values]."""
-
-    @cache
-    def word(at: int) -> Tensor:
-        """Return unsigned words as int64 [blocks]. They may be unaligned in the blocks."""
-        bits = blocks[:, at : at + 4].clone(memory_format=torch.contiguous_format).view(torch.int32)
-        return bits[:, 0].long() & 0xFFFF_FFFF
-
-    parts = form.split(word)
+    parts = form.split(_Words(blocks))
     quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)
     if form.levels:
         values = _levels(form.levels, blocks.device)[quants.int()]
     else:
         values = quants.float() - form.offset
     kind = torch.float16 if form.scale == "F16" else torch.bfloat16
-    scale = _number(parts.scale, kind)
+    scale = _number(parts.scale, kind) * form.factor
     minimum = None if parts.minimum is None else _number(parts.minimum, kind)
     if parts.small:
         small = torch.stack([word.to(torch.uint8) for word in parts.small], dim=1)
@@ -89,6 +101,13 @@ def _levels(levels: tuple[float, ...], device: torch.device) -> Tensor:
     a CUDA graph."""
     with torch.inference_mode(False):  # usable inside and outside inference mode
         return torch.tensor(levels, dtype=torch.float32, device=device)
+
+
+@cache
+def _words_of(book: CodeBook, device: torch.device) -> Tensor:
+    """Return the words of a code book on the device, int64; copied there once, as `_levels`."""
+    with torch.inference_mode(False):
+        return torch.tensor(book.words.tolist(), device=device)
 
 
 def _number(word: Tensor, kind: torch.dtype) -> Tensor:

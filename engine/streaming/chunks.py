@@ -23,12 +23,14 @@ class StoredMatrix(Generic[M]):
     """A matrix and the location of its bytes.
 
     Attributes: `spans`: one for each part of the matrix; `expert`: the expert that the matrix belongs to, as
-    (number of the mixture, number of the expert); None if it belongs to no expert.
+    (number of the mixture, number of the expert); None if it belongs to no expert; `expansion`: bytes that it
+    takes beyond the stored ones where it stays in memory.
     """
 
     matrix: M
     spans: tuple[Span, ...]
     expert: tuple[int, int] | None = None
+    expansion: int = 0
 
     @property
     def nbytes(self) -> int:
@@ -65,6 +67,11 @@ class Chunk:
     places: tuple[tuple[tuple[int, int], ...], ...]
     nbytes: int
     mixture: int | None
+
+    @property
+    def kept_nbytes(self) -> int:
+        """The bytes that the chunk takes where it stays in memory."""
+        return self.nbytes + sum(each.expansion for each in self.stored)
 
     def parts(self, slot: Bytes) -> list[tuple[Bytes, ...]]:
         """Return the bytes of each matrix in `slot` (uint8 [nbytes]), one array for each of its spans."""

@@ -37,23 +37,29 @@ class ChunkPlacement:
 
 
 def place(
-    sizes: Sequence[int], device_nbytes: int, host_nbytes: int | None, first: Sequence[bool] = ()
+    sizes: Sequence[int],
+    device_nbytes: int,
+    host_nbytes: int | None,
+    first: Sequence[bool] = (),
+    kept: Sequence[int] = (),
 ) -> ChunkPlacement:
     """Assign a tier to each chunk.
 
     sizes: bytes of the chunks, in the order of use. device_nbytes: limit for resident chunks and the ring, in
     the compute device's memory. host_nbytes: limit for chunks in RAM and the staging slots; None if the
     compute device is the CPU, which computes in RAM. first: for each chunk, whether it is computed with much
-    faster than others of its size, so that it stays on the device before them; empty if there are none.
+    faster than others of its size, so that it stays on the device before them; empty if there are none. kept:
+    the bytes that each chunk takes if it stays on the device; empty if these are its size.
 
     Chunks that stay on the device are spread evenly among all, so that the link keeps working while they are
     computed with. In the same way, chunks in RAM are spread evenly among those that are not on the device.
     Raises BadOption if a limit is smaller than the smallest ring that it must hold.
     """
-    if sum(sizes) <= device_nbytes:
+    kept = kept or sizes
+    if sum(kept) <= device_nbytes:
         return ChunkPlacement(["device"] * len(sizes), 0, 0)
     slots = _slots(max(sizes), device_nbytes, "--ram-limit" if host_nbytes is None else "--vram-limit")
-    on_device = _spread_in_turn(sizes, device_nbytes - slots * max(sizes), first or [False] * len(sizes))
+    on_device = _spread_in_turn(kept, device_nbytes - slots * max(sizes), first or [False] * len(sizes))
     tiers: list[Tier] = ["device" if stays else "ssd" for stays in on_device]
     if host_nbytes is None:
         return ChunkPlacement(tiers, slots, 0)
@@ -78,7 +84,7 @@ def expert_slots(chunks: Sequence[Chunk], experts: Sequence[Chunk], nbytes: int)
     if not experts:
         return 0
     size = max(expert.nbytes for expert in experts)
-    always = sum(chunk.nbytes for chunk in chunks)
+    always = sum(chunk.kept_nbytes for chunk in chunks)
     least = min(always, 2 * max((chunk.nbytes for chunk in chunks), default=0))
     if nbytes < least + 2 * size:
         raise _too_small(least + 2 * size, "--ram-limit")

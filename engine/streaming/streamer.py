@@ -69,7 +69,7 @@ class Streamer:
         self._model = file if file.suffix == ".gguf" else file.parent
         chunks = split(stored, slot_nbytes(limits.device_nbytes))
         self._experts: list[Chunk] = []
-        if link is None and sum(chunk.nbytes for chunk in chunks) > limits.device_nbytes:
+        if link is None and sum(chunk.kept_nbytes for chunk in chunks) > limits.device_nbytes:
             others, self._experts = by_expert(stored)
             chunks = split(others, slot_nbytes(limits.device_nbytes))
         self._cached = expert_slots(chunks, self._experts, limits.device_nbytes)
@@ -83,7 +83,8 @@ class Streamer:
         plain = [
             all(isinstance(each.matrix.format, PlainFormat) for each in chunk.stored) for chunk in chunks
         ]
-        placement = place(sizes, limits.device_nbytes - of_cache, host_nbytes, first=plain)
+        kept = [chunk.kept_nbytes for chunk in chunks]
+        placement = place(sizes, limits.device_nbytes - of_cache, host_nbytes, plain, kept)
         tiers = list(zip(chunks, placement.tiers, strict=True))
         self.resident = [each for chunk, tier in tiers if tier == "device" for each in chunk.stored]
         self._chunks = [chunk for chunk, tier in tiers if tier != "device"]

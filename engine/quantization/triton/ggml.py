@@ -2,19 +2,23 @@
 
 number = scale * quant + offset. Each format has two formulas. For sub-block j of the block at p (a pointer to
 bytes, of any alignment), `scales(p, j)` gives the scale and the offset, and `quant(p, j, i)` gives the quant
-of number i. Arguments are broadcast against each other. The layouts are documented in `engine.formats`.
+of number i; in formats with a code book, `quant(p, j, i, book)`, with a pointer to the book's values, an
+int8 each. Arguments are broadcast against each other. The layouts are documented in `engine.formats`.
 Source: dequantize_row_* of ggml (ggml-quants.c).
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
 from engine.checkpoints.storage import BLOCKS
-from engine.formats import iq4_nl, mxfp4
+from engine.formats import iq1_s, iq2_s, iq2_xs, iq2_xxs, iq3_s, iq3_xxs, iq4_nl, mxfp4
+from engine.formats.code_book import CodeBook
 
 # The code books of IQ4_NL and IQ4_XS, and of MXFP4, as two integers each, made up of eight int8.
 _LOW, _HIGH = (tl.constexpr(int(half)) for half in np.array(iq4_nl.LEVELS, np.int8).view(np.int64))
@@ -164,12 +168,114 @@ def mxfp4_quant(p, j, i):
     return (tl.where(q < 8, _FP4_LOW, _FP4_HIGH) >> (q & 7) * 8).to(tl.int8).to(tl.float32)
 
 
+@triton.jit
+def odd_scale(scale, small):
+    """Return 2 * small + 1 times `scale`, and no offset."""
+    return scale * (2 * small + 1).to(tl.float32), tl.zeros_like(scale)
+
+
+@triton.jit
+def signed(magnitude, signs, i):
+    """Return a magnitude with the sign at bit i of `signs`."""
+    return (magnitude * (1 - 2 * (signs >> i & 1))).to(tl.float32)
+
+
+@triton.jit
+def eight_signs(seven):
+    """See `engine.formats.code_book.eight_signs`."""
+    folded = seven ^ seven >> 4
+    folded = folded ^ folded >> 2
+    return seven | ((folded ^ folded >> 1) & 1) << 7
+
+
+@triton.jit
+def packed_signs(p, k):
+    """Return eight signs, of which seven are stored at bits 7k to 7k+6 of the word at p."""
+    at = 7 * k
+    both = byte(p + at // 8) | byte(p + tl.minimum(at // 8 + 1, 3)) << 8
+    return eight_signs(both >> at % 8 & 127)
+
+
+@triton.jit
+def iq1_s_scales(p, j):
+    return odd_scale(half(p) * 0.125, byte(p + 35 + 2 * j) >> 4 & 7)
+
+
+@triton.jit
+def iq1_s_quant(p, j, i, book):
+    k = i // 8
+    high = byte(p + 34 + 2 * j) | byte(p + 35 + 2 * j) << 8
+    index = byte(p + 2 + 4 * j + k) | (high >> 3 * k & 7) << 8
+    value = tl.load(book + 8 * index + i % 8).to(tl.int8, bitcast=True).to(tl.int32)
+    return (8 * value + 1 - 2 * (high >> 15)).to(tl.float32)
+
+
+@triton.jit
+def iq2_xxs_scales(p, j):
+    return odd_scale(half(p) * 0.125, byte(p + 9 + 8 * j) >> 4)
+
+
+@triton.jit
+def iq2_xxs_quant(p, j, i, book):
+    q = p + 2 + 8 * j
+    magnitude = byte(book + 8 * byte(q + i // 8) + i % 8)
+    return signed(magnitude, packed_signs(q + 4, i // 8), i % 8)
+
+
+@triton.jit
+def iq2_xs_scales(p, j):
+    return odd_scale(half(p) * 0.125, byte(p + 66 + j // 2) >> j % 2 * 4 & 15)
+
+
+@triton.jit
+def iq2_xs_quant(p, j, i, book):
+    q = p + 2 + 4 * j + i // 8 * 2
+    high = byte(q + 1)
+    magnitude = byte(book + 8 * (byte(q) | (high & 1) << 8) + i % 8)
+    return signed(magnitude, eight_signs(high >> 1), i % 8)
+
+
+@triton.jit
+def iq2_s_scales(p, j):
+    return odd_scale(half(p) * 0.125, byte(p + 74 + j // 2) >> j % 2 * 4 & 15)
+
+
+@triton.jit
+def iq2_s_quant(p, j, i, book):
+    k = 2 * j + i // 8
+    index = byte(p + 2 + k) | (byte(p + 66 + k // 4) >> k % 4 * 2 & 3) << 8
+    return signed(byte(book + 8 * index + i % 8), byte(p + 34 + k), i % 8)
+
+
+@triton.jit
+def iq3_xxs_scales(p, j):
+    return odd_scale(half(p) * 0.25, byte(p + 69 + 4 * j) >> 4)
+
+
+@triton.jit
+def iq3_xxs_quant(p, j, i, book):
+    magnitude = byte(book + 4 * byte(p + 2 + 8 * j + i // 4) + i % 4)
+    return signed(magnitude, packed_signs(p + 66 + 4 * j, i // 8), i % 8)
+
+
+@triton.jit
+def iq3_s_scales(p, j):
+    return odd_scale(half(p), byte(p + 106 + j // 2) >> j % 2 * 4 & 15)
+
+
+@triton.jit
+def iq3_s_quant(p, j, i, book):
+    index = byte(p + 2 + 8 * j + i // 4) | (byte(p + 66 + j) >> i // 4 & 1) << 8
+    return signed(byte(book + 4 * index + i % 4), byte(p + 74 + 4 * j + i // 8), i % 8)
+
+
 class BlockFormulas(NamedTuple):
-    """The formulas of one format. size: how many numbers a sub-block has."""
+    """The formulas of one format. size: how many numbers a sub-block has. book: its code book."""
 
     scales: Any
     quant: Any
     size: int
+    book: CodeBook | None = None
 
 
 FORMULAS = {
@@ -183,6 +289,12 @@ FORMULAS = {
     "Q4_K": BlockFormulas(q4_k_scales, q4_k_quant, 32),
     "Q5_K": BlockFormulas(q4_k_scales, q5_k_quant, 32),
     "Q6_K": BlockFormulas(q6_k_scales, q6_k_quant, 16),
+    "IQ1_S": BlockFormulas(iq1_s_scales, iq1_s_quant, 32, iq1_s.BOOK),
+    "IQ2_XXS": BlockFormulas(iq2_xxs_scales, iq2_xxs_quant, 32, iq2_xxs.BOOK),
+    "IQ2_XS": BlockFormulas(iq2_xs_scales, iq2_xs_quant, 16, iq2_xs.BOOK),
+    "IQ2_S": BlockFormulas(iq2_s_scales, iq2_s_quant, 16, iq2_s.BOOK),
+    "IQ3_XXS": BlockFormulas(iq3_xxs_scales, iq3_xxs_quant, 32, iq3_xxs.BOOK),
+    "IQ3_S": BlockFormulas(iq3_s_scales, iq3_s_quant, 32, iq3_s.BOOK),
     "IQ4_NL": BlockFormulas(one_scale, iq4_nl_quant, 16),
     "IQ4_XS": BlockFormulas(iq4_xs_scales, iq4_xs_quant, 16),
     "MXFP4": BlockFormulas(mxfp4_scale, mxfp4_quant, 16),
@@ -195,17 +307,18 @@ TILES = {1: (8, 256), 16: (32, 128), 64: (32, 128)}
 
 
 @triton.jit
-def numbers(p, j, SCALES: tl.constexpr, QUANT: tl.constexpr, SIZE: tl.constexpr):
+def numbers(p, j, book, SCALES: tl.constexpr, QUANT: tl.constexpr, SIZE: tl.constexpr):
     """Return all numbers of sub-blocks j of the blocks at p: float32 [..., SIZE]."""
     # Loaded before the last dimension is added: otherwise a thread loads a scale for each of its numbers.
     scale, offset = SCALES(p, j)
-    quant = QUANT(tl.expand_dims(p, -1), tl.expand_dims(j, -1), tl.arange(0, SIZE))
+    p, j, i = tl.expand_dims(p, -1), tl.expand_dims(j, -1), tl.arange(0, SIZE)
+    quant = QUANT(p, j, i) if book is None else QUANT(p, j, i, book)
     return tl.expand_dims(scale, -1) * quant + tl.expand_dims(offset, -1)
 
 
 @triton.jit
 def unpack_kernel(
-    data, out, subs,
+    data, book, out, subs,
     SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
     TILE: tl.constexpr,
 ):  # fmt: skip
@@ -213,13 +326,13 @@ def unpack_kernel(
     bytes."""
     sub = tl.program_id(0).to(tl.int64) * TILE + tl.arange(0, TILE)
     inside = tl.minimum(sub, subs - 1)
-    values = numbers(data + inside // SUBS * NBYTES, (inside % SUBS).to(tl.int32), SCALES, QUANT, SIZE)
+    values = numbers(data + inside // SUBS * NBYTES, (inside % SUBS).to(tl.int32), book, SCALES, QUANT, SIZE)
     tl.store(out + sub[:, None] * SIZE + tl.arange(0, SIZE), values, mask=(sub < subs)[:, None])
 
 
 @triton.jit(do_not_specialize=["n"])
 def product_kernel(
-    data, x, out, rows, columns, n,
+    data, book, x, out, rows, columns, n,
     SCALES: tl.constexpr, QUANT: tl.constexpr, NBYTES: tl.constexpr, SUBS: tl.constexpr, SIZE: tl.constexpr,
     ROWS: tl.constexpr, STEP: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
@@ -231,7 +344,7 @@ def product_kernel(
     total = tl.zeros([ROWS, STEP if N == 1 else N], tl.float32)
     for at in range(0, columns, STEP):
         sub = tl.minimum(at // SIZE + tl.arange(0, STEP // SIZE), columns // SIZE - 1)[None, :]
-        weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, SCALES, QUANT, SIZE)
+        weights = numbers(begin + sub // SUBS * NBYTES, sub % SUBS, book, SCALES, QUANT, SIZE)
         weights = tl.reshape(weights, [ROWS, STEP])
         weights = weights.to(x.dtype.element_ty)  # rounded as they would be in memory
         inside = at + k < columns
@@ -251,9 +364,20 @@ def product_kernel(
 
 def constants(name: str) -> tuple[Any, ...]:
     """Return the kernels' arguments SCALES, QUANT, NBYTES, SUBS and SIZE for the format `name`."""
-    scales, quant, size = FORMULAS[name]
-    values, nbytes = BLOCKS[name]
-    return scales, quant, nbytes, values // size, size
+    formulas, (values, nbytes) = FORMULAS[name], BLOCKS[name]
+    size = formulas.size
+    return formulas.scales, formulas.quant, nbytes, values // size, size
+
+
+@cache
+def _values(name: str, device: torch.device) -> Tensor | None:
+    """Return the code book of the format `name` on the device, as kernels read it; None if it has none. It is
+    copied there once: no copy from plain memory may be recorded in a CUDA graph."""
+    book = FORMULAS[name].book
+    if book is None:
+        return None
+    with torch.inference_mode(False):  # usable inside and outside inference mode
+        return torch.from_numpy(book.numbers().astype(np.int8).view(np.uint8)).to(device)
 
 
 def unpack(name: str, data: Tensor, out: Tensor) -> None:
@@ -261,13 +385,15 @@ def unpack(name: str, data: Tensor, out: Tensor) -> None:
     subs, tile = out.numel() // size, 2048 // size
     grid = (triton.cdiv(subs, tile),)
     # Products and sums are rounded separately, so that the numbers equal the reference's to the last bit.
-    unpack_kernel[grid](data, out, subs, *constants(name), tile, enable_fp_fusion=False)
+    book = _values(name, data.device)
+    unpack_kernel[grid](data, book, out, subs, *constants(name), tile, enable_fp_fusion=False)
 
 
 def product(name: str, data: Tensor, x: Tensor, out: Tensor, most: int) -> None:
     rows, columns = out.shape[1], x.shape[1]
     tile, step = TILES[most]
     grid = (triton.cdiv(rows, tile),)
+    book = _values(name, data.device)
     product_kernel[grid](
-        data, x, out, rows, columns, len(x), *constants(name), tile, step, most, enable_fp_fusion=False
+        data, book, x, out, rows, columns, len(x), *constants(name), tile, step, most, enable_fp_fusion=False
     )

@@ -18,7 +18,7 @@ LIMIT_S = 60.0  # some tries load the model as the command line does
 MODELS = (
     *(("llama", "F32"), ("llama_bias", "Q8_0"), ("llama3_rope", "Q4_K"), ("qwen2", "Q6_K")),
     *(("qwen3", "IQ4_XS"), ("gemma2", "Q4_0"), ("gemma3_text", "Q5_K"), ("phi3", "Q2_K")),
-    *(("phi3_short", "Q3_K"), ("mixtral", "F32")),
+    *(("phi3_short", "Q3_K"), ("mixtral", "F32"), ("llama", "IQ2_XXS"), ("qwen2", "IQ3_S")),
 )
 
 CHANGES = {

@@ -22,6 +22,20 @@ def stored(name, numbers):
     return numbers.astype(PLAIN[name]).view(np.uint8)
 
 
+class Words:
+    """The words of one block, uint8 [bytes]. Attribute: `read`, the offsets of those that were read."""
+
+    def __init__(self, block):
+        self.block, self.read = block, []
+
+    def __call__(self, at):
+        self.read.append(at)
+        return int.from_bytes(self.block[at : at + 4].tobytes(), "little")
+
+    def entry(self, book, index):
+        return int(book.words[index])
+
+
 def at_odd_address(data):
     return np.concatenate([np.zeros(1, np.uint8), data])[1:]
 
@@ -48,14 +62,9 @@ def test_every_scale_of_mxfp4_unpacks_to_the_references_bits():
 @every_format
 def test_the_description_fits_the_words_of_a_block(form):
     """Its words lie in the block; quants and scales are as many, and as large, as it says."""
-    block, asked = random_blocks(form, 1)[0], []
-
-    def word(at):
-        asked.append(at)
-        return int.from_bytes(block[at : at + 4].tobytes(), "little")
-
-    parts = form.split(word)
-    assert all(0 <= at <= form.nbytes - 4 for at in asked)
+    words = Words(random_blocks(form, 1)[0])
+    parts = form.split(words)
+    assert all(0 <= at <= form.nbytes - 4 for at in words.read)
     quants = [quad >> 8 * byte & 255 for quad in parts.quads for byte in range(4)]
     assert len(quants) == form.values
     assert max(quants) < 1 << form.bits

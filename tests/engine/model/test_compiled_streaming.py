@@ -15,6 +15,7 @@ from engine.model.loader import load_compiled
 from engine.model.rows import Rows
 from engine.model.sequence import Sequence
 from engine.streaming import WeightLimits
+from tests.engine.checkpoints.files import convert
 from tests.engine.model.test_compiled import CONTEXT, DENSE, Branches, Ended, all_logits, random_text, tiny
 
 every_kind = pytest.mark.parametrize("kind", DENSE)
@@ -57,6 +58,19 @@ def test_weights_of_16_bits_and_matrices_that_are_cut(dtype, limit, tmp_path):
     with both("llama", tmp_path, limit, dtype) as (resident, streamed):
         for text in (random_text(1), random_text(40), random_text(3, 1)):
             assert np.array_equal(all_logits(streamed, text), all_logits(resident, text))
+
+
+@pytest.mark.parametrize("storage", ["IQ2_S", "IQ3_XXS"])
+def test_weights_that_grow_in_tiles_keep_to_the_limit(storage, tmp_path):
+    module = tiny("llama", hidden_size=512, intermediate_size=512, num_attention_heads=16)
+    file = open_checkpoint(convert(module, tmp_path / "model.gguf", storage=storage))
+    limit = sum(weight.nbytes for weight in file.weights.values())
+    resident = load_compiled(file, no_progress, CONTEXT)
+    streamed = load_compiled(file, no_progress, CONTEXT, limits=WeightLimits(limit))
+    vectors = sum(vector.nbytes for vector in streamed.weights.vectors.values())
+    assert 0.8 * limit < streamed.weights.nbytes - vectors < 1.02 * limit  # tiles are rounded up
+    assert np.array_equal(all_logits(streamed, random_text(20)), all_logits(resident, random_text(20)))
+    streamed.close()
 
 
 def test_a_prompt_streams_the_weights_once(tmp_path):

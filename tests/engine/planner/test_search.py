@@ -7,10 +7,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from engine.compiled.layout import LAYOUTS
+from engine.checkpoints.storage import BLOCKS
+from engine.compiled.layout import LAYOUTS, expansion
 from engine.planner import Acceptance, Asked, Correction, MachineProfile, PairOutline, plan_for, smaller
 from engine.planner.machines import GIB, VRAM_MARGIN, compiled_processor, processor
-from engine.planner.outline import COMPILED, catalogued, self_pair
+from engine.planner.outline import COMPILED, INDEXED_TILE_BITS, catalogued, self_pair
 from engine.planner.prediction import pass_s
 from engine.planner.search import CUDA_VRAM
 from tests.engine.planner.made import CARD, CPU, DESKTOP, LAPTOP, PAIR, SMALL, TARGET, outline
@@ -258,6 +259,25 @@ def test_a_cache_in_8_bits_takes_half_the_memory_in_compiled_passes_only():
 
 def test_the_formats_of_compiled_passes_are_those_of_tiles():
     assert set(COMPILED) == set(LAYOUTS)
+    for name in COMPILED:
+        values, nbytes = BLOCKS[name]
+        stored = 8 * nbytes / values
+        assert expansion(name) == pytest.approx(INDEXED_TILE_BITS.get(name, stored) / stored - 1)
+
+
+def test_a_target_that_grows_in_memory_stays_within_it():
+    pair = replace(SMALL_COMPILED, draft=None)
+    grown = replace(pair, target=replace(pair.target, tiling=pair.target.nbytes // 2))
+    cores = replace(LAPTOP, compiled=compiled_processor(8, {"avx2"}))
+    whole = [plan_for(cores, each, Asked(2048)) for each in (pair, grown)]
+    assert [each.fit for each in whole] == ["in RAM", "in RAM"]
+    assert whole[1].memory.ram - whole[0].memory.ram == pytest.approx(grown.target.tiling, rel=1e-6)
+    assert whole[1].predicted_tokens_per_second < whole[0].predicted_tokens_per_second
+    machine = cores.with_usable_ram(whole[0].memory.ram)
+    part = plan_for(machine, grown, Asked(2048))
+    assert part.fit == "with SSD"
+    assert 0.8 * machine.usable_ram < part.memory.ram <= machine.usable_ram
+    assert plan_for(machine, pair, Asked(2048)).fit == "in RAM"
 
 
 def test_a_mixture_reads_what_it_touches_in_compiled_passes():

@@ -73,8 +73,10 @@ def compiles(module, pointers, constants, unpack, n, card, compiled):
 def test_kernels_of_blocks_compile(name, n, card, dtype, compiled):
     from engine.quantization.triton import ggml
 
-    pointers = {"data": "*u8", "x": dtype, "out": dtype}
+    pointers = {"data": "*u8", "book": "*u8", "x": dtype, "out": dtype}
     constants = dict(zip(("SCALES", "QUANT", "NBYTES", "SUBS", "SIZE"), ggml.constants(name), strict=True))
+    if ggml.FORMULAS[name].book is None:
+        constants["book"] = None
     assert compiles(ggml, pointers, constants, {"TILE": 2048 // constants["SIZE"]}, n, card, compiled)
 
 

@@ -322,6 +322,14 @@ def test_tiers_are_filled_in_order_and_keep_to_their_limits():
     assert set(place(sizes, 200, 2000).tiers) == {"device", "ram"}
 
 
+def test_chunks_that_grow_in_memory_keep_to_its_limit():
+    sizes, kept = [10] * 40, [10, 20] * 20
+    assert place(sizes, 600, None, kept=kept).tiers == ["device"] * 40
+    placement = place(sizes, 599, None, kept=kept)
+    stays = [nbytes for nbytes, tier in zip(kept, placement.tiers, strict=True) if tier == "device"]
+    assert 599 - 20 < sum(stays) + 10 * placement.slots <= 599
+
+
 def test_resident_chunks_are_spread_evenly_between_the_others():
     stays = spread([5] * 100, 250)
     gaps = [b - a for a, b in pairwise(index for index, here in enumerate(stays) if here)]
