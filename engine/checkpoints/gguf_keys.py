@@ -57,6 +57,18 @@ class Keys:
             raise self.bad(key, value)
         return value
 
+    def numbers(
+        self, key: str, count: int, default: int | None = None, least: int = 0, most: int = 1 << 31
+    ) -> list[int]:
+        """Return an integer for each of `count` layers, which are a list in the file, or one for all."""
+        value = self.get(key)
+        if not isinstance(value, np.ndarray):
+            return [self.number(key, default, least, most)] * count
+        whole = len(value) == count and value.dtype.kind in "iu"
+        if not whole or not ((value >= least) & (value <= most)).all():
+            raise self.bad(key, value)
+        return [int(each) for each in value]
+
     def real(self, key: str, default: float | None = None) -> float:
         """Return a positive finite number.
 

@@ -23,13 +23,24 @@ PROMPT = [1, *((7 * place) % 57 + 3 for place in range(30))]  # longer than the 
 COUNT = 24
 CLOSE = 5e-5  # of log-probabilities
 # llama.cpp reads GELU from a table in float16.
-ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
+ROUNDED = dict.fromkeys(("gemma2", "gemma3_text", "gemma3n_text", "gemma4_text", "gemma4_large"), 1e-3)
 # llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text; and it
 # multiplies the factor of OLMo 3's YaRN by the usual one.
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 ALIKE: dict[str, dict[str, Any]] = {
     "qwen3_5_text": {"linear_num_value_heads": 6},  # so that the converter changes their order
     "qwen3_5_moe_text": {"linear_num_value_heads": 6},
+    "gemma3n_text": {  # llama.cpp knows only these numbers
+        "num_hidden_layers": 25,
+        "num_kv_shared_layers": 5,
+        "layer_types": None,
+        "activation_sparsity_pattern": None,
+        "altup_num_inputs": 4,
+        "laurel_rank": 64,
+        "hidden_size_per_layer_input": 256,
+        "intermediate_size": 1024,
+    },
+    "gemma4_large": {"final_logit_softcapping": 30.0},  # which llama.cpp assumes
     "olmoe": {"num_key_value_heads": 4},  # llama.cpp expects as many as heads
     "phi3": {"sliding_window": 400},
     "phi3_short": {"sliding_window": 400},
