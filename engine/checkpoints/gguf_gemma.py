@@ -187,9 +187,9 @@ def places_of_gemma3n(config: Config) -> Iterator[tuple[str, TensorPlace]]:
     """Yield (GGUF name, place) for every tensor of a Gemma 3n. config: as `gemma3n` completes it."""
     hidden, streams = config["hidden_size"], config["altup_num_inputs"]
     yield from _outside(config)
-    for name, hf_name in (("altup_proj", "altup_projections"), ("altup_unembd_proj", "altup_unembed_projections")):
-        place = TensorPlace(f"model.{hf_name}.{{}}.weight", (streams - 1, hidden, hidden))
-        yield f"{name}.weight", place
+    for name, hf_name in (("proj", "projections"), ("unembd_proj", "unembed_projections")):
+        place = TensorPlace(f"model.altup_{hf_name}.{{}}.weight", (streams - 1, hidden, hidden))
+        yield f"altup_{name}.weight", place
     mixing = (
         linear("altup_correct_coef", "altup.correction_coefs", streams, streams, bias=False)
         | linear("altup_predict_coef", "altup.prediction_coefs", streams**2, streams, bias=False)
@@ -259,9 +259,7 @@ def _inputs(config: Config) -> dict[str, TensorPlace]:
 
 
 def _norms(names: dict[str, str], width: int) -> dict[str, TensorPlace]:
-    return {
-        f"{name}.weight": TensorPlace(f"{hf_name}.weight", (width,)) for name, hf_name in names.items()
-    }
+    return {f"{name}.weight": TensorPlace(f"{hf_name}.weight", (width,)) for name, hf_name in names.items()}
 
 
 def _mlp(hidden: int, width: int) -> dict[str, TensorPlace]:

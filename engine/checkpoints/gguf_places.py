@@ -7,8 +7,8 @@ from dataclasses import dataclass
 class TensorPlace:
     """The weight that a tensor in the file becomes, or the weights, if several matrices are stacked in it.
 
-    Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked, or "" for
-    a tensor that the model does not use and that may be missing; `shape`, the shape the tensor must have,
+    Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked, or ""
+    for a tensor that the model does not use and that may be missing; `shape`, the shape the tensor must have,
     [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and `decay`, as in `Weight`;
     `channels`, whether it is the kernels of a convolution, [channels, kernel], which HF gives a dimension of
     1 between these; `row`, whether it is a vector that HF has as a matrix of one row; `halves`, the names of

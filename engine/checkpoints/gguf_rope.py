@@ -165,7 +165,7 @@ def _llama3_scaling(keys: Keys, theta: float, rotated: int) -> dict[str, Any]:
 
 
 def _divisors(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
-    """Return the table `name`, as `_table` does. Raises `BadCheckpoint` if it contains implausible numbers."""
+    """Return the table `name`, as `_table` does. Raises `BadCheckpoint` if its numbers are implausible."""
     divisors = _table(keys, name, rotated)
     if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # also False for NaN
         raise BadCheckpoint(f"{keys.path.name} is invalid: {name} contains implausible divisors.", DAMAGED)

@@ -14,7 +14,7 @@ from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import logits, rebuilt, tiny
 from tests.engine.models import VOCABULARY
 
-ROPE = "rope_freqs.weight"
+ROPE, PATTERN = "rope_freqs.weight", "gemma4.attention.sliding_window_pattern"
 SCALES = "gemma3n.activation_sparsity_scale"
 
 
@@ -89,14 +89,14 @@ def test_another_table_of_rotated_pairs_is_refused(tmp_path: Path, divisors: lis
 @pytest.mark.parametrize(
     ("kind", "metadata", "tensors", "reason"),
     [
-        ("gemma4_text", {"gemma4.attention.sliding_window_pattern": 2}, {}, "sliding_window_pattern"),
-        ("gemma4_text", {"gemma4.attention.sliding_window_pattern": [True] * 6}, {}, "sliding_window_pattern"),
+        ("gemma4_text", {PATTERN: 2}, {}, "sliding_window_pattern"),
+        ("gemma4_text", {PATTERN: [True] * 6}, {}, "sliding_window_pattern"),
         ("gemma4_text", {"gemma4.attention.shared_kv_layers": 6}, {}, "shared_kv_layers"),
         ("gemma4_text", {"gemma4.feed_forward_length": [48] * 5}, {}, "feed_forward_length"),
         ("gemma4_text", {"gemma4.attention.head_count_kv": [3] * 6}, {}, "head_count_kv"),
         ("gemma4_text", {}, {ROPE: None}, "rope_freqs.weight is missing"),
         ("gemma4_text", {}, {ROPE: ones(4)}, r"shape \(4,\) instead of \(8,\)"),
-        ("gemma4_text", {}, {"blk.1.layer_output_scale.weight": None}, "layer_output_scale.weight is missing"),
+        ("gemma4_text", {}, {"blk.1.layer_output_scale.weight": None}, "layer_output_scale"),
         ("gemma4_text", {}, {"blk.3.attn_v.weight": None}, "blk.3.attn_v.weight is missing"),
         ("gemma3n_text", {SCALES: [0.5] * 5}, {}, "activation_sparsity_scale"),
         ("gemma3n_text", {SCALES: [float("nan")] * 6}, {}, "activation_sparsity_scale"),
