@@ -64,10 +64,10 @@ class Keys:
         value = self.get(key)
         if not isinstance(value, np.ndarray):
             return [self.number(key, default, least, most)] * count
-        whole = len(value) == count and value.dtype.kind in "iu"
-        if not whole or not ((value >= least) & (value <= most)).all():
+        found = [int(each) for each in value] if value.dtype.kind in "iu" else []
+        if len(found) != count or not all(least <= each <= most for each in found):
             raise self.bad(key, value)
-        return [int(each) for each in value]
+        return found
 
     def real(self, key: str, default: float | None = None) -> float:
         """Return a positive finite number.

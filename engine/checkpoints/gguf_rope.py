@@ -77,7 +77,7 @@ def proportional_parameters(keys: Keys, head_dim: int) -> dict[str, Any]:
     divisors = _table(keys, "rope_freqs.weight", head_dim)
     rotated = int((divisors == 1.0).sum())
     part = rotated / len(divisors)
-    expected = np.repeat(np.float32([1.0, UNROTATED]), (rotated, len(divisors) - rotated))
+    expected = np.repeat(np.array([1.0, UNROTATED], np.float32), (rotated, len(divisors) - rotated))
     if not np.array_equal(divisors, expected) or int(part * head_dim // 2) != rotated:
         raise _unsupported_table(keys, "with other divisors")
     return {

@@ -24,8 +24,8 @@ SCRIPT = Path(__file__).with_name("judge_gguf.py")
 PROMPT = [1, *((7 * place) % 57 + 3 for place in range(30))]  # longer than the windows
 COUNT = 24
 CLOSE = 5e-5  # of log-probabilities
-# llama.cpp reads GELU from a table in float16; layers with inputs of their own have two of them. For Gemma 3n,
-# it computes the deviation of gates by N - 1 instead of N.
+# llama.cpp reads GELU from a table in float16, twice in layers with inputs of their own. For Gemma 3n, it
+# computes the deviation of gates by N - 1 instead of N.
 ROUNDED = dict.fromkeys(("gemma2", "gemma3_text", "gemma4_large"), 1e-3) | {
     "gemma4_text": 5e-3,
     "gemma3n_text": 0.1,
