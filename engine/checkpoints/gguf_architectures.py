@@ -21,7 +21,6 @@ OUTER_NORMS = {
     "post_attention_norm": "post_attention_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
 }
-BOTH_NORMS = OUTER_NORMS | {"attn_norm": "input_layernorm", "ffn_norm": "pre_feedforward_layernorm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +271,7 @@ ARCHITECTURES = {
         "Gemma2ForCausalLM",
         gguf_settings.gemma2,
         (WINDOW, PATTERN, CAP, LAST_CAP),
-        norms=BOTH_NORMS,
+        norms=gguf_gemma.NORMS,
         norm_plus=-1.0,
     ),
     "gemma3": Architecture(
@@ -281,7 +280,7 @@ ARCHITECTURES = {
         gguf_settings.gemma3,
         (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP),
         qk_norm=True,
-        norms=BOTH_NORMS,
+        norms=gguf_gemma.NORMS,
         norm_plus=-1.0,
     ),
     "gemma3n": Architecture(

@@ -14,7 +14,7 @@ from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_places import TensorPlace, linear
 from engine.checkpoints.gguf_rope import proportional_parameters
 from engine.checkpoints.gguf_settings import Config, head_width, heads, layer_types, whole_head
-from engine.checkpoints.limits import COUNT_LIMIT, WIDTH_LIMIT
+from engine.checkpoints.limits import COUNT_LIMIT, STREAMS_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 FULL, SLIDING = "full_attention", "sliding_attention"
@@ -25,8 +25,7 @@ GEMMA4 = (
     *(SHARED, NARROW, "attention.key_length_swa", "attention.value_length_swa", "rope.dimension_count_swa"),
     *("expert_count", "expert_used_count", "expert_feed_forward_length"),
 )
-STREAMS_LIMIT = 64  # Gemma 3n: 4
-NORMS = {
+NORMS = {  # of Gemma 2 and 3, too
     "attn_norm": "input_layernorm",
     "post_attention_norm": "post_attention_layernorm",
     "ffn_norm": "pre_feedforward_layernorm",
