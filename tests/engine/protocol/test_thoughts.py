@@ -104,4 +104,4 @@ def test_the_header_of_an_answer_is_left_out(start):
 def test_a_thought_of_gemma_4_is_told_from_its_answer() -> None:
     assert split(["<|channel>thought\nHm", "m.\n<channel|>", "Yes."]) == ("Hmm.", "Yes.")
     assert split(["<|channel>thought\n<channel|>Yes."]) == ("", "Yes.")
-    assert not opened("<|turn>model\n<|channel>thought\n<channel|>"), "the template closes it to skip thinking"
+    assert not opened("<|turn>model\n<|channel>thought\n<channel|>"), "closed, to skip thinking"
