@@ -17,6 +17,7 @@ from engine.catalog.models import (
     CatalogModel,
     CatalogPair,
     Expectation,
+    LayerInputs,
     StateLayers,
     Variant,
     WideLayers,
@@ -90,12 +91,14 @@ def _model(id: str, fields: dict[str, Any]) -> CatalogModel:
     variant_fields, head_fields = fields.pop("variants", []), fields.pop("heads_elsewhere", [])
     try:
         states, wide = fields.pop("states", None), fields.pop("wide", None)
+        inputs = fields.pop("inputs", None)
         model = CatalogModel(
             id=id,
             **fields.pop("shape", {}),
             **fields,
             states=StateLayers(**states) if states else None,
             wide=WideLayers(**wide) if wide else None,
+            inputs=LayerInputs(**inputs) if inputs else None,
         )
         heads = tuple(_head(each) for each in head_fields)
         return replace(model, variants=tuple(_variants(model, variant_fields)), heads_elsewhere=heads)

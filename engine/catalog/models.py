@@ -106,11 +106,23 @@ class StateLayers:
 @dataclass(frozen=True, slots=True)
 class WideLayers:
     """The layers with full attention of Gemma 4: every so many, with `kv_heads` heads of the width
-    `head_dim`, for which one matrix makes keys and values."""
+    `head_dim`. `values`: whether these have a matrix of their own for values, instead of one for both."""
 
     every: int
     kv_heads: int
     head_dim: int
+    values: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LayerInputs:
+    """What the small Gemma 4 models have: an input of the width `width` for each token and layer, from a
+    table; `shared`, the number of the last layers, which use the keys and values of earlier ones; `twice`,
+    whether the MLPs of these are twice as wide."""
+
+    width: int
+    shared: int
+    twice: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +136,7 @@ class CatalogModel:
     number of experts that each token is routed to, both 0 for a single MLP; `tied`, whether the embedding is
     also the head; `shared_expert`, the width of the expert that every token uses, or 0; `states`, the layers
     that have a state instead of rows, or None; `wide`, those whose heads differ from the others', or None;
+    `inputs`, the inputs that layers have of their own, or None;
     `sliding_window`, the window in tokens of the layers that have one, or 0; `context`, the
     maximum number of tokens; `special`, whether it is for one purpose only, such as programming, and so not
     recommended to everyone; `heads_elsewhere`, the heads that other engines can draft with, best first.
@@ -150,6 +163,7 @@ class CatalogModel:
     shared_expert: int = 0
     states: StateLayers | None = None
     wide: WideLayers | None = None
+    inputs: LayerInputs | None = None
     sliding_window: int = 0
     special: bool = False
     variants: tuple[Variant, ...] = ()
@@ -166,13 +180,19 @@ class CatalogModel:
         return self.architecture in RUN_WITH_REAL_WEIGHTS
 
     def attends(self, layer: int) -> bool:
-        """Return whether a layer has rows in the KV cache."""
+        """Return whether a layer has rows of its own in the KV cache."""
+        if self.inputs and layer >= self.layers - self.inputs.shared:
+            return False
         return self.states is None or (layer + 1) % self.states.every == 0
+
+    def wide_at(self, layer: int) -> WideLayers | None:
+        """Return `wide` if a layer is among them."""
+        return self.wide if self.wide and (layer + 1) % self.wide.every == 0 else None
 
     def row(self, layer: int) -> tuple[int, int]:
         """Return the key-value heads of a layer that attends, and their width."""
-        if self.wide and (layer + 1) % self.wide.every == 0:
-            return self.wide.kv_heads, self.wide.head_dim
+        if wide := self.wide_at(layer):
+            return wide.kv_heads, wide.head_dim
         return self.kv_heads, self.head_dim
 
 

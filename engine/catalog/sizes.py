@@ -21,7 +21,7 @@ class LayerBytes:
 
     Attributes: `attention`, the bytes of the matrices Q, K, V and O; `mlp`, those of the MLP, with all
     experts of a mixture; `expert`, those of one expert, or of the whole MLP if there is no mixture; `other`,
-    those of norms, biases, sinks and the router.
+    those of norms, biases, sinks, the router, and what brings a layer's own inputs into it.
     """
 
     attention: int
@@ -48,15 +48,25 @@ def active_parameters(model: CatalogModel) -> int:
 
 
 def _parameters(model: CatalogModel, experts: int) -> int:
-    tables = (1 if model.tied else 2) * model.vocabulary * model.hidden
-    expert = sum(rows * columns for _, rows, columns in _mlp(model, model.intermediate))
-    expert += _expert_vectors(model)
+    tables = (1 if model.tied else 2) * model.vocabulary * model.hidden + input_parameters(model)
     shared = sum(rows * columns for _, rows, columns in _shared(model))
     layers = 0
     for layer in range(model.layers):
-        layers += sum(rows * columns for _, rows, columns in _attention(model, layer))
+        width = _width(model, layer, model.intermediate)
+        expert = sum(rows * columns for _, rows, columns in _mlp(model, width)) + _expert_vectors(model)
+        layers += sum(rows * columns for _, rows, columns in (*_attention(model, layer), *_inputs(model)))
         layers += experts * expert + shared + _others(model, layer)
-    return layers + tables + model.hidden
+    return layers + tables + _projection(model) + model.hidden
+
+
+def input_parameters(model: CatalogModel) -> int:
+    """Return the number of parameters in the table of the inputs that layers have of their own."""
+    return model.vocabulary * model.layers * model.inputs.width if model.inputs else 0
+
+
+def _projection(model: CatalogModel) -> int:
+    """Return the number of parameters of what makes another part of these inputs from the embedding."""
+    return model.inputs.width * (model.layers * model.hidden + 1) if model.inputs else 0
 
 
 def _attention(model: CatalogModel, layer: int = 0) -> Iterator[Matrix]:
@@ -69,14 +79,34 @@ def _attention(model: CatalogModel, layer: int = 0) -> Iterator[Matrix]:
         yield "decay", states.heads, model.hidden
         yield "o", model.hidden, values
         return
-    kv_heads, width = model.row(layer)
-    wide, narrow = model.heads * width, kv_heads * width
+    rows = model.heads * model.row(layer)[1]
     gated = 2 if model.states else 1  # gates of a head's output follow its queries
-    yield "q", gated * wide, model.hidden
-    yield "k", narrow, model.hidden
-    if (kv_heads, width) == (model.kv_heads, model.head_dim):
-        yield "v", narrow, model.hidden
-    yield "o", model.hidden, wide
+    yield "q", gated * rows, model.hidden
+    if model.attends(layer):
+        yield from _keys(model, layer)
+    yield "o", model.hidden, rows
+
+
+def _keys(model: CatalogModel, layer: int) -> Iterator[Matrix]:
+    """Yield the matrices of a layer's keys and values."""
+    kv_heads, width = model.row(layer)
+    yield "k", kv_heads * width, model.hidden
+    wide = model.wide_at(layer)
+    if wide is None or wide.values:
+        yield "v", kv_heads * width, model.hidden
+
+
+def _inputs(model: CatalogModel) -> Iterator[Matrix]:
+    """Yield the matrices that bring a layer's own inputs into it."""
+    if model.inputs:
+        yield "gate of inputs", model.inputs.width, model.hidden
+        yield "inputs", model.hidden, model.inputs.width
+
+
+def _width(model: CatalogModel, layer: int, intermediate: int) -> int:
+    """Return the width of a layer's MLP. intermediate: that of most layers."""
+    twice = model.inputs is not None and model.inputs.twice and not model.attends(layer)
+    return 2 * intermediate if twice else intermediate
 
 
 def _shared(model: CatalogModel) -> Iterator[Matrix]:
@@ -105,9 +135,11 @@ def _vectors(model: CatalogModel, layer: int) -> int:
         states = model.states
         return norms + states.channels * states.kernel + 2 * states.heads + states.value_width
     if model.architecture in _NORMALIZED:
-        norms += 2 * model.row(layer)[1]
+        norms += (2 if model.attends(layer) else 1) * model.row(layer)[1]
     if model.architecture == "gemma4_text":
         norms += 1  # a factor of what the layer returns
+    if model.inputs:
+        norms += model.hidden
     biased = model.architecture in ("qwen2", "seed_oss", "glm4")
     biases = (model.heads + 2 * model.kv_heads) * model.head_dim if biased else 0
     if model.architecture == "gpt_oss":  # biases of Q, K, V and O, and a sink for each head
@@ -134,7 +166,7 @@ _NORMALIZED = ("qwen3", "qwen3_moe", "gemma3_text", "gemma4_text", "qwen3_5_text
 
 def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerBytes:
     """Return the bytes of one layer. layer: 0, 1, ...; in a GGUF file, some layers are larger than others."""
-    intermediate = variant.intermediate or model.intermediate
+    intermediate = _width(model, layer, variant.intermediate or model.intermediate)
 
     def nbytes(matrices: Iterator[Matrix]) -> int:
         return sum(_matrix_nbytes(model, variant, matrix, layer) for matrix in matrices)
@@ -144,7 +176,8 @@ def layer_nbytes(model: CatalogModel, variant: Variant, layer: int) -> LayerByte
         attention=nbytes(_attention(model, layer)),
         mlp=expert * max(model.experts, 1) + nbytes(_shared(model)),
         expert=expert,
-        other=(_others(model, layer) + model.experts * _expert_vectors(model)) * _vector_itemsize(variant),
+        other=(_others(model, layer) + model.experts * _expert_vectors(model)) * _vector_itemsize(variant)
+        + nbytes(_inputs(model)),
     )
 
 
@@ -157,6 +190,13 @@ def embedding_nbytes(model: CatalogModel, variant: Variant) -> int:
     return _table_nbytes(model, variant, "embedding")
 
 
+def inputs_nbytes(model: CatalogModel, variant: Variant) -> int:
+    """Return the bytes of the table of the inputs that layers have of their own."""
+    if model.inputs is None:
+        return 0
+    return _table_nbytes(model, variant, "head", model.layers * model.inputs.width)  # stored as a head is
+
+
 def head_nbytes(model: CatalogModel, variant: Variant) -> int:
     """Return the bytes of the head that is loaded; 0 if the embedding is used as the head."""
     shared = model.tied and not (variant.own_head and variant.format == "gguf")
@@ -167,14 +207,31 @@ def weights_nbytes(model: CatalogModel, variant: Variant) -> int:
     """Return the stored bytes of all weights that a loaded model needs."""
     layers = sum(layer_nbytes(model, variant, layer).total for layer in range(model.layers))
     last_norm = model.hidden * _vector_itemsize(variant)
-    return embedding_nbytes(model, variant) + layers + last_norm + head_nbytes(model, variant)
+    tables = embedding_nbytes(model, variant) + head_nbytes(model, variant) + inputs_nbytes(model, variant)
+    return tables + layers + last_norm + _projection_nbytes(model, variant)
+
+
+def _projection_nbytes(model: CatalogModel, variant: Variant) -> int:
+    norm = model.inputs.width if model.inputs else 0
+    return 2 * (_projection(model) - norm) + norm * _vector_itemsize(variant)
 
 
 def files_nbytes(model: CatalogModel, variant: Variant) -> int:
-    """Return the bytes of all weights in the files, including a head and an MTP layer that are not loaded."""
+    """Return the bytes of all weights in the files, including those that are not loaded: a head, an MTP
+    layer, and the keys and values of layers that use those of earlier ones."""
     unused = variant.own_head and head_nbytes(model, variant) == 0
     head = _table_nbytes(model, variant, "head") if unused else 0
-    return weights_nbytes(model, variant) + head + (_mtp_nbytes(model, variant) if variant.mtp else 0)
+    mtp = _mtp_nbytes(model, variant) if variant.mtp else 0
+    return weights_nbytes(model, variant) + head + mtp + _unused_keys_nbytes(model, variant)
+
+
+def _unused_keys_nbytes(model: CatalogModel, variant: Variant) -> int:
+    if model.inputs is None:
+        return 0
+    layers = range(model.layers - model.inputs.shared, model.layers)
+    matrices = ((matrix, layer) for layer in layers for matrix in _keys(model, layer))
+    norms = sum(model.row(layer)[1] for layer in layers) * _vector_itemsize(variant)
+    return norms + sum(_matrix_nbytes(model, variant, matrix, layer) for matrix, layer in matrices)
 
 
 def kv_row_nbytes(model: CatalogModel, itemsize: int = 2) -> int:
@@ -210,11 +267,13 @@ def _mtp_nbytes(model: CatalogModel, variant: Variant) -> int:
     return layer_nbytes(model, variant, attending).total + joining + norms
 
 
-def _table_nbytes(model: CatalogModel, variant: Variant, name: str) -> int:
+def _table_nbytes(model: CatalogModel, variant: Variant, name: str, columns: int = 0) -> int:
+    """Return the bytes of a table for each token. columns: of it, or 0 for the width of a state."""
+    columns = columns or model.hidden
     if variant.format == "gguf":
-        kind = storage(model, variant, name, 0, model.hidden)
-        return stored_nbytes(kind, (model.vocabulary, model.hidden))
-    return 2 * model.vocabulary * model.hidden  # GPTQ and AWQ do not quantize the embedding and the head
+        kind = storage(model, variant, name, 0, columns)
+        return stored_nbytes(kind, (model.vocabulary, columns))
+    return 2 * model.vocabulary * columns  # GPTQ and AWQ do not quantize the embedding and the head
 
 
 def _matrix_nbytes(model: CatalogModel, variant: Variant, matrix: Matrix, layer: int) -> int:

@@ -2,7 +2,7 @@
 
 `gguf_header` reads the header of one file, `gguf_parts` those of all files of a model; `gguf_keys` looks up
 metadata; `gguf_architectures`, `gguf_settings` and `gguf_rope` translate the configuration, `gguf_weights`
-the tensors' names.
+and `gguf_places` the tensors' names; `gguf_gemma` does both for Gemma 3n and 4.
 """
 
 from pathlib import Path

@@ -4,13 +4,14 @@ Supporting a new architecture takes one entry in `ARCHITECTURES`, and perhaps a 
 Sources, all in ggml-org/llama.cpp: convert_hf_to_gguf.py, llama-model.cpp and gguf-py's constants.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.checkpoints import gguf_settings
+from engine.checkpoints import gguf_gemma, gguf_settings
 from engine.checkpoints.checkpoint import GgufVocabulary
 from engine.checkpoints.gguf_header import DAMAGED, Value
 from engine.checkpoints.gguf_keys import Keys
+from engine.checkpoints.gguf_places import TensorPlace
 from engine.checkpoints.gguf_settings import Config
 from engine.checkpoints.limits import COUNT_LIMIT, LAYERS_LIMIT, WIDTH_LIMIT
 from engine.errors import BadCheckpoint, UnsupportedModel
@@ -20,7 +21,6 @@ OUTER_NORMS = {
     "post_attention_norm": "post_attention_layernorm",
     "post_ffw_norm": "post_feedforward_layernorm",
 }
-BOTH_NORMS = OUTER_NORMS | {"attn_norm": "input_layernorm", "ffn_norm": "pre_feedforward_layernorm"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,9 @@ class Architecture:
     head has a sink; `biased_experts`, whether router and experts have biases; `corrected_router`, whether the
     router has biases by which it chooses only, and there are shared experts without a gate; `mixture` and
     `router`, HF's names of a layer's mixture of experts and of the router in it; `norms`, a layer's norms:
-    GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms.
+    GGUF's name -> HF's name; `norm_plus`, a number to add to stored norms; `places`, a function of the
+    configuration that yields the name and the place of each tensor, if layers may differ in their heads or
+    MLPs: `settings` reads these sizes then.
     """
 
     model_type: str
@@ -61,6 +63,7 @@ class Architecture:
     router: str = "gate"
     norms: Mapping[str, str] = field(default_factory=lambda: INNER_NORMS)
     norm_plus: float = 0.0
+    places: Callable[[Config], Iterator[tuple[str, TensorPlace]]] | None = None
 
 
 # Metadata keys of every architecture that are read here or by `gguf_rope`, or that change no computation. A
@@ -107,19 +110,6 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
     _refuse_different_maths(keys, architecture)
     tensors = keys.header.tensors
     hidden = keys.number("{arch}.embedding_length", least=1, most=WIDTH_LIMIT)
-    heads = keys.number("{arch}.attention.head_count", least=1, most=COUNT_LIMIT)
-    kv_heads = keys.number("{arch}.attention.head_count_kv", heads, least=1, most=COUNT_LIMIT)
-    head_dim = keys.number("{arch}.attention.key_length", hidden // heads, least=2, most=COUNT_LIMIT)
-    if heads % kv_heads or head_dim % 2:
-        raise BadCheckpoint(
-            f"{keys.path.name} is invalid: {heads} heads and {kv_heads} key-value heads of size {head_dim}.",
-            DAMAGED,
-        )
-    if keys.number("{arch}.attention.value_length", head_dim) != head_dim:
-        raise UnsupportedModel(
-            f"{keys.path.name} has keys and values of different lengths, which is not supported.",
-            "Choose another model.",
-        )
     rows = tensors["token_embd.weight"].shape[0] if "token_embd.weight" in tensors else len(vocabulary.tokens)
     if len(vocabulary.tokens) > rows:
         raise BadCheckpoint(
@@ -131,9 +121,7 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
         "vocab_size": rows,
         "hidden_size": hidden,
         "num_hidden_layers": keys.number("{arch}.block_count", least=1, most=LAYERS_LIMIT),
-        "num_attention_heads": heads,
-        "num_key_value_heads": kv_heads,
-        "head_dim": head_dim,
+        "num_attention_heads": keys.number("{arch}.attention.head_count", least=1, most=COUNT_LIMIT),
         "max_position_embeddings": keys.number("{arch}.context_length", least=1),
         "rms_norm_eps": keys.real("{arch}.attention.layer_norm_rms_epsilon"),
         "tie_word_embeddings": "output.weight" not in tensors,
@@ -141,7 +129,9 @@ def configuration(keys: Keys, architecture: Architecture, vocabulary: GgufVocabu
         "eos_token_id": vocabulary.eos_id,
         "pad_token_id": keys.token_id("tokenizer.ggml.padding_token_id", len(vocabulary.tokens)),
     }
-    if not architecture.shared:
+    if not architecture.places:
+        config |= gguf_settings.heads(keys, config)
+    if not (architecture.shared or architecture.places):
         width = keys.number("{arch}.feed_forward_length", least=1, most=WIDTH_LIMIT)
         config["intermediate_size"] = width
     return config | architecture.settings(keys, config)
@@ -281,7 +271,7 @@ ARCHITECTURES = {
         "Gemma2ForCausalLM",
         gguf_settings.gemma2,
         (WINDOW, PATTERN, CAP, LAST_CAP),
-        norms=BOTH_NORMS,
+        norms=gguf_gemma.NORMS,
         norm_plus=-1.0,
     ),
     "gemma3": Architecture(
@@ -290,7 +280,21 @@ ARCHITECTURES = {
         gguf_settings.gemma3,
         (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP),
         qk_norm=True,
-        norms=BOTH_NORMS,
+        norms=gguf_gemma.NORMS,
         norm_plus=-1.0,
+    ),
+    "gemma3n": Architecture(
+        "gemma3n_text",
+        "Gemma3nForCausalLM",
+        gguf_gemma.gemma3n,
+        (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP, *gguf_gemma.GEMMA3N),
+        places=gguf_gemma.places_of_gemma3n,
+    ),
+    "gemma4": Architecture(
+        "gemma4_text",
+        "Gemma4ForCausalLM",
+        gguf_gemma.gemma4,
+        (WINDOW, PATTERN, LOCAL_BASE, LAST_CAP, *gguf_gemma.GEMMA4),
+        places=gguf_gemma.places_of_gemma4,
     ),
 }

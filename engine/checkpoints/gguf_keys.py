@@ -57,6 +57,18 @@ class Keys:
             raise self.bad(key, value)
         return value
 
+    def numbers(
+        self, key: str, count: int, default: int | None = None, least: int = 0, most: int = 1 << 31
+    ) -> list[int]:
+        """Return an integer for each of `count` layers, which are a list in the file, or one for all."""
+        value = self.get(key)
+        if not isinstance(value, np.ndarray):
+            return [self.number(key, default, least, most)] * count
+        found = [int(each) for each in value] if value.dtype.kind in "iu" else []
+        if len(found) != count or not all(least <= each <= most for each in found):
+            raise self.bad(key, value)
+        return found
+
     def real(self, key: str, default: float | None = None) -> float:
         """Return a positive finite number.
 

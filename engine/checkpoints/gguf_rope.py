@@ -20,6 +20,7 @@ YARN = {  # keys of rope.scaling: HF's names
     "yarn_beta_fast": "beta_fast",
     "yarn_beta_slow": "beta_slow",
 }
+UNROTATED = 1e30  # the divisor of pairs that proportional positions leave as they are
 _VARIANTS = {"attn_factor": 1.0, "yarn_ext_factor": 1.0, "yarn_log_multiplier": 0.0}  # key: usual value
 
 
@@ -60,6 +61,37 @@ def rope_parameters(
             "Choose another model.",
         )
     return {"rope_type": "default", "rope_theta": theta}
+
+
+def proportional_parameters(keys: Keys, head_dim: int) -> dict[str, Any]:
+    """Return the `rope_parameters` of layers that rotate only the pairs of highest frequency, the frequencies
+    being those of whole heads (Gemma 4). The file has a table of divisors: 1 for these pairs, `UNROTATED` for
+    the others.
+
+    Raises `BadCheckpoint` if the table is missing or misshapen; `UnsupportedModel` for another table, or if
+    positions are scaled besides.
+    """
+    for key, usual in (("type", "none"), ("factor", 1.0), ("attn_factor", 1.0)):
+        if keys.get("{arch}.rope.scaling." + key) not in (None, usual):
+            raise _unsupported_table(keys, f"and scales positions ({keys.prefix}.rope.scaling.{key})")
+    divisors = _table(keys, "rope_freqs.weight", head_dim)
+    rotated = int((divisors == 1.0).sum())
+    part = rotated / len(divisors)
+    expected = np.repeat(np.array([1.0, UNROTATED], np.float32), (rotated, len(divisors) - rotated))
+    if not np.array_equal(divisors, expected) or int(part * head_dim // 2) != rotated:
+        raise _unsupported_table(keys, "with other divisors")
+    return {
+        "rope_type": "proportional",
+        "partial_rotary_factor": part,
+        "rope_theta": keys.real("{arch}.rope.freq_base"),
+    }
+
+
+def _unsupported_table(keys: Keys, how: str) -> UnsupportedModel:
+    return UnsupportedModel(
+        f"{keys.path.name} rotates a part of each head {how}, which is not supported.",
+        "Choose another file of this model.",
+    )
 
 
 def _longrope_scaling(keys: Keys, rotated: int) -> dict[str, Any]:
@@ -133,9 +165,17 @@ def _llama3_scaling(keys: Keys, theta: float, rotated: int) -> dict[str, Any]:
 
 
 def _divisors(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
+    """Return the table `name`, as `_table` does. Raises `BadCheckpoint` if its numbers are implausible."""
+    divisors = _table(keys, name, rotated)
+    if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # also False for NaN
+        raise BadCheckpoint(f"{keys.path.name} is invalid: {name} contains implausible divisors.", DAMAGED)
+    return divisors
+
+
+def _table(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
     """Read the tensor `name`, a table of frequency divisors; return it as float32 [rotated / 2].
 
-    Raises `BadCheckpoint` if it is missing, has another shape, or contains implausible numbers.
+    Raises `BadCheckpoint` if it is missing or has another shape.
     """
     tensor = keys.header.tensors.get(name)
     if tensor is None:
@@ -145,7 +185,4 @@ def _divisors(keys: Keys, name: str, rotated: int) -> NDArray[np.float32]:
             f"{keys.path.name} is invalid: {name} has the shape {tensor.shape} instead of {(rotated // 2,)}.",
             DAMAGED,
         )
-    divisors = read_span(tensor.span()).view("<f4")
-    if not ((divisors > 1e-3) & (divisors < 1e4)).all():  # also False for NaN
-        raise BadCheckpoint(f"{keys.path.name} is invalid: {name} contains implausible divisors.", DAMAGED)
-    return divisors
+    return read_span(tensor.span()).view("<f4")

@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
+from engine.checkpoints.gguf_header import DAMAGED
 from engine.checkpoints.gguf_keys import Keys
 from engine.checkpoints.gguf_rope import YARN, rope_parameters
 from engine.checkpoints.limits import COUNT_LIMIT, EXPERTS_LIMIT, WIDTH_LIMIT
-from engine.errors import UnsupportedModel
+from engine.errors import BadCheckpoint, UnsupportedModel
 
 Config = dict[str, Any]
 SIGMOID = 2  # of llama.cpp's kinds of routers
 
 
-def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, yarn: Mapping[str, str] = YARN) -> Config:
+def whole_head(keys: Keys, config: Config, theta: float = 10000.0, yarn: Mapping[str, str] = YARN) -> Config:
     """Return the `rope_parameters` of a model that must rotate whole heads.
 
     theta, yarn: as for `rope_parameters`. Raises `UnsupportedModel` if it rotates only a part of each
@@ -29,8 +30,33 @@ def _whole_head(keys: Keys, config: Config, theta: float = 10000.0, yarn: Mappin
     return rope_parameters(keys, config["head_dim"], theta, yarn)
 
 
+def heads(keys: Keys, config: Config) -> Config:
+    """Return the key-value heads, and the width of all heads. Raises `BadCheckpoint` if these numbers cannot
+    be; `UnsupportedModel` if keys and values have different widths, or layers different numbers of heads."""
+    count = config["num_attention_heads"]
+    kv_heads = keys.number("{arch}.attention.head_count_kv", count, least=1, most=COUNT_LIMIT)
+    head_dim = head_width(keys, config["hidden_size"] // count)
+    if count % kv_heads or head_dim % 2:
+        raise BadCheckpoint(
+            f"{keys.path.name} is invalid: {count} heads and {kv_heads} key-value heads of size {head_dim}.",
+            DAMAGED,
+        )
+    return {"num_key_value_heads": kv_heads, "head_dim": head_dim}
+
+
+def head_width(keys: Keys, default: int | None = None, suffix: str = "") -> int:
+    """Return the width of heads. suffix: of the keys, "_swa" for those of layers with a window."""
+    width = keys.number(f"{{arch}}.attention.key_length{suffix}", default, least=2, most=COUNT_LIMIT)
+    if keys.number(f"{{arch}}.attention.value_length{suffix}", width) != width:
+        raise UnsupportedModel(
+            f"{keys.path.name} has keys and values of different lengths, which is not supported.",
+            "Choose another model.",
+        )
+    return width
+
+
 def swish(keys: Keys, config: Config) -> Config:
-    return {"hidden_act": "silu", "rope_parameters": _whole_head(keys, config)}
+    return {"hidden_act": "silu", "rope_parameters": whole_head(keys, config)}
 
 
 def llama(keys: Keys, config: Config) -> Config:
@@ -85,9 +111,9 @@ def olmo3(keys: Keys, config: Config) -> Config:
     return {
         "hidden_act": "silu",
         "sliding_window": keys.number("{arch}.attention.sliding_window", least=1),
-        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=4),
+        "layer_types": layer_types(keys, config["num_hidden_layers"], period=4),
         "rope_parameters": {
-            "full_attention": _whole_head(keys, config, yarn=YARN | {"attn_factor": "attention_factor"}),
+            "full_attention": whole_head(keys, config, yarn=YARN | {"attn_factor": "attention_factor"}),
             "sliding_attention": {
                 "rope_type": "default",
                 "rope_theta": keys.real("{arch}.rope.freq_base", 10000.0),
@@ -102,7 +128,7 @@ def mistral(keys: Keys, config: Config) -> Config:
 
 def ministral3(keys: Keys, config: Config) -> Config:
     """Return the settings of Ministral 3, whose queries grow with their position."""
-    rope = _whole_head(keys, config, yarn=YARN | {"yarn_log_multiplier": "mscale_all_dim"})
+    rope = whole_head(keys, config, yarn=YARN | {"yarn_log_multiplier": "mscale_all_dim"})
     if rope.get("mscale_all_dim"):
         rope["mscale"] = 1.0
     rope.setdefault("original_max_position_embeddings", config["max_position_embeddings"])
@@ -147,7 +173,7 @@ def olmoe(keys: Keys, config: Config) -> Config:
 def gpt_oss(keys: Keys, config: Config) -> Config:
     """Return the settings of gpt-oss. Windows alternate; the limits of its YaRN are not rounded to whole
     frequencies, and its gate has the factor and the limit that transformers assumes."""
-    rope = _whole_head(keys, config)
+    rope = whole_head(keys, config)
     if rope["rope_type"] == "yarn":
         rope["truncate"] = False
     return _mixture(keys, config) | {
@@ -305,9 +331,9 @@ def _gemma(keys: Keys, config: Config, layers_of_27b: int) -> Config:
 
 def gemma2(keys: Keys, config: Config) -> Config:
     return _gemma(keys, config, layers_of_27b=46) | {
-        "rope_parameters": _whole_head(keys, config),
+        "rope_parameters": whole_head(keys, config),
         "sliding_window": keys.number("{arch}.attention.sliding_window", 4096, least=1),
-        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=2),
+        "layer_types": layer_types(keys, config["num_hidden_layers"], period=2),
         "attn_logit_softcapping": keys.real("{arch}.attn_logit_softcapping", 50.0),
         "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping", 30.0),
     }
@@ -318,19 +344,19 @@ def gemma3(keys: Keys, config: Config) -> Config:
     capped = keys.get("{arch}.final_logit_softcapping") is not None
     return _gemma(keys, config, layers_of_27b=62) | {
         "rope_parameters": {
-            "full_attention": _whole_head(keys, config, theta=1000000.0),
+            "full_attention": whole_head(keys, config, theta=1000000.0),
             "sliding_attention": {
                 "rope_type": "default",
                 "rope_theta": keys.real("{arch}.rope.freq_base_swa", 10000.0),
             },
         },
         "sliding_window": window,
-        "layer_types": _layer_types(keys, config["num_hidden_layers"], period=6 if window else 1),
+        "layer_types": layer_types(keys, config["num_hidden_layers"], period=6 if window else 1),
         "final_logit_softcapping": keys.real("{arch}.final_logit_softcapping") if capped else None,
     }
 
 
-def _layer_types(keys: Keys, layers: int, period: int) -> list[str]:
+def layer_types(keys: Keys, layers: int, period: int) -> list[str]:
     """Return HF's `layer_types`: full attention in every `period`-th layer, sliding attention in the others.
 
     A pattern or period in the file's metadata takes precedence.

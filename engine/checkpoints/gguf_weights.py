@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from engine.checkpoints.checkpoint import Weight
 from engine.checkpoints.gguf_architectures import Architecture
 from engine.checkpoints.gguf_header import DAMAGED, GgufTensor
 from engine.checkpoints.gguf_keys import Keys
+from engine.checkpoints.gguf_places import TensorPlace, linear
 from engine.errors import BadCheckpoint, UnsupportedModel
 
 # Tensors with rotary frequencies, which are not weights: `gguf_rope` reads the divisors; the tables that old
@@ -23,28 +24,6 @@ ROTARY = re.compile(
 STACKED = ("gate", "gate_up")
 
 
-@dataclass(frozen=True, slots=True)
-class TensorPlace:
-    """The weight that a tensor in the file becomes, or the weights, if the experts are stacked in it.
-
-    Attributes: `name`, the weight's HF name, with {} for the expert's number if experts are stacked; `shape`,
-    the shape the tensor must have, [experts, rows, columns] if experts are stacked; `rope_heads`, `plus` and
-    `decay`, as in `Weight`; `channels`, whether it is the kernels of a convolution, [channels, kernel], which
-    HF gives a dimension of 1 between these; `row`, whether it is a vector that HF has as a matrix of one row;
-    `halves`, the names of the two matrices of which a stacked expert consists, for the second {} of `name`;
-    empty if it is one matrix.
-    """
-
-    name: str
-    shape: tuple[int, ...]
-    rope_heads: int = 0
-    plus: float = 0.0
-    decay: bool = False
-    channels: bool = False
-    row: bool = False
-    halves: tuple[str, ...] = ()
-
-
 def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any]) -> dict[str, Weight]:
     """Return all weights by HF name. config: the result of `gguf_architectures.configuration`.
 
@@ -56,8 +35,11 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
     )
     unknown = set(tensors)
     weights: dict[str, Weight] = {}
-    for name, place in _places(architecture, config, stacked):
+    places = architecture.places(config) if architecture.places else _places(architecture, config, stacked)
+    for name, place in places:
         tensor = tensors.get(name)
+        if tensor is None and not place.name:
+            continue
         if tensor is None:
             raise BadCheckpoint(f"{keys.path.name} is incomplete: tensor {name} is missing.", DAMAGED)
         if tensor.shape != place.shape:
@@ -66,7 +48,8 @@ def find_weights(keys: Keys, architecture: Architecture, config: dict[str, Any])
                 DAMAGED,
             )
         unknown.remove(name)
-        weights |= _weights(tensor, place)
+        if place.name:
+            weights |= _weights(tensor, place)
     drafts = range(config["num_hidden_layers"], keys.number("{arch}.block_count"))
     for name in unknown:
         if not ROTARY.fullmatch(name) and not any(name.startswith(f"blk.{layer}.") for layer in drafts):
@@ -153,17 +136,17 @@ def _attention(architecture: Architecture, config: dict[str, Any]) -> dict[str, 
     bias = config.get("attention_bias", False)
     o_bias = config.get("attention_out_bias", bias) and not architecture.plain_output
     bias = bias or architecture.qkv_bias
-    output = _linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
+    output = linear("attn_output", "self_attn.o_proj", hidden, q_rows, o_bias)
     if architecture.fused_qkv:
-        return _linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
+        return linear("attn_qkv", "self_attn.qkv_proj", q_rows + 2 * kv_rows, hidden, bias) | output
     sinks = {"attn_sinks.weight": TensorPlace("self_attn.sinks", (heads,))} if architecture.sinks else {}
     return (
         sinks
-        | _linear(
+        | linear(
             "attn_q", "self_attn.q_proj", q_rows * (2 if architecture.gated else 1), hidden, bias, q_heads
         )
-        | _linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
-        | _linear("attn_v", "self_attn.v_proj", kv_rows, hidden, bias)
+        | linear("attn_k", "self_attn.k_proj", kv_rows, hidden, bias, k_heads)
+        | linear("attn_v", "self_attn.v_proj", kv_rows, hidden, bias)
         | output
     )
 
@@ -193,23 +176,14 @@ def _delta(config: dict[str, Any]) -> dict[str, TensorPlace]:
 
 def _mlp(architecture: Architecture, config: dict[str, Any]) -> dict[str, TensorPlace]:
     hidden, wide, bias = config["hidden_size"], config["intermediate_size"], config.get("mlp_bias", False)
-    down = _linear("ffn_down", "mlp.down_proj", hidden, wide, bias)
+    down = linear("ffn_down", "mlp.down_proj", hidden, wide, bias)
     if architecture.fused_gate:
-        return _linear("ffn_up", "mlp.gate_up_proj", 2 * wide, hidden, bias) | down
+        return linear("ffn_up", "mlp.gate_up_proj", 2 * wide, hidden, bias) | down
     return (
-        _linear("ffn_gate", "mlp.gate_proj", wide, hidden, bias)
-        | _linear("ffn_up", "mlp.up_proj", wide, hidden, bias)
+        linear("ffn_gate", "mlp.gate_proj", wide, hidden, bias)
+        | linear("ffn_up", "mlp.up_proj", wide, hidden, bias)
         | down
     )
-
-
-def _linear(
-    name: str, hf_name: str, rows: int, columns: int, bias: bool, rope_heads: int = 0
-) -> dict[str, TensorPlace]:
-    places = {f"{name}.weight": TensorPlace(f"{hf_name}.weight", (rows, columns), rope_heads)}
-    if bias:
-        places[f"{name}.bias"] = TensorPlace(f"{hf_name}.bias", (rows,), rope_heads)
-    return places
 
 
 def _experts(
@@ -225,7 +199,7 @@ def _experts(
     names = ("num_local_experts", "num_experts", "n_routed_experts")
     count = next(config[name] for name in names if name in config)
     mixture = architecture.mixture
-    places = _linear(
+    places = linear(
         "ffn_gate_inp", f"{mixture}.{architecture.router}", count, hidden, architecture.biased_experts
     )
     if architecture.biased_experts:
@@ -255,11 +229,11 @@ def _experts(
         many = config["n_shared_experts"] * wide
         for kind, shape in (("gate", (many, hidden)), ("up", (many, hidden)), ("down", (hidden, many))):
             name = f"{mixture}.shared_experts.{kind}_proj"
-            places |= _linear(f"ffn_{kind}_shexp", name, *shape, bias=False)
+            places |= linear(f"ffn_{kind}_shexp", name, *shape, bias=False)
     if architecture.shared:
         wide = config["shared_expert_intermediate_size"]
         for kind, shape in (("gate", (wide, hidden)), ("up", (wide, hidden)), ("down", (hidden, wide))):
-            places |= _linear(f"ffn_{kind}_shexp", f"{mixture}.shared_expert.{kind}_proj", *shape, bias=False)
+            places |= linear(f"ffn_{kind}_shexp", f"{mixture}.shared_expert.{kind}_proj", *shape, bias=False)
         gate = TensorPlace(f"{mixture}.shared_expert_gate.weight", (hidden,), row=True)
         places["ffn_gate_inp_shexp.weight"] = gate
     return places

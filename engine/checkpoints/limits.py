@@ -16,7 +16,7 @@ CONTEXT_LEAST, CONTEXT_LIMIT = 16, 1 << 31
 WINDOW_LEAST = 2  # in a window of 1, a token sees only itself
 EXPERTS_LIMIT = 1 << 15  # experts in all layers together; Mixtral 8x22B: 448
 TENSORS_LIMIT = 1 << 17  # each expert has three matrices; a quantized matrix consists of several tensors
-_STREAMS_LIMIT = 64  # Gemma 3n: 4
+STREAMS_LIMIT = 64  # Gemma 3n: 4
 # 0 in Granite 4 hybrids that are no mixtures, and in Gemma 4 without inputs of each layer.
 _OR_NONE = ("num_local_experts", "num_experts_per_tok", "hidden_size_per_layer_input")
 # fmt: off
@@ -29,7 +29,7 @@ _MOST = {
     "hidden_size_per_layer_input": WIDTH_LIMIT, "mamba_n_heads": COUNT_LIMIT, "mamba_n_groups": COUNT_LIMIT,
     "mamba_d_state": COUNT_LIMIT, "mamba_d_conv": COUNT_LIMIT, "mamba_expand": COUNT_LIMIT,
     "shared_intermediate_size": WIDTH_LIMIT, "vocab_size_per_layer_input": VOCABULARY_LIMIT,
-    "altup_num_inputs": _STREAMS_LIMIT,
+    "altup_num_inputs": STREAMS_LIMIT,
     "max_position_embeddings": CONTEXT_LIMIT, "original_max_position_embeddings": CONTEXT_LIMIT,
 }
 # fmt: on

@@ -60,9 +60,9 @@ class Outline:
 
     Attributes: `name`: the id or path by which the model was looked up; `file`: the name of the model's
     file or folder, which does not depend on how the model was looked up.
-    In stored bytes: `layers`: each layer; `head`; `embedding`; `uncut`: the largest matrix that can only be
-    moved whole, 0 if there is none. `tiling`: bytes that all weights take beyond the stored ones in the tiles
-    of compiled passes, where these are much larger.
+    In stored bytes: `layers`: each layer; `head`; `embedding`, with the table of inputs of layers; `uncut`:
+    the largest matrix that can only be moved whole, 0 if there is none. `tiling`: bytes that all weights take
+    beyond the stored ones in the tiles of compiled passes, where these are much larger.
     In numbers: `layer_weights`: weights of all layers; `table_weights`: weights of the head; `kv_row`: keys
     and values of one token; `hidden`: one row between layers; `widest`: the widest row within a layer.
     In tokens: `vocabulary`; `context`.
@@ -102,7 +102,12 @@ class Outline:
     @property
     def nbytes(self) -> int:
         """Bytes of all weights as stored."""
-        return sum(self.layers) + self.head + (0 if self.tied else self.embedding)
+        return sum(self.layers) + self.head + self.tables
+
+    @property
+    def tables(self) -> int:
+        """Bytes that are read by rows only: the embedding, if it is not the head, and inputs of layers."""
+        return max(0, self.embedding - self.head) if self.tied else self.embedding
 
     @property
     def expansion(self) -> float:
@@ -155,11 +160,12 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
     """Return the outline of a catalogue model in one of its variants."""
     table = model.vocabulary * model.hidden
     tables = table * (1 if model.tied else 2)
-    layer_weights = sizes.parameters(model) - tables
+    inputs = sizes.input_parameters(model)
+    layer_weights = sizes.parameters(model) - tables - inputs
     own_head = sizes.head_nbytes(model, variant)
     embedding = sizes.embedding_nbytes(model, variant)
     intermediate = variant.intermediate or model.intermediate
-    active = (sizes.active_parameters(model) - tables) / layer_weights
+    active = (sizes.active_parameters(model) - tables - inputs) / layer_weights
     of_layers = [sizes.layer_nbytes(model, variant, layer) for layer in range(model.layers)]
     layers = tuple(layer.total for layer in of_layers)
     file = variant.file or variant.repository.rpartition("/")[2]
@@ -168,7 +174,7 @@ def variant_outline(model: CatalogModel, variant: Variant) -> Outline:
         file=file,
         layers=layers,
         head=own_head or embedding,
-        embedding=embedding,
+        embedding=embedding + sizes.inputs_nbytes(model, variant),
         tied=not own_head,
         layer_weights=layer_weights,
         active=active,

@@ -24,7 +24,7 @@ class LayerPlacement:
 
     Attributes: `layers`: the tier of each layer; `device`, `ram`, `ssd`: bytes of layers and head in each
     tier; `ring`: bytes of the ring on the compute device, 0 if unused; `staging`: bytes of the ring in RAM, 0
-    if unused; `table`: bytes of the embedding on the device, 0 if it is not there or is also the head;
+    if unused; `table`: bytes of `Outline.tables` on the device, 0 if they are not there;
     `whole`: whether the whole model, including the embedding, is on the device; `cache`: bytes of `device`
     that a cache of experts takes, 0 if there is none. With one, `layers` tells where the other matrices are.
     """
@@ -57,7 +57,7 @@ def place(model: Outline, device_nbytes: int, host_nbytes: int | None) -> LayerP
     sizes = [*(model.layers[layer] for layer in order), model.head]
     if sum(sizes) <= device_nbytes:
         whole = model.nbytes <= device_nbytes
-        table = model.embedding if whole and not model.tied else 0
+        table = model.tables if whole else 0
         return LayerPlacement(resident_layers(model), sum(sizes), 0, 0, table=table, whole=whole)
     if host_nbytes is None and model.experts:
         always = sum(sizes) - model.experts  # every pass uses it

@@ -15,6 +15,7 @@ THOUGHT_MARKS = {
     "<|START_THINKING|>": "<|END_THINKING|>",
     "<|begin_of_thought|>": "<|end_of_thought|>",
     "<|channel|>analysis<|message|>": "<|end|>",
+    "<|channel>thought": "<channel|>",  # Gemma 4, in the chat template that Google publishes with it
 }
 # gpt-oss answers in messages with headers (openai/harmony, docs/format.md); this one begins the answer.
 _CHANNEL = "<|channel|>final<|message|>"
@@ -23,7 +24,7 @@ ANSWER_HEADERS = (f"<|start|>assistant{_CHANNEL}", _CHANNEL)
 FORCED_HEADERS = {"<|channel|>analysis<|message|>": ANSWER_HEADERS[0]}
 MARKS = (*THOUGHT_MARKS, *THOUGHT_MARKS.values())
 # The special tokens that are a mark, or a part of one.
-SHOWN = (*MARKS, "<|start|>", "<|channel|>", "<|message|>")
+SHOWN = (*MARKS, "<|start|>", "<|channel|>", "<|message|>", "<|channel>")
 SWITCHES = ("enable_thinking", "thinking")  # templates know the variable under either name
 
 _CODE = re.compile(r"\{[%{].*?[%}]\}", re.DOTALL)

@@ -1,5 +1,7 @@
 """A tokenizer from the vocabulary in a GGUF file."""
 
+from dataclasses import replace
+
 from tokenizers import AddedToken, Tokenizer, decoders, normalizers
 from tokenizers.models import BPE
 
@@ -131,6 +133,17 @@ def _sentence_piece(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[To
     return backend, True
 
 
+def _gemma4(vocabulary: GgufVocabulary, ids: dict[str, int]) -> tuple[Tokenizer, bool]:
+    """Build Gemma 4's tokenizer, SentencePiece's type with listed merges and no space before a text.
+
+    llama.cpp cuts texts before and after line ends (LLAMA_VOCAB_PRE_TYPE_GEMMA4 in llama-vocab.cpp), which
+    changes nothing: no merge joins a line end and another character.
+    """
+    if not vocabulary.merges:
+        raise BadCheckpoint("The vocabulary in this file has no merges.", DAMAGED)
+    return _sentence_piece(replace(vocabulary, add_space_prefix=False), ids)
+
+
 def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, str]]:
     """Return the merges implied by the scores: every way to split a token into two other tokens; those of the
     token with the best score come first.
@@ -157,6 +170,7 @@ def _merges(vocabulary: GgufVocabulary, ids: dict[str, int]) -> list[tuple[str, 
 
 
 BUILDERS = {
+    "gemma4": _gemma4,
     "gpt2": _byte_level,
     "llama": _sentence_piece,
 }

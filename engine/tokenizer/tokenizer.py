@@ -28,6 +28,7 @@ WELL_KNOWN_ENDS = (
     "<|end_of_text|>",
     "<|endoftext|>",
     "<end_of_turn>",
+    "<turn|>",
     "<|end|>",
     "</s>",
 )

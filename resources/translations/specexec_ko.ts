@@ -4213,6 +4213,14 @@ other: everything else</source>
             <translation>사고에 예산을 정할 수 있는 ByteDance의 2025년 대형 모델: 매우 긴 글.</translation>
         </message>
         <message>
+            <source>Google's Gemma 4 model for one graphics card: knowledge, writing, many languages.</source>
+            <translation>그래픽 카드 한 장에 알맞은 Google의 Gemma 4 모델: 지식, 글쓰기, 여러 언어.</translation>
+        </message>
+        <message>
+            <source>Google's Gemma 4 model for small computers and phones, in many languages.</source>
+            <translation>작은 컴퓨터와 휴대전화를 위한 Google의 Gemma 4 모델, 여러 언어.</translation>
+        </message>
+        <message>
             <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
             <translation>Google의 큰 Gemma 3 모델: 지식과 글쓰기, 140개가 넘는 언어.</translation>
         </message>
@@ -4223,6 +4231,10 @@ other: everything else</source>
         <message>
             <source>Google's small Gemma 3 model for short texts in English.</source>
             <translation>짧은 영어 글에 알맞은 Google의 작은 Gemma 3 모델.</translation>
+        </message>
+        <message>
+            <source>Google's smallest Gemma 4 model: quick answers on small computers, in many languages.</source>
+            <translation>Google의 가장 작은 Gemma 4 모델: 작은 컴퓨터에서 빠른 답변, 여러 언어.</translation>
         </message>
         <message>
             <source>Hugging Face's small model for simple questions and rewriting, in English.</source>

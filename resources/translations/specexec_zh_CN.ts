@@ -4213,6 +4213,14 @@ other: everything else</source>
             <translation>字节跳动 2025 年的大型模型，思考可设预算；适合很长的文本。</translation>
         </message>
         <message>
+            <source>Google's Gemma 4 model for one graphics card: knowledge, writing, many languages.</source>
+            <translation>适合单块显卡的 Google Gemma 4 模型：知识与写作，支持多种语言。</translation>
+        </message>
+        <message>
+            <source>Google's Gemma 4 model for small computers and phones, in many languages.</source>
+            <translation>适合小型电脑和手机的 Google Gemma 4 模型，支持多种语言。</translation>
+        </message>
+        <message>
             <source>Google's large Gemma 3 model: knowledge and writing, in more than 140 languages.</source>
             <translation>Google 的大型 Gemma 3 模型：知识与写作，支持 140 多种语言。</translation>
         </message>
@@ -4223,6 +4231,10 @@ other: everything else</source>
         <message>
             <source>Google's small Gemma 3 model for short texts in English.</source>
             <translation>Google 的小型 Gemma 3 模型，适合简短的英文文本。</translation>
+        </message>
+        <message>
+            <source>Google's smallest Gemma 4 model: quick answers on small computers, in many languages.</source>
+            <translation>Google 最小的 Gemma 4 模型：在小型电脑上快速回答，支持多种语言。</translation>
         </message>
         <message>
             <source>Hugging Face's small model for simple questions and rewriting, in English.</source>

@@ -14,22 +14,39 @@ from engine.checkpoints import open_checkpoint
 from engine.checkpoints.gguf_architectures import ARCHITECTURES
 from engine.model.interface import no_progress
 from engine.model.sequence import Sequence
+from engine.tokenizer import load_tokenizer
 from engine.torch_model.loader import load_model
 from tests.engine.checkpoints.files import convert
 from tests.engine.checkpoints.test_gguf_architectures import CHANGES, tiny
+from tests.engine.tokenizer.samples import gemma4
 
 SCRIPT = Path(__file__).with_name("judge_gguf.py")
 PROMPT = [1, *((7 * place) % 57 + 3 for place in range(30))]  # longer than the windows
 COUNT = 24
 CLOSE = 5e-5  # of log-probabilities
-# llama.cpp reads GELU from a table in float16.
-ROUNDED = {"gemma2": 1e-3, "gemma3_text": 1e-3}
+# llama.cpp reads GELU from a table in float16, twice in layers with inputs of their own. For Gemma 3n, it
+# computes the deviation of gates by N - 1 instead of N.
+ROUNDED = dict.fromkeys(("gemma2", "gemma3_text", "gemma4_large"), 1e-3) | {
+    "gemma4_text": 5e-3,
+    "gemma3n_text": 0.1,
+}
 # llama.cpp computes no windows for Phi-3, so those that are read here are longer than the text; and it
 # multiplies the factor of OLMo 3's YaRN by the usual one.
 PLAIN_ROPE = {"rope_type": "default", "rope_theta": 10000.0}
 ALIKE: dict[str, dict[str, Any]] = {
     "qwen3_5_text": {"linear_num_value_heads": 6},  # so that the converter changes their order
     "qwen3_5_moe_text": {"linear_num_value_heads": 6},
+    "gemma3n_text": {  # llama.cpp knows only these numbers
+        "num_hidden_layers": 25,
+        "num_kv_shared_layers": 5,
+        "layer_types": None,
+        "activation_sparsity_pattern": None,
+        "altup_num_inputs": 4,
+        "laurel_rank": 64,
+        "hidden_size_per_layer_input": 256,
+        "intermediate_size": 1024,
+    },
+    "gemma4_large": {"final_logit_softcapping": 30.0},  # which llama.cpp assumes
     "olmoe": {"num_key_value_heads": 4},  # llama.cpp expects as many as heads
     "phi3": {"sliding_window": 400},
     "phi3_short": {"sliding_window": 400},
@@ -62,7 +79,7 @@ def judged(llama_cpp: Path, files: dict[str, Path]) -> dict[str, dict[str, Any]]
     return dict(zip(files, lines, strict=True))
 
 
-def ours(file: Path) -> tuple[list[int], list[float]]:
+def ours(file: Path, prompt: list[int] = PROMPT) -> tuple[list[int], list[float]]:
     """Return what this program continues the prompt with, and the log-probabilities. The token that ends a
     text is never chosen, as llama.cpp is told."""
     checkpoint = open_checkpoint(file)
@@ -70,7 +87,7 @@ def ours(file: Path) -> tuple[list[int], list[float]]:
     end = checkpoint.config["eos_token_id"]
     tokens: list[int] = []
     log_probs: list[float] = []
-    rows = PROMPT
+    rows = prompt
     for _ in range(COUNT):
         after = torch.as_tensor(sequence.extend(rows)).float().log_softmax(-1)
         allowed = after.index_fill(-1, torch.tensor([end]), -torch.inf)
@@ -102,6 +119,34 @@ def test_a_file_with_rows_in_another_order_is_told_apart(
     _, right = ours(files["llama"])
     assert distance(judged[WRONG]["log_probs"], right) > 0.01
     assert distance(judged[WRONG]["log_probs"], ours(files[WRONG])[1]) < CLOSE
+
+
+def test_llama_cpp_reads_a_text_as_the_same_tokens_of_gemma_4(llama_cpp: Path, tmp_path: Path) -> None:
+    vocabulary = gemma4()
+    rows = len(vocabulary.tokens)
+    assert vocabulary.types is not None
+    metadata: dict[str, Any] = {
+        "tokenizer.ggml.model": vocabulary.model,
+        "tokenizer.ggml.tokens": vocabulary.tokens,
+        "tokenizer.ggml.scores": [0.0] * rows,
+        "tokenizer.ggml.token_type": vocabulary.types.tolist(),
+        "tokenizer.ggml.merges": vocabulary.merges,
+        "tokenizer.ggml.unknown_token_id": vocabulary.unknown_id,
+    }
+    sizes: dict[str, Any] = dict(vocab_size=rows, vocab_size_per_layer_input=rows)
+    module = tiny("gemma4_text", tie_word_embeddings=False, **sizes)
+    with torch.no_grad():  # of parts of characters, llama.cpp's server tells nothing
+        module.lm_head.weight[[token.startswith("<0x") for token in vocabulary.tokens]] = 0.0
+    file = convert(module, tmp_path / "model.gguf", metadata=metadata)
+    for text in ("<|turn>hello  w\n\n\n\nhe ll oé 日本<turn|>\n x", " he\n w<|channel>low"):
+        done = subprocess.run(
+            [llama_cpp, SCRIPT, "1", file], input=json.dumps(text), capture_output=True, text=True, timeout=60
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        theirs = next(json.loads(line) for line in done.stdout.splitlines() if line.startswith("{"))
+        tokens, log_probs = ours(file, load_tokenizer(open_checkpoint(file)).encode_prompt(text))
+        assert theirs["tokens"] == tokens[:1]
+        assert distance(theirs["log_probs"], log_probs[:1]) < ROUNDED["gemma4_text"]
 
 
 def test_every_architecture_is_judged() -> None:

@@ -81,13 +81,14 @@ def test_a_variant_is_complete(variant: Variant) -> None:
 
 @variants
 def test_bytes_agree_with_the_arithmetic(variant: Variant) -> None:
-    """A file is larger than its tensors by its header: at most 14 MB for a GGUF file with the vocabulary."""
+    """A file is larger than its tensors by its header: at most 16 MB for a GGUF file with the vocabulary and
+    merges (Gemma 4)."""
     computed = sizes.files_nbytes(ALL.models[variant.model], variant)
     assert variant.nbytes > 0
     if variant.nbytes_from == "computed":
         assert variant.nbytes == computed
     else:
-        assert abs(variant.nbytes - computed) < (14e6 if variant.format == "gguf" else 1e5)
+        assert abs(variant.nbytes - computed) < (16e6 if variant.format == "gguf" else 1e5)
 
 
 @pairs

@@ -6,7 +6,7 @@ import pytest
 
 from engine import catalog
 from engine.catalog import CatalogModel, Variant, sizes
-from engine.catalog.models import THROUGH_TORCH, StateLayers, WideLayers
+from engine.catalog.models import THROUGH_TORCH, LayerInputs, StateLayers, WideLayers
 from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.model.architectures import FAMILIES
 from tests.engine.checkpoints.files import real_file
@@ -18,7 +18,10 @@ Q4 = catalog.entries()["llama-3.1-8b-q4_k_m"]
 
 
 STATES = StateLayers(every=2, key_heads=2, heads=4, key_width=8, value_width=12, kernel=4)
-WIDE = WideLayers(every=2, kv_heads=1, head_dim=16)
+WIDE = {
+    "gemma4_large": WideLayers(every=2, kv_heads=1, head_dim=16),
+    "gemma4_text": WideLayers(every=2, kv_heads=2, head_dim=16, values=True),
+}
 
 
 def model_of(kind: str) -> tuple[CatalogModel, int]:
@@ -51,7 +54,8 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
         tied=config.tie_word_embeddings,
         shared_expert=getattr(config, "shared_expert_intermediate_size", 0),
         states=STATES if kind.startswith("qwen3_5") else None,
-        wide=WIDE if kind == "gemma4_large" else None,
+        wide=WIDE.get(kind),
+        inputs=LayerInputs(width=10, shared=2, twice=True) if kind == "gemma4_text" else None,
     )
     return figures, figures.parameters
 
@@ -60,7 +64,8 @@ def model_of(kind: str) -> tuple[CatalogModel, int]:
     "kind",
     [
         *("llama", "mistral", "mixtral", "qwen2", "qwen3", "gemma2", "gemma3_text", "phi3"),
-        *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "seed_oss", "glm4", "smollm3", "ministral3"),
+        *("qwen3_5_text", "qwen3_5_moe_text", "gemma4_large", "gemma4_text", "seed_oss", "glm4", "smollm3"),
+        "ministral3",
     ],
 )
 def test_parameters_are_those_of_the_built_model(kind: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import gguf
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
 from transformers import PreTrainedConfig, PreTrainedModel
@@ -25,6 +26,8 @@ INTERLEAVED = ("llama", "smollm3", "granite", "granitemoe", "mistral3")
 STATEFUL = ("qwen35", "qwen35moe")
 GGUF_NAMES = {
     "gemma3_text": "gemma3",
+    "gemma3n_text": "gemma3n",
+    "gemma4_text": "gemma4",
     "mixtral": "llama",
     "olmo3": "olmo2",
     "ministral3": "mistral3",
@@ -183,9 +186,11 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
     if architecture != "qwen35moe":  # whose layers have no MLP
         writer.add_feed_forward_length(config.intermediate_size)
     writer.add_head_count(config.num_attention_heads)
-    writer.add_head_count_kv(config.num_key_value_heads)
+    # In Gemma 4, layers without a window have heads of their own.
+    usual = config.per_layer_config["sliding_attention"] if architecture == "gemma4" else config
+    writer.add_head_count_kv(usual.num_key_value_heads)
     writer.add_layer_norm_rms_eps(config.rms_norm_eps)
-    head = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    head = getattr(usual, "head_dim", None) or config.hidden_size // config.num_attention_heads
     rope = config.rope_parameters
     if architecture == "phi3":
         writer.add_rope_scaling_orig_ctx_len(config.original_max_position_embeddings)
@@ -224,6 +229,8 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
             writer.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
     if architecture == "gemma3":
         writer.add_sliding_window(config.sliding_window)
+    if architecture in ("gemma3n", "gemma4"):
+        _add_uneven(writer, config)
     if config.model_type == "olmo3":
         writer.add_sliding_window(config.sliding_window)
         writer.add_sliding_window_pattern([kind == "sliding_attention" for kind in config.layer_types])
@@ -276,13 +283,54 @@ def _add_metadata(writer: gguf.GGUFWriter, config: PreTrainedConfig, architectur
     writer.add_pad_token_id(config.pad_token_id)
 
 
+def _add_uneven(writer: gguf.GGUFWriter, config: PreTrainedConfig) -> None:
+    """Add what Gemma 3n and 4 say of their layers; some of it replaces what is usual."""
+    slides = [kind == "sliding_attention" for kind in config.layer_types]
+    writer.add_sliding_window(config.sliding_window)
+    writer.add_sliding_window_pattern(slides)
+    writer.add_rope_freq_base_swa(config.rope_parameters["sliding_attention"]["rope_theta"])
+    writer.add_shared_kv_layers(config.num_kv_shared_layers)
+    writer.add_embedding_length_per_layer_input(config.hidden_size_per_layer_input)
+    if config.final_logit_softcapping:
+        writer.add_final_logit_softcapping(config.final_logit_softcapping)
+    if config.model_type == "gemma3n_text":
+        writer.add_altup_active_idx(config.altup_active_idx)
+        writer.add_altup_num_inputs(config.altup_num_inputs)
+        shares = torch.tensor(config.activation_sparsity_pattern)
+        writer.add_activation_sparsity_scale(torch.distributions.Normal(0.0, 1.0).icdf(shares).tolist())
+        return
+    full, sliding = (config.per_layer_config[f"{kind}_attention"] for kind in ("full", "sliding"))
+    own = config.num_hidden_layers - config.num_kv_shared_layers
+    replaced = {"attention.key_length", "attention.value_length"}
+    if config.use_double_wide_mlp:
+        replaced.add("feed_forward_length")
+    counts = (full.num_key_value_heads, sliding.num_key_value_heads)
+    if counts[0] != counts[1]:
+        replaced.add("attention.head_count_kv")
+    for key in replaced:
+        del writer.kv_data[0][f"gemma4.{key}"]
+    writer.add_key_length(full.head_dim)
+    writer.add_value_length(full.head_dim)
+    writer.add_key_length_swa(sliding.head_dim)
+    writer.add_value_length_swa(sliding.head_dim)
+    writer.add_rope_dimension_count(full.head_dim)
+    writer.add_rope_dimension_count_swa(sliding.head_dim)
+    if "feed_forward_length" in replaced:
+        inner = config.intermediate_size
+        writer.add_feed_forward_length([inner] * own + [2 * inner] * config.num_kv_shared_layers)
+    if "attention.head_count_kv" in replaced:
+        writer.add_head_count_kv([counts[each] for each in slides])
+
+
 def _converted(
     module: PreTrainedModel, architecture: str, stacked: bool | str
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
     config = module.config
     number = next(number for number, name in gguf.MODEL_ARCH_NAMES.items() if name == architecture)
     names = gguf.get_tensor_name_map(number, config.num_hidden_layers)
-    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
+    heads: dict[str, int] = {}
+    if architecture in INTERLEAVED:
+        heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
     for hf_name, tensor in module.state_dict().items():
         array = tensor.numpy()
         if hf_name == "lm_head.weight" and config.tie_word_embeddings:
@@ -306,11 +354,17 @@ def _converted(
         if architecture == "granitemoe":
             hf_name = hf_name.replace(".router.", ".router.layer.")  # as on the Hub
         layer = hf_name.split(".")[-2]
-        if architecture in INTERLEAVED and layer in heads:
+        if layer in heads:
             array = array.reshape(heads[layer], 2, len(array) // heads[layer] // 2, -1)
             array = array.swapaxes(1, 2).reshape(tensor.shape)
-        if architecture.startswith("gemma") and hf_name.endswith("norm.weight"):
+        if architecture in ("gemma2", "gemma3") and hf_name.endswith("norm.weight"):
             array = array + 1
+        if ".altup_" in hf_name:
+            continue
+        if hf_name.endswith(("layer_scalar", "correct_output_scale")):
+            hf_name += ".weight"
+        if "embed_tokens_per_layer" in hf_name:  # rows for images and sound
+            array = np.pad(array, ((0, config.vocab_size - len(array)), (0, 0)))
         if hf_name.endswith(".e_score_correction_bias"):
             yield f"blk.{hf_name.split('.')[2]}.exp_probs_b.bias", array
             continue
@@ -319,10 +373,30 @@ def _converted(
         if architecture in STATEFUL:
             hf_name, array = _of_qwen35(config, hf_name, array)
         yield names.get_name(hf_name, try_suffixes=(".weight", ".bias")), array
+    if architecture == "gemma3n":
+        yield from _of_gemma3n(module)
+    if architecture == "gemma4":
+        pairs = config.per_layer_config["full_attention"].head_dim // 2
+        rotated = int(pairs * config.rope_parameters["full_attention"]["partial_rotary_factor"])
+        yield "rope_freqs.weight", np.repeat(np.float32([1.0, 1e30]), (rotated, pairs - rotated))
     if config.rope_parameters.get("rope_type") == "longrope":
         for length in ("long", "short"):
             factors = np.array(config.rope_parameters[f"{length}_factor"], np.float32)
             yield f"rope_factors_{length}.weight", factors
+
+
+def _of_gemma3n(module: PreTrainedModel) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    """Yield the matrices of the streams, stacked, and the unused ones that layers with the keys and values of
+    an earlier layer have in Google's files, and which llama.cpp asks for."""
+    config = module.config
+    for name, hf_name in (("proj", "projections"), ("unembd_proj", "unembed_projections")):
+        matrices = [linear.weight.detach().numpy() for linear in getattr(module.model, f"altup_{hf_name}")]
+        yield f"altup_{name}.weight", np.stack(matrices)
+    rows = config.num_key_value_heads * config.head_dim
+    for layer in range(config.num_hidden_layers - config.num_kv_shared_layers, config.num_hidden_layers):
+        yield f"blk.{layer}.attn_k_norm.weight", np.ones(config.head_dim, np.float32)
+        for kind in "kv":
+            yield f"blk.{layer}.attn_{kind}.weight", np.ones((rows, config.hidden_size), np.float32)
 
 
 def _of_gpt_oss(name: str, array: NDArray[np.float32]) -> list[tuple[str, NDArray[np.float32]]]:

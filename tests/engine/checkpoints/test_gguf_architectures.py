@@ -14,7 +14,7 @@ from engine.checkpoints import Checkpoint, open_checkpoint
 from engine.checkpoints.gguf_architectures import UNDERSTOOD
 from engine.errors import BadCheckpoint, UnsupportedModel
 from tests.engine.checkpoints.files import convert, values, write_gguf
-from tests.engine.models import EXPERTS, reference
+from tests.engine.models import EXPERTS, VOCABULARY, reference
 
 # Settings that GGUF files lack or that differ from those of the tiny configurations.
 CHANGES: dict[str, dict[str, Any]] = {
@@ -30,6 +30,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "qwen3": {},
     "gemma2": dict(query_pre_attn_scalar=16),
     "gemma3_text": dict(query_pre_attn_scalar=16, num_hidden_layers=7, layer_types=None),
+    "gemma3n_text": dict(vocab_size_per_layer_input=VOCABULARY),
+    "gemma4_text": {},
+    "gemma4_large": dict(vocab_size_per_layer_input=VOCABULARY),  # which says nothing without such inputs
     "phi3": {},
     "phi3_short": {},
     "phi3_long": dict(tie_word_embeddings=True),
@@ -140,6 +143,9 @@ def test_a_converted_model_is_read_back_as_the_same_model(
         *("num_local_experts", "num_experts_per_tok", "attention_bias", "mlp_bias", "sliding_window"),
         *("bos_token_id", "eos_token_id", "pad_token_id", "no_rope_layers", "attention_out_bias"),
         *("attention_multiplier", "embedding_multiplier", "residual_multiplier", "logits_scaling"),
+        *("num_kv_shared_layers", "hidden_size_per_layer_input", "vocab_size_per_layer_input"),
+        *("attention_k_eq_v", "use_double_wide_mlp", "per_layer_config", "activation_sparsity_pattern"),
+        *("altup_num_inputs", "altup_active_idx", "laurel_rank"),
     }:
         assert ours[key] == theirs[key], key
     rope = found.config.rope_parameters

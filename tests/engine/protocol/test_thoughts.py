@@ -99,3 +99,9 @@ def test_the_header_of_an_answer_is_left_out(start):
     call = "<|start|>assistant<|channel|>commentary to=functions.now"
     assert split(list(thought + call)) == ("Hm.", call)
     assert split(list(thought + "<|start|>assis")) == ("Hm.", "<|start|>assis")
+
+
+def test_a_thought_of_gemma_4_is_told_from_its_answer() -> None:
+    assert split(["<|channel>thought\nHm", "m.\n<channel|>", "Yes."]) == ("Hmm.", "Yes.")
+    assert split(["<|channel>thought\n<channel|>Yes."]) == ("", "Yes.")
+    assert not opened("<|turn>model\n<|channel>thought\n<channel|>"), "closed, to skip thinking"

@@ -77,3 +77,21 @@ def sentence_piece(**changes: Any) -> GgufVocabulary:
         **{"add_space_prefix": None, "chat_template": None},
     )
     return replace(usual, **changes)
+
+
+def gemma4() -> GgufVocabulary:
+    """Return a vocabulary of Gemma 4's type, as llama.cpp's converter writes it: listed merges, also of line
+    ends; a mark of thoughts that counts as text."""
+    usual = sentence_piece()
+    assert usual.types is not None
+    tokens = [*usual.tokens, "\n", "\n\n", "<|turn>", "<turn|>", "<|channel>"]
+    return replace(
+        usual,
+        model="gemma4",
+        tokens=tokens,
+        types=np.append(usual.types, [1, 1, 3, 3, 4]).astype(np.int32),
+        scores=np.zeros(len(tokens), np.float32),
+        merges=["h e", "l l", "he ll", "\u2581 w", "\n \n", "o \u2581"],
+        add_bos=True,
+        add_space_prefix=False,
+    )

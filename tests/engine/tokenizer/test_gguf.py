@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.errors import BadCheckpoint, UnsupportedModel
 from engine.tokenizer.pre_tokenizers import pre_tokenizer
-from tests.engine.tokenizer.samples import SOME, WORDS, byte_level, real, sentence_piece, tokenizer
+from tests.engine.tokenizer.samples import SOME, WORDS, byte_level, gemma4, real, sentence_piece, tokenizer
 
 
 @SOME
@@ -67,6 +67,20 @@ def test_gemmas_tokens_of_spaces_and_line_ends_stay_whole() -> None:
     spelled = [ours.backend.id_to_token(token) for token in ours.encode(text)]
     assert spelled == ["<start_of_turn>", "he", "\n\n", "\n", "h", "   ", "e", "  ", "h"]
     assert ours.decode(ours.encode(text)) == text.removeprefix("<start_of_turn>")
+
+
+def test_gemma4_merges_pairs_as_listed_and_ends_turns() -> None:
+    vocabulary = gemma4()
+    for gemma in (vocabulary, replace(vocabulary, add_bos=None, add_space_prefix=None)):
+        ours = tokenizer(gemma)
+        text = "<|turn>hello  w\n\n\nh<turn|>"
+        spelled = [ours.backend.id_to_token(token) for token in ours.encode(text)]
+        assert spelled == ["<|turn>", "hell", "o\u2581", "\u2581w", "\n\n", "\n", "h", "<turn|>"]
+        assert ours.decode(ours.encode(text)) == "hello  w\n\n\nh"
+        assert ours.encode_prompt("h") == [1, *ours.encode("h")]
+        assert gemma.tokens.index("<turn|>") in ours.eos_ids
+    with pytest.raises(BadCheckpoint, match="no merges"):
+        tokenizer(replace(vocabulary, merges=None))
 
 
 def test_special_tokens_of_phi3_swallow_the_white_space_after_them() -> None:
