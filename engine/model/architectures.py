@@ -406,7 +406,21 @@ FAMILIES = {
     ),
     "ministral3": Family(
         _defaults(
-            (131072, 4096, 14336, 34, 32), 8, 262144, rms_norm_eps=1e-5, head_dim=128, sliding_window=None
+            (131072, 4096, 14336, 34, 32),
+            8,
+            262144,
+            rms_norm_eps=1e-5,
+            head_dim=128,
+            sliding_window=None,
+            rope_parameters=dict(
+                rope_type="yarn",
+                rope_theta=1000000.0,
+                factor=16.0,
+                original_max_position_embeddings=16384,
+                mscale=1.0,
+                mscale_all_dim=1.0,
+                llama_4_scaling_beta=0.1,
+            ),
         ),
         window="all",
         rotary_others=("llama_4_scaling_beta",),

@@ -56,7 +56,7 @@ def _unpack_on_cpu(form: BlockFormat, data: Tensor, out: Tensor) -> None:
 
 
 @dataclass(slots=True)
-class _Words:
+class _TensorWords:
     """Words of blocks, uint8 [blocks, bytes], as int64 [blocks]. See `engine.formats.blocks.BlockWords`."""
 
     blocks: Tensor
@@ -74,7 +74,7 @@ class _Words:
 
 def numbers(form: BlockFormat, blocks: Tensor) -> Tensor:
     """Unpack blocks on any device, in plain torch: uint8 [blocks, bytes] -> float32 [blocks, values]."""
-    parts = form.split(_Words(blocks))
+    parts = form.split(_TensorWords(blocks))
     quants = torch.stack([quad.int() for quad in parts.quads], dim=1).view(torch.uint8)
     if form.levels:
         values = _levels(form.levels, blocks.device)[quants.int()]

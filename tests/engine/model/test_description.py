@@ -342,8 +342,9 @@ def test_what_steps_do_not_cover():
     for architecture in ("llama", "mixtral", "olmoe"):
         assert covers(describe(checkpoint(architecture, SHORT)), weights)
     for architecture, change in (
-        ("granitemoe", {}),
+        ("gemma4_text", {}),
         ("olmoe", {"clip_qkv": 8.0}),
+        ("glm4_moe", {"n_group": 2}),
         ("llama", {"hidden_act": "relu"}),
         ("llama", {"hidden_size": 4160}),
         ("llama", {"head_dim": 16}),

@@ -260,7 +260,7 @@ def test_a_target_of_few_bits_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("stored", "reason"),
-    [("GPTQ", "compiled passes"), ("granitemoe", "compiled passes"), ("mixtral", "mixture of experts")],
+    [("GPTQ", "compiled passes"), ("gemma4_text", "compiled passes"), ("mixtral", "mixture of experts")],
 )
 def test_a_target_that_cannot_draft_is_refused_before_it_is_read(stored, reason, tmp_path):
     if stored == "GPTQ":
