@@ -80,6 +80,7 @@ class CompiledDecoder:
         between: Callable[[int], int],
         arrive: Callable[[int], None],
         queries: Floats | None = None,
+        is_whole: bool = True,
     ) -> Floats:
         """Run a pass; return the logits of the rows `asked`, float32 [rows, vocabulary]; they are valid until
         the next pass.
@@ -87,11 +88,11 @@ class CompiledDecoder:
         rows: their number; their embeddings are in `states`. rotary: float32 [kinds, 2, rows, pairs]. hidden:
         layer -> where its output goes, float32 [rows, width]; the number of layers stands for the last norm.
         between: called before each run with the number of the next layer; returns the layer before which it
-        is to be called again; may end the pass by raising. arrive: as for `CompiledPass.run`. queries: as for
-        `CompiledPass.begin`.
+        is to be called again; may end the pass by raising. arrive: as for `CompiledPass.run`. queries,
+        is_whole: as for `CompiledPass.begin`.
         """
         self._logits.make_room(len(asked))
-        self._pass.begin(rows, seen, rotary, asked, queries)
+        self._pass.begin(rows, seen, rotary, asked, queries, is_whole)
         self._hidden[:] = 0
         for layer, out in hidden.items():
             self._hidden[layer] = address(out)

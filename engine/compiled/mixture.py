@@ -25,8 +25,9 @@ from engine.compiled.table import (
 class ExpertSource(Protocol):
     """Brings the experts of one mixture that are not in memory."""
 
-    def choose(self, wanted: Sequence[int]) -> None:
-        """Announce the experts that this pass fetches, in the order of use."""
+    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
+        """Announce the experts that this pass fetches, in the order of use. rows: those of each row of the
+        pass; empty if they teach nothing."""
 
     def fetch(self, expert: int) -> None:
         """Put the matrices of an expert in place, until the next fetch. Raises StreamBroken if they cannot be
@@ -102,7 +103,7 @@ class Mixture:
 @dataclass(frozen=True, slots=True)
 class ExpertSteps:
     """The steps first..last of a table that multiply by a mixture's experts. They run once for each used
-    expert, after it has been fetched. counters: of their products; routing, used: see `router`."""
+    expert, after it has been fetched. counters: of their products; routing, used, chosen: see `router`."""
 
     first: int
     last: int
@@ -110,6 +111,7 @@ class ExpertSteps:
     counters: Ints
     routing: Ints
     used: Ints
+    chosen: Ints
 
 
 class MixtureRoom:
@@ -136,6 +138,7 @@ class MixtureRoom:
         self._gated, self._results = room(choices, 2 * one.inner), room(choices, width)
         self._used = aligned(8 * self._experts).view(np.int64)
         self._choices = [aligned(8 * choices) for _ in range(5)]
+        self._chosen = self._choices[router.CHOSEN].view(np.int64).reshape(rows, self._k)
         self._starts = aligned(8 * (self._experts + 1))
         self._routing = aligned(8 * router.ROUTING).view(np.int64)
         self._routing[: router.USED] = [address(part) for part in self._choices]
@@ -186,7 +189,7 @@ class MixtureRoom:
         program.kept += [self, mixture, shared]
         if mixture.source is None:
             return None
-        return ExpertSteps(first, last, mixture.source, counters, self._routing, self._used)
+        return ExpertSteps(first, last, mixture.source, counters, self._routing, self._used, self._chosen)
 
     def _add_product(
         self,

@@ -195,6 +195,7 @@ class CompiledPass:
         self._rotary: list[Ints] = []
         self._attention: list[Ints] = []
         self._copy = aligned(8).view(np.int64)  # stays 0: nothing is copied
+        self._is_whole = True
 
     def records(self, columns: int, matrices: Sequence[Matrix]) -> Records:
         """Make room for the rows that a product of the pass reads."""
@@ -384,10 +385,18 @@ class CompiledPass:
             attention[5:10] = keys, values, head_nbytes, address(self._scores), self._scores.strides[0]
 
     def begin(
-        self, rows: int, seen: "Seen", rotary: Floats, asked: range, queries: Floats | None = None
+        self,
+        rows: int,
+        seen: "Seen",
+        rotary: Floats,
+        asked: range,
+        queries: Floats | None = None,
+        is_whole: bool = True,
     ) -> None:
         """Set the rows of the next runs. rotary: float32 [kinds, 2, rows, pairs]; asked: the rows that get
-        logits; queries: factors of the rows' queries, float32 [rows]. Arrays have to outlive the runs."""
+        logits; queries: factors of the rows' queries, float32 [rows]; is_whole: whether these are all rows of
+        a pass. Arrays have to outlive the runs."""
+        self._is_whole = is_whole
         where = [address(array) for array in (seen.prefix, seen.lists, seen.offsets, rotary)]
         asking = asked.start, len(asked), address(queries)
         self.state[: steps.STOP] = rows, seen.first_slot, *where, *asking
@@ -421,7 +430,9 @@ class CompiledPass:
         """Run the steps of each expert that the rows have chosen, once it is in memory."""
         _end_if_interrupted()  # the choice may be incomplete
         used = which.used[: which.routing[router.LAST]].tolist()
-        which.source.choose(used)
+        rows = int(self.state[steps.ROWS])
+        teaches = self._is_whole and rows <= MOST_ROWS  # a prompt says little of the next pass
+        which.source.choose(used, which.chosen[:rows].tolist() if teaches else ())
         for number, expert in enumerate(used):
             which.source.fetch(expert)
             which.routing[router.FIRST], which.routing[router.LAST] = number, number + 1

@@ -175,6 +175,7 @@ class CompiledModel(Model):
                 self._pace(stop - start, number, len(pieces), progress),
                 self.weights.arrive,
                 self._rotary.of_queries(positions[start:stop]),
+                is_whole=len(pieces) == 1,
             )
             if len(here):
                 found.append(logits if len(pieces) == 1 else logits.copy())

@@ -56,8 +56,10 @@ class StreamedExperts:
     streamer: Streamer
     experts: Mapping[int, BroughtMatrix]
 
-    def choose(self, wanted: Sequence[int]) -> None:
-        self.streamer.choose(list(self.experts.values()), [self.experts[expert] for expert in wanted])
+    def choose(self, wanted: Sequence[int], rows: Sequence[Sequence[int]]) -> None:
+        of_rows = [[self.experts[expert] for expert in row] for row in rows]
+        chosen = [self.experts[expert] for expert in wanted]
+        self.streamer.choose(list(self.experts.values()), chosen, of_rows)
 
     def fetch(self, expert: int) -> None:
         self.streamer.fetch(self.experts[expert])

@@ -14,6 +14,7 @@ from engine.checkpoints import Weight, open_checkpoint
 from engine.compiled import router, steps
 from engine.compiled.matrix import aligned
 from engine.compiled.pool import ComputePool, shared_pool
+from engine.compiled.program import MOST_ROWS
 from engine.compiled.table import StepTable, address
 from engine.drafting import TreeLimits
 from engine.drafting.none import NoDrafter
@@ -212,6 +213,26 @@ def test_only_the_chosen_experts_are_read(kind, tmp_path):
         done = streamed.experts - before
         mixtures = streamed.layers - (kind == "glm4_moe")  # whose first layer is none
         assert done.hits + done.misses == CONFIGS[kind]["num_experts_per_tok"] * mixtures
+
+
+def test_the_experts_of_each_row_are_told_except_those_of_prompts(tmp_path, monkeypatch):
+    """What the row chose behind which the text goes on teaches what the next pass will choose."""
+    with both(saved(tmp_path)) as (_, streamed):
+        told, choose = [], streamed.streamer.choose
+
+        def note(experts, chosen, rows=()):
+            told.append((chosen, rows))
+            choose(experts, chosen, rows)
+
+        monkeypatch.setattr(streamed.streamer, "choose", note)
+        all_logits(streamed, random_text(5))
+        for chosen, rows in told:
+            assert [len(row) for row in rows] == [CONFIGS["qwen3_moe"]["num_experts_per_tok"]] * 5
+            assert {id(expert) for row in rows for expert in row} == {*map(id, chosen)}
+        told.clear()
+        all_logits(streamed, random_text(MOST_ROWS + 1))
+        assert told
+        assert not any(rows for _, rows in told)
 
 
 def test_a_mixture_streams_through_compiled_steps_and_has_no_draft_of_its_own(tmp_path):
