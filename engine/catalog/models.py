@@ -116,9 +116,9 @@ class WideLayers:
 
 @dataclass(frozen=True, slots=True)
 class LayerInputs:
-    """What the small Gemma 4 models have: an input of the width `width` for each token and layer, from a
-    table; `shared`, the number of the last layers, which use the keys and values of earlier ones; `twice`,
-    whether the MLPs of these are twice as wide."""
+    """The inputs of layers in the small Gemma 4 models. `width`, of the input that a table has for each token
+    and layer; `shared`, the number of the last layers, which use the keys and values of earlier ones;
+    `twice`, whether the MLPs of these are twice as wide."""
 
     width: int
     shared: int

@@ -1,4 +1,4 @@
-"""What the tensors of a GGUF file are: the weights that they become, and their shapes."""
+"""The place of a GGUF file's tensor in the model: the weight that it becomes, and its shape."""
 
 from dataclasses import dataclass
 

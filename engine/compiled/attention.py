@@ -279,57 +279,21 @@ def attention_step(form: str) -> Callable[..., None]:
                 sinks = a[16] + 4 * head if a[16] else 0
                 if stop - head >= MOST_QUERIES:
                     attend_four(
-                        query,
-                        keys,
-                        values,
-                        nbytes,
-                        first,
-                        count,
-                        lists,
-                        listed,
-                        width,
-                        cap,
-                        sinks,
-                        room,
-                        a[9],
-                        out,
-                    )
+                        query, keys, values, nbytes, first, count, lists, listed, width, cap, sinks,
+                        room, a[9], out,
+                    )  # fmt: skip
                     done = MOST_QUERIES
                 elif stop - head >= 2:
                     attend_two(
-                        query,
-                        keys,
-                        values,
-                        nbytes,
-                        first,
-                        count,
-                        lists,
-                        listed,
-                        width,
-                        cap,
-                        sinks,
-                        room,
-                        a[9],
-                        out,
-                    )
+                        query, keys, values, nbytes, first, count, lists, listed, width, cap, sinks,
+                        room, a[9], out,
+                    )  # fmt: skip
                     done = 2
                 else:
                     attend_one(
-                        query,
-                        keys,
-                        values,
-                        nbytes,
-                        first,
-                        count,
-                        lists,
-                        listed,
-                        width,
-                        cap,
-                        sinks,
-                        room,
-                        a[9],
-                        out,
-                    )
+                        query, keys, values, nbytes, first, count, lists, listed, width, cap, sinks,
+                        room, a[9], out,
+                    )  # fmt: skip
                     done = 1
                 for block in range(done * width // 32):
                     write_block(

@@ -44,8 +44,8 @@ class Expert:
 
 @dataclass(frozen=True, slots=True)
 class ExpertBiases:
-    """What is added to the results of experts: to those of gate and up, float32 [experts, 2 * inner], and to
-    those of down, float32 [experts, width]."""
+    """The biases of all experts. gate_up: of the gate and the up projection, float32 [experts, 2 * inner];
+    down: float32 [experts, width]."""
 
     gate_up: Floats
     down: Floats

@@ -81,14 +81,15 @@ def test_a_variant_is_complete(variant: Variant) -> None:
 
 @variants
 def test_bytes_agree_with_the_arithmetic(variant: Variant) -> None:
-    """A file is larger than its tensors by its header: at most 16 MB for a GGUF file with the vocabulary and
-    merges (Gemma 4)."""
+    """A file is larger than its tensors by its header: at most 14 MB for a GGUF file with the vocabulary,
+    and 16 for Gemma 4's."""
     computed = sizes.files_nbytes(ALL.models[variant.model], variant)
     assert variant.nbytes > 0
     if variant.nbytes_from == "computed":
         assert variant.nbytes == computed
     else:
-        assert abs(variant.nbytes - computed) < (16e6 if variant.format == "gguf" else 1e5)
+        header = 16e6 if variant.model.startswith("gemma-4") else 14e6  # of which merges take much
+        assert abs(variant.nbytes - computed) < (header if variant.format == "gguf" else 1e5)
 
 
 @pairs

@@ -216,7 +216,7 @@ def test_only_the_chosen_experts_are_read(kind, tmp_path):
 
 
 def test_the_experts_of_each_row_are_told_except_those_of_prompts(tmp_path, monkeypatch):
-    """What the row chose behind which the text goes on teaches what the next pass will choose."""
+    """The text goes on behind one row; the next pass is likely to choose the experts of that row."""
     with both(saved(tmp_path)) as (_, streamed):
         told, choose = [], streamed.streamer.choose
 

@@ -271,7 +271,8 @@ def test_rotary_positions_are_those_of_the_module(architecture, config):
             assert factor == pytest.approx(getattr(rotary, f"{prefix}attention_scaling"), rel=1e-15)
             # A power may differ by 1 ulp, and its inverse by 2.
             assert steps_apart(found, expected) <= 2
-            assert np.mean(found != expected) < 0.07  # of the fewest pairs, 32, 2 may
+            # Two of gpt-oss's 32 pairs differ.
+            assert np.mean(found != expected) < (0.07 if architecture == "gpt_oss" else 0.05)
 
 
 @pytest.mark.parametrize("name", FAMOUS)

@@ -30,7 +30,7 @@ from tests.engine.model.test_compiled import (
     tiny,
 )
 
-TOLERANCE = 6e-2  # largest difference of logits from those with float16, relative to the largest logit
+TOLERANCE = 5e-2  # largest difference of logits from those with float16, relative to the largest logit
 
 
 @cache
@@ -47,14 +47,17 @@ def test_logits_are_close_to_those_with_float16(kind):
         every = next(getattr(module.config, name) for name in names if hasattr(module.config, name))
         module.config.num_experts_per_tok = every
     rounded, expected = (all_logits(saved(module, cache=cache), TEXT) for cache in ("Q8_0", "F16"))
-    assert 0 < difference(rounded, expected) < TOLERANCE
+    # Queries of Ministral 3 grow, and so does what rounding of keys changes.
+    tolerance = 6e-2 if kind == "ministral3" else TOLERANCE
+    assert 0 < difference(rounded, expected) < tolerance
 
 
 @pytest.mark.parametrize("kind", MIXTURES)
-def test_rounding_changes_the_experts_of_less_than_half_of_the_rows(kind):
+def test_rounding_changes_the_experts_of_few_rows(kind):
     rounded, expected = (all_logits(model, TEXT) for model in (eight_bits(kind), both(kind)[1]))
     apart = np.abs(rounded - expected).max(axis=1) / np.abs(expected).max()
-    assert np.mean(apart < TOLERANCE) >= 0.6
+    least = 0.6 if kind == "gpt_oss" else 0.9  # its experts have biases, and so differ more
+    assert np.mean(apart < TOLERANCE) >= least
 
 
 @every_kind
