@@ -206,9 +206,12 @@ class Wizard(Paged):
 
     def _download(self, choice: Choice, item: Item, notice: str) -> None:
         self.access.token.clear()
-        self._awaited = self._downloads.begin(item, catalog.models_folder(), choice.target, choice.draft)
+        entry = self._downloads.begin(item, catalog.models_folder(), choice.target, choice.draft)
+        self._awaited = entry
         self.download.show_token_notice(notice)
         self.go_to(self.download)
+        if entry.progress.state == "done":  # already, before it could be awaited
+            self._finish(entry)
 
     def _refuse(self, error: SpecExecError) -> None:
         if isinstance(error, Gated):

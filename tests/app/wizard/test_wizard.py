@@ -18,7 +18,7 @@ from app.wizard.selection import survey
 from app.wizard.selection.survey import Examined, NotMeasured
 from app.wizard.wizard import Wizard
 from engine import catalog
-from engine.hub import Stop
+from engine.hub import Download, Stop
 from engine.machine import Finding
 from tests.app.seen import labels, says
 from tests.app.shared_fixtures import GIB, machine, place, put
@@ -278,6 +278,22 @@ def test_a_second_model_can_be_chosen_during_a_download(
     reach(wizard, qtbot, wizard.ready)
     assert len(downloads.entries) == 2
     assert wizard.ready.entry is downloads.entries[1]
+
+
+def test_a_download_that_is_complete_at_once_leads_on_too(
+    wizard: Wizard, server: LyingHub, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = Download.start
+
+    def start_and_wait(download: Download) -> None:
+        start(download)
+        download.wait(20)
+
+    monkeypatch.setattr(Download, "start", start_and_wait)
+    offer_recommended(wizard, server)
+    to_where(wizard, qtbot)
+    press(wizard, qtbot)
+    reach(wizard, qtbot, wizard.ready)
 
 
 def test_a_cancelled_download_leaves_the_list(
