@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Protocol
 
+from engine.decoding.budget import chances_of, on_the_drafters_scale
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import Drafter, TreeLimits
 from engine.errors import BadOption
@@ -83,13 +84,16 @@ class GrowingAhead:
         return replace(limits, ahead=min(SHARE * limits.budget, MOST), worth=worth)
 
     def _worth(self) -> float:
-        """Return the number of tokens that are given in the time of a round."""
+        """Return the number of tokens that are given in the time of a round, on the scale of the drafter's
+        chances."""
         rounds = sum(each.rounds for each in self._past)
         seconds = sum(each.draft_s + each.target_s + each.other_s for each in self._past)
         if not rounds or not seconds:
             return 0.0
         tokens = sum(len(each.tokens) for each in self._past)
-        return sum(each.draft_s for each in self._past) / rounds * tokens / seconds
+        cost = sum(each.draft_s for each in self._past) / rounds * tokens / seconds
+        accepted = sum(len(each.accepted) for each in self._past)
+        return on_the_drafters_scale(cost, [chances_of(each.tree) for each in self._past], accepted)
 
     def observe(self, iteration: Iterated) -> None:
         if self._lost:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from engine.decoding.iteration import Iterated, Rule
 from engine.drafting import TreeLimits
+from engine.tree import TokenTree
 
 # With the root, a pass then has 2^n rows, which products take in whole chunks.
 BUDGETS: tuple[int, ...] = tuple(2**n - 1 for n in range(2, 11))
@@ -233,9 +234,8 @@ class AutoLimits:
         counts = np.bincount(np.searchsorted(BUDGETS, ranks, side="right"), minlength=len(BUDGETS))
         self._accepted[:had] += counts[:had]
         self._trees[:had] += 1
-        chances = np.bincount(tree.depths, np.exp(tree.scores))[1:].clip(max=1.0)
         expanded = iteration.rounds * limits.beams
-        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances))
+        self._past.append(_Past(limits.budget, len(iteration.accepted), expanded, chances_of(tree)))
 
     def tokens(self, budget: int) -> float:
         """Return the expected number of tokens that an iteration with a tree of `budget` nodes gives.
@@ -270,28 +270,41 @@ class AutoLimits:
         return min(BEAMS, key=lambda beams: max(depth, expanded / beams) * self._round_s.at(beams))
 
     def _worth(self, budget: int, beams: int) -> float:
-        """Return the cost of a round: the number of tokens that its time is worth. The number is converted to
-        the scale of the drafter's own, uncorrected chances, because drafters compare it with a sum of such
-        chances."""
+        """Return the cost of a round: the number of tokens that its time is worth, as `on_the_drafters_scale`
+        gives it."""
         if len(self._past) < KNOWN or not self._round_s:
             return 0.0
-        cost = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget + 1)
-        return cost ** (1 / self._modesty()) if cost < 1 else cost
-
-    def _modesty(self) -> float:
-        """Return the exponent that corrects the drafter's chances. It is below 1 if more nodes are accepted
-        than the chances predict. A greedy target is an example: the drafter is less certain of the target's
-        choice than the target is."""
-        chances = np.concatenate([past.chances for past in self._past])
+        tokens = self._round_s.at(beams) * self.tokens(budget) / self._iteration_s.at(budget + 1)
         accepted = sum(past.accepted for past in self._past)
-        low, high = MODESTY
-        while high / low > 1.05:
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if (chances**middle).sum() > accepted else (low, middle)
-        return low
+        return on_the_drafters_scale(tokens, [past.chances for past in self._past], accepted)
 
     def _best_depth(self) -> int:
         """Return twice the depth of the deepest recently accepted path; deeper nodes are hardly ever
         accepted."""
         deepest = max(past.accepted for past in self._past)
         return max(8, 2 * deepest)
+
+
+def chances_of(tree: TokenTree) -> NDArray[np.float64]:
+    """Return the drafter's estimate, for each depth of a tree, of the chance that the accepted path reaches
+    it: [depth of the tree]."""
+    return np.bincount(tree.depths, np.exp(tree.scores))[1:].clip(max=1.0)
+
+
+def on_the_drafters_scale(tokens: float, chances: Sequence[NDArray[np.float64]], accepted: int) -> float:
+    """Convert an expected number of tokens to the scale of the drafter's own chances, with sums of which
+    drafters compare it.
+
+    chances: those of past trees, as `chances_of` returns them; accepted: how many of the nodes of these trees
+    were accepted. The exponent that corrects the chances is below 1 if these are more than the chances
+    predict. A greedy target is an example: the drafter is less certain of the target's choice than the target
+    is.
+    """
+    if tokens >= 1:
+        return tokens
+    known = np.concatenate(chances)
+    low, high = MODESTY
+    while high / low > 1.05:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if (known**middle).sum() > accepted else (low, middle)
+    return tokens ** (1 / low)
